@@ -1,0 +1,71 @@
+"""Every error that benchgate raises on purpose, each with its exit code and a remedy.
+
+    BenchgateError              1  never raised itself; anything else that escapes is a bug
+    ├── UsageError              2  the command line, or the place it was called in
+    │   ├── ConfigError         2  benchgate.toml or [tool.benchgate]
+    │   └── FormatError         2  a result or verdict file that cannot be believed
+    ├── MeasureError            5  a benchmark, or the head's build, failed
+    ├── BaselineError           6  nothing to compare with
+    ├── GitHubError             7  GitHub could not be reached, or refused
+    └── Interrupted           130  Ctrl-C or SIGTERM; what was measured is saved
+
+A message says what happened and where; the hint says what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class BenchgateError(Exception):
+    """Root of the tree.
+
+    Args:
+        message: what happened, and where: file, key, line.
+        hint: what to do about it, a sentence or a command; empty where the message says it.
+        details: output of the program that failed, shown as it is below the message.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "", details: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = details
+
+
+class UsageError(BenchgateError):
+    """The command line asks for something that cannot be done here."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """The configuration is not valid."""
+
+
+class FormatError(UsageError):
+    """A file that is read as a result or verdict is damaged, or of another kind."""
+
+
+class MeasureError(BenchgateError):
+    """A benchmark, or the build of the head, failed to run."""
+
+    exit_code = 5
+
+
+class BaselineError(BenchgateError):
+    """The baseline asked for does not exist or cannot be built."""
+
+    exit_code = 6
+
+
+class GitHubError(BenchgateError):
+    """GitHub could not be reached or refused."""
+
+    exit_code = 7
+
+
+class Interrupted(BenchgateError):  # noqa: N818 - it is an event, as KeyboardInterrupt is
+    """The user or the CI system asked to stop."""
+
+    exit_code = 130

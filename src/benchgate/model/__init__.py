@@ -1,0 +1,1 @@
+"""Frozen data: what was measured, where, and what was decided. No input or output."""

@@ -1,0 +1,58 @@
+"""The machine that a run was measured on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What can be known of the machine; None where the OS does not tell.
+
+    Attributes:
+        os: name and release of the distribution or OS, e.g. "Debian GNU/Linux 12".
+        kernel: e.g. "Linux 6.1.0".
+        machine: the architecture, e.g. "x86_64".
+        cpu_model: as the OS names it.
+        cpu_flags_hash: short hash of the CPU's feature flags.
+        cpu_count: logical CPUs that this process may use.
+        memory_bytes: physical memory.
+        governor: CPU frequency governor of the first CPU.
+        turbo: whether the CPU may exceed its base clock.
+        virtualisation: name of the hypervisor or container, "" when none was seen.
+        runner_image: image of the hosted CI runner.
+        load_average: of the last minute when the run started.
+        python: version of the interpreter that benchgate itself runs in.
+        toolchains: versions of the user's tools by name, e.g. {"base python": "3.12.1"}.
+    """
+
+    os: str = ""
+    kernel: str = ""
+    machine: str = ""
+    cpu_model: str = ""
+    cpu_flags_hash: str = ""
+    cpu_count: int = 0
+    memory_bytes: int | None = None
+    governor: str | None = None
+    turbo: bool | None = None
+    virtualisation: str = ""
+    runner_image: str | None = None
+    load_average: float | None = None
+    python: str = ""
+    toolchains: dict[str, str] = field(default_factory=dict)
+
+    def differences(self, other: Environment) -> tuple[str, ...]:
+        """What makes two runs incomparable: one phrase for each of CPU, cores, OS and toolchain."""
+        compared = [
+            ("CPU", self.cpu_model, other.cpu_model),
+            ("architecture", self.machine, other.machine),
+            ("cores", str(self.cpu_count), str(other.cpu_count)),
+            ("OS", self.os, other.os),
+            ("runner image", self.runner_image or "", other.runner_image or ""),
+        ]
+        names = sorted(self.toolchains.keys() | other.toolchains.keys())
+        compared += [
+            (name, self.toolchains.get(name, "absent"), other.toolchains.get(name, "absent"))
+            for name in names
+        ]
+        return tuple(f"{what}: {a!r} and {b!r}" for what, a, b in compared if a != b)

@@ -1,0 +1,173 @@
+"""What was measured: a result file holds one run, and the base's run measured in turn with it.
+
+Values are in base units (s, B, counts). Arrays are float64, one-dimensional and in the
+order in which they were measured; nobody changes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+    from benchgate.model.environment import Environment
+
+
+class Better(StrEnum):
+    """The direction in which a metric improves."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+
+
+class Kind(StrEnum):
+    """What a metric's values are: sampled again and again, exact, or a summary of lost samples."""
+
+    SAMPLED = "sampled"
+    EXACT = "exact"
+    SUMMARY = "summary"
+
+
+class Tier(StrEnum):
+    """How the launches of both arms relate to each other; it says how far they can be believed."""
+
+    LOCKSTEP = "lockstep"
+    INTERLEAVED = "interleaved"
+    STORED = "stored"
+
+
+class Status(StrEnum):
+    """Whether a benchmark ran."""
+
+    OK = "ok"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A quantity measured on a benchmark."""
+
+    name: str
+    unit: str
+    better: Better = Better.LOWER
+    kind: Kind = Kind.SAMPLED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """The samples of one fresh process: the unit of independence.
+
+    Attributes:
+        round: the pass in which it was measured, from 0; launches of both arms with the
+            same round were measured in turn.
+        order: this arm's place in the round, 0 for the arm that was started first.
+        samples: shape (n,), n >= 1, in the metric's unit, per operation.
+        warmup: shape (k,), what was measured before and discarded.
+    """
+
+    round: int
+    order: int
+    samples: FloatArray
+    warmup: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """One metric of one benchmark, launch by launch.
+
+    Attributes:
+        loops: operations in one sample; a sample is their mean.
+        launches: by ascending round.
+    """
+
+    metric: Metric
+    loops: int
+    launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BenchmarkResult:
+    """Everything measured on one benchmark.
+
+    Attributes:
+        id: stable across commits, `group/name[param=value]`.
+        workload: hash of the benchmark's definition: two runs with different ones
+            measured different work.
+        tier: how it was measured.
+        status: failed when any launch of it failed; `error` then says how.
+        error: one line, then the tail of its output; None when ok.
+        series: one per metric.
+        notes: what a reader of its numbers must know, e.g. "not pinned: no support".
+        location: `path:line` of its definition, relative to the tree; None when unknown.
+        display_unit: the unit its author wants times shown in.
+    """
+
+    id: str
+    workload: str
+    tier: Tier
+    series: tuple[Series, ...] = ()
+    status: Status = Status.OK
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+    location: str | None = None
+    display_unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The code that was measured.
+
+    Attributes:
+        sha: commit; None outside of git.
+        ref: the name it was asked for by; None when there is none.
+        dirty: whether uncommitted changes were part of it.
+        why: for a base, why it was chosen; else "".
+    """
+
+    sha: str | None = None
+    ref: str | None = None
+    dirty: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Everything measured for one commit in one job.
+
+    Attributes:
+        started: UTC, ISO 8601 with a trailing Z.
+        seed: every random choice of the run follows from it.
+        complete: False while rounds are still to come, and when it was interrupted.
+        screen_rounds: how many of the first rounds were the screen; a verdict
+            recomputed from the file needs it.
+    """
+
+    source: Source
+    started: str
+    environment: Environment
+    benchmarks: tuple[BenchmarkResult, ...]
+    suite: str = "default"
+    seed: int = 0
+    complete: bool = True
+    screen_rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """One result file.
+
+    Attributes:
+        head: the run.
+        base: the run of the other arm, when both were measured in turn.
+        duration_s: wall time of building and measuring.
+        warnings: about the whole of it.
+        tool: name and version of what measured it.
+    """
+
+    head: Run
+    base: Run | None = None
+    duration_s: float = 0.0
+    warnings: tuple[str, ...] = ()
+    tool: str = field(default="benchgate")

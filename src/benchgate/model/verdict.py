@@ -1,0 +1,148 @@
+"""What was decided: one row for each benchmark, metric and statistic, and one verdict for all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from benchgate.model.environment import Environment
+from benchgate.model.result import Better, Source, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Outcome(StrEnum):
+    """Of one row."""
+
+    REGRESSED = "regressed"
+    IMPROVED = "improved"
+    UNCHANGED = "unchanged"
+    INCONCLUSIVE = "inconclusive"
+    NOT_TESTED = "not tested"
+    NEW = "new"
+    MISSING = "missing"
+    FAILED = "failed"
+    INCOMPARABLE = "incomparable"
+    WAIVED = "waived"
+
+
+class Decision(StrEnum):
+    """Of the whole suite."""
+
+    PASS = "pass"  # noqa: S105 - not a password
+    FAIL = "fail"
+    NO_VERDICT = "no verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class Classical:
+    """The textbook comparison of the same data, whichever rule decides.
+
+    Attributes:
+        p: two-sided Mann-Whitney without continuity correction; None when not tested.
+        p95_ratio: pooled p95 of the head / that of the base, as measured.
+        result: "slower", "faster", "same", or "not tested".
+    """
+
+    p: float | None
+    p95_ratio: float | None
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One (benchmark, metric, statistic). None stands for what does not apply or is unknown.
+
+    Attributes:
+        metric: "" on rows that speak of the whole benchmark (new, missing, failed).
+        base, head: median over the launches of the statistic, in `unit`.
+        ratio: head / base as measured, the Hodges-Lehmann estimate; `better` says which side
+            is worse.
+        interval: of `ratio`, at `confidence`.
+        margin: the smallest change that matters, as a fraction.
+        p, p_adjusted: one-sided, of the test that decided; None on rows that were not confirmed.
+        launches: of base and head that the decision rests on.
+        test: "wilcoxon", "mann-whitney", "exact", "threshold".
+        detectable: the smallest ratio (on the side > 1) that could have been seen.
+        rounds_needed: how many more rounds would settle an open row.
+        advisory: the evidence alone must not fail a build.
+        error: why it failed, one line, then its output's tail.
+    """
+
+    benchmark: str
+    outcome: Outcome
+    metric: str = ""
+    statistic: str = ""
+    unit: str = ""
+    better: Better = Better.LOWER
+    base: float | None = None
+    head: float | None = None
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
+    confidence: float = 0.95
+    margin: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    launches: tuple[int, int] = (0, 0)
+    tier: Tier | None = None
+    test: str | None = None
+    detectable: float | None = None
+    rounds_needed: int | None = None
+    advisory: bool = False
+    classical: Classical | None = None
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+    location: str | None = None
+    display_unit: str | None = None
+
+    @property
+    def worse_ratio(self) -> float | None:
+        """The ratio on the scale where > 1 is worse, whatever the metric's direction."""
+        if self.ratio is None:
+            return None
+        if self.better is Better.LOWER:
+            return self.ratio
+        return 1 / self.ratio if self.ratio else float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """The rule that the rows were decided by, for the record."""
+
+    rule: str = "launch"
+    alpha: float = 0.01
+    correction: str = "holm"
+    confidence: float = 0.95
+    fail_on: tuple[str, ...] = ("regressed", "failed")
+    min_compared: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer.
+
+    Attributes:
+        rows: worst first.
+        summary: the verdict in words, one sentence without markup.
+        rounds: how many rounds were measured.
+    """
+
+    decision: Decision
+    exit_code: int
+    summary: str
+    base: Source
+    head: Source
+    settings: GateSettings
+    rows: tuple[Row, ...]
+    warnings: tuple[str, ...] = ()
+    environment: Environment = field(default_factory=Environment)
+    duration_s: float = 0.0
+    rounds: int = 0
+
+    @property
+    def counts(self) -> Mapping[Outcome, int]:
+        """How many rows have each outcome that occurs."""
+        return Counter(row.outcome for row in self.rows)

@@ -1,0 +1,115 @@
+"""Units: what people write in a configuration, and numbers scaled for people to read.
+
+Stored values are always in base units: seconds ("s"), bytes ("B"), or a bare count ("").
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_DURATION_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|h)")
+_PERCENT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*%")
+
+_TIME_SCALE = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_BYTE_SCALE = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
+_COUNT_SCALE = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+TIME_UNITS = ("ns", "us", "ms", "s")
+
+
+def parse_duration_s(text: str) -> float:
+    """Seconds from what people write: "50ms", "1.5s", "10m", "1h 30m".
+
+    Raises:
+        ValueError: with a message that names the text and shows the form.
+    """
+    parts = _DURATION_PART.findall(text)
+    if not parts or _DURATION_PART.sub("", text).strip():
+        raise ValueError(f"{text!r} is not a duration: write it as 50ms, 1.5s, 10m or 1h 30m")
+    return sum(float(number) * _DURATION_S[unit] for number, unit in parts)
+
+
+def parse_ratio_change(text: str) -> float:
+    """A fraction from a percentage as people write it: "2%" is 0.02.
+
+    Raises:
+        ValueError: with a message that names the text and shows the form.
+    """
+    match = _PERCENT.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a percentage: write it as 2% or 0.5%")
+    return float(match.group(1)) / 100
+
+
+def format_value(value: float, unit: str, display_unit: str | None = None) -> str:
+    """A value in a base unit, scaled to four significant digits: 0.01234 s is "12.34 ms".
+
+    Args:
+        value: in the base unit.
+        unit: "s", "B", or anything else, which is a count and shown behind it.
+        display_unit: one of TIME_UNITS to show a time in, whatever its size.
+    """
+    if unit == "s":
+        if display_unit is not None:
+            name = "µs" if display_unit == "us" else display_unit
+            return f"{_digits(value / _DURATION_S[display_unit])} {name}"
+        return _scaled(value, _TIME_SCALE)
+    if unit == "B":
+        return _scaled(value, _BYTE_SCALE)
+    if float(value).is_integer() and abs(value) < 1e6:
+        return f"{value:.0f} {unit}".rstrip()
+    return f"{_scaled(value, _COUNT_SCALE).replace(' ', '')} {unit}".rstrip()
+
+
+def format_change(ratio: float) -> str:
+    """The change that a ratio stands for, signed: 1.146 is "+14.6 %", 0.5 is "-50.0 %".
+
+    A change beyond +1000 % is written as a factor, "x 25.0".
+    """
+    if not math.isfinite(ratio):
+        return "from 0"
+    if ratio > 11:
+        return f"x {_digits(ratio)}"
+    percent = (ratio - 1) * 100
+    digits = 2 if abs(percent) < 1 else 1
+    text = f"{percent:+.{digits}f} %"
+    return text.replace("-0.00", "0.00").replace("+0.00", "0.00")
+
+
+def format_percent(fraction: float) -> str:
+    """A fraction as a percentage without needless digits: 0.02 is "2 %", 0.001 is "0.1 %"."""
+    return f"{fraction * 100:.3g} %"
+
+
+def format_duration(seconds: float) -> str:
+    """How long something took or will take, for a sentence: "4.5 s", "2 min 5 s", "1 h 3 min"."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
+    if value == 0:
+        return f"0 {scale[-1][1] if scale is not _TIME_SCALE else 's'}".rstrip()
+    for factor, name in scale:
+        # 0.9995 would be rounded up to 1.000 of this very unit.
+        if abs(value) >= factor * 0.99995:
+            return f"{_digits(value / factor)} {name}".rstrip()
+    factor, name = scale[-1]
+    return f"{_digits(value / factor)} {name}".rstrip()
+
+
+def _digits(value: float) -> str:
+    """Four significant digits, never in exponent form for what people meet."""
+    if value == 0 or not 1e-4 <= abs(value) < 1e6:
+        return f"{value:.4g}"
+    decimals = max(0, 3 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(decimals, 6)}f}"
