@@ -1,0 +1,138 @@
+"""What every kind of benchmark offers to a session: find the benchmarks, measure a round of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from benchgate.arrays import FloatArray
+    from benchgate.model.result import Metric, Tier
+
+
+class ArmName(StrEnum):
+    """Which side of the comparison."""
+
+    BASE = "base"
+    HEAD = "head"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One tree to measure.
+
+    Attributes:
+        root: its files; commands run here.
+        env: folder for its own environment, which `[build]` may fill; it may not exist.
+        sha: its commit, "" outside of git.
+        variables: added to the environment of everything that runs in it.
+    """
+
+    name: ArmName
+    root: Path
+    env: Path
+    sha: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def substitute(self, text: str) -> str:
+        """Replace {root}, {env} and {sha}; other braces stay as they are."""
+        for key, value in (("root", self.root), ("env", self.env), ("sha", self.sha)):
+            text = text.replace(f"{{{key}}}", str(value))
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A benchmark that an engine found in one arm; the fields are those of BenchmarkResult."""
+
+    id: str
+    workload: str
+    tier: Tier
+    tags: tuple[str, ...] = ()
+    location: str | None = None
+    display_unit: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryFailure:
+    """A place where benchmarks were expected and could not be read.
+
+    Attributes:
+        id: what stands for the benchmarks that were not found, e.g. the group of the file.
+        error: one line, then the tail of the output.
+    """
+
+    arm: ArmName
+    id: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What an engine found, in each arm."""
+
+    found: Mapping[ArmName, tuple[Definition, ...]]
+    failures: tuple[DiscoveryFailure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """One metric in one launch; arrays as in model.result.Launch."""
+
+    metric: Metric
+    loops: int
+    samples: FloatArray
+    warmup: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """One arm's launch of one benchmark in one round, or how it failed.
+
+    Attributes:
+        order: this arm's place in the round, 0 for the arm that was started first.
+        metrics: empty when it failed.
+        error: one line, then the tail of its output; None when it ran.
+        notes: what a reader of the numbers must know.
+    """
+
+    arm: ArmName
+    benchmark: str
+    order: int
+    metrics: tuple[Measured, ...] = ()
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Engine(Protocol):
+    """One kind of benchmark, on one or two arms."""
+
+    def discover(self) -> Discovery:
+        """Find the benchmarks of every arm, without measuring them."""
+        ...
+
+    def measure_round(
+        self, ids: Sequence[str], rng: random.Random, round_index: int
+    ) -> Iterator[Observation]:
+        """Measure one launch of each benchmark on every arm that has it.
+
+        Args:
+            ids: in the order to measure them in, as far as the engine is free to.
+            rng: every random choice of this round is drawn from it.
+            round_index: from 0.
+
+        Yields:
+            For each benchmark one observation per arm, arms of one benchmark together. A
+            benchmark that fails on any arm yields its failure and spoils no other.
+        """
+        ...
+
+    def close(self) -> None:
+        """End every process that is still alive."""
+        ...
