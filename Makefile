@@ -1,0 +1,51 @@
+# Every target sets up what it needs: python3 >= 3.11, git and make are enough to begin with.
+
+PYTHON ?=
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock"
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench lock clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+demo: $(INSTALLED) ## judge a change to the example project, and then no change
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
+
+test: $(INSTALLED) ## run the tests; ARGS are pytest's
+	@$(BIN)/pytest -q --timeout=300 $(ARGS)
+
+lint: $(INSTALLED) ## check format, rules, types, layers and workflows
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --no-progress --persona=pedantic .github
+	scripts/actionlint.sh
+
+bench: $(INSTALLED) ## measure benchgate itself
+	@for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done
+
+lock: $(INSTALLED) ## write the locks anew from pyproject.toml; ARGS=--upgrade for newer versions
+	$(LOCK) $(ARGS) pyproject.toml --output-file requirements/action.txt
+	$(LOCK) $(ARGS) pyproject.toml --group dev --constraints requirements/action.txt \
+		--output-file requirements/dev.txt
+	npm install --prefix requirements --package-lock-only --no-audit --no-fund
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) requirements/node_modules dist build
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+$(INSTALLED): requirements/dev.txt pyproject.toml src/benchgate/__init__.py
+	@$(BIN)/python -c '' 2>/dev/null || scripts/create-venv.sh $(VENV) $(PYTHON)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes --requirement requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--no-build-isolation --editable .
+	@touch $@
