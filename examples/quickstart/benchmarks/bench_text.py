@@ -6,13 +6,23 @@ its attributes say the rest.
 
 from textkit import closest, csv_to_json, slugify, word_counts
 
-TITLE = "Über uns: Geschichte, Ziele & Menschen - 25 Jahre Café Crème"
+TITLES = [
+    "Über uns: Geschichte, Ziele & Menschen",
+    "Café Crème, 25 years on",
+    "  What's new in version 3.0?  ",
+    "Why the 95th percentile?",
+    "Smørrebrød & Crème brûlée - a menu",
+    "First steps",
+    "Ångström, Curie, Noether: three lives",
+    "100 % of nothing",
+]
 SENTENCE = "It's the small things, and the small things only, that the reader's eye returns to.\n"
 VOCABULARY = ["measure", "median", "margin", "baseline", "commit", "machine", "sample", "verdict"]
 
 
 def bench_slugify() -> None:
-    slugify(TITLE)
+    for title in TITLES:
+        slugify(title)
 
 
 def bench_closest() -> None:
