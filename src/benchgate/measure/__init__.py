@@ -1,1 +1,1 @@
-"""Measuring: two arms, a kind of benchmark each in its own engine, and the rounds that join them."""
+"""Measuring: an engine for each kind of benchmark, two arms, and the session that joins them."""

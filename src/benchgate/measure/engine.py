@@ -1,4 +1,4 @@
-"""What every kind of benchmark offers to a session: find the benchmarks, measure a round of them."""
+"""What a kind of benchmark offers to a session: find the benchmarks, measure a round of them."""
 
 from __future__ import annotations
 
@@ -75,10 +75,15 @@ class DiscoveryFailure:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What an engine found, in each arm."""
+    """What an engine found, in each arm.
+
+    Attributes:
+        toolchains: versions of what the benchmarks run with, by arm and tool.
+    """
 
     found: Mapping[ArmName, tuple[Definition, ...]]
     failures: tuple[DiscoveryFailure, ...] = ()
+    toolchains: Mapping[ArmName, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,1 @@
+"""Deciding: samples become outcomes, and a suite becomes a verdict. Pure functions."""

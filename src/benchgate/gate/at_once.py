@@ -1,0 +1,94 @@
+"""Rows whose launches are all there: one two-sided test each, Holm over all rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.gate.batches import by_length, by_lengths
+from benchgate.gate.estimates import paired_estimates, stored_estimates
+from benchgate.gate.findings import Finding, Stage
+from benchgate.model.verdict import Outcome
+from benchgate.stats.mannwhitney import mann_whitney
+from benchgate.stats.multiplicity import holm
+from benchgate.stats.power import least_launches
+from benchgate.stats.signedrank import signed_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.gate.estimates import Estimate
+    from benchgate.gate.evidence import Evidence
+
+
+def judge_at_once(
+    evidences: Sequence[Evidence], *, alpha: float, confidence: float
+) -> list[Finding]:
+    """Judge rows on all their launches; no row needs more, because none can be measured."""
+    if not evidences:
+        return []
+    level = alpha / len(evidences)
+    one_sided = np.ones(len(evidences))
+    estimates: dict[int, Estimate | None] = {}
+    for judge, chosen in (
+        (_judge_paired, [i for i, e in enumerate(evidences) if e.paired]),
+        (_judge_stored, [i for i, e in enumerate(evidences) if not e.paired]),
+    ):
+        p_values, found = judge([evidences[i] for i in chosen], confidence, level)
+        one_sided[chosen] = p_values
+        estimates.update(zip(chosen, found, strict=True))
+    adjusted = holm(np.minimum(1.0, 2 * one_sided)).tolist()
+    return [
+        _finding(evidence, estimates[i], (float(one_sided[i]), adjusted[i]), alpha, level)
+        for i, evidence in enumerate(evidences)
+    ]
+
+
+def _judge_paired(
+    evidences: Sequence[Evidence], confidence: float, level: float
+) -> tuple[list[float], list[Estimate | None]]:
+    ratios = [e.worse_log_ratios() for e in evidences]
+    p_values = [1.0] * len(evidences)
+    for indices, d in by_length(ratios):
+        test = signed_rank(d)
+        for index, p in zip(indices, np.minimum(test.p_greater, test.p_less), strict=True):
+            p_values[index] = float(p)
+    margins = [e.margin for e in evidences]
+    return p_values, paired_estimates(ratios, margins, confidence=confidence, level=level)
+
+
+def _judge_stored(
+    evidences: Sequence[Evidence], confidence: float, level: float
+) -> tuple[list[float], list[Estimate | None]]:
+    base = [e.worse_sign * np.log(e.base) for e in evidences]
+    head = [e.worse_sign * np.log(e.head) for e in evidences]
+    p_values = [1.0] * len(evidences)
+    for indices, x, y in by_lengths(base, head):
+        test = mann_whitney(x, y)
+        for index, p in zip(indices, np.minimum(test.p_greater, test.p_less), strict=True):
+            p_values[index] = float(p)
+    return p_values, stored_estimates(base, head, confidence=confidence, level=level)
+
+
+def _finding(
+    evidence: Evidence,
+    estimate: Estimate | None,
+    p_values: tuple[float, float],
+    alpha: float,
+    level: float,
+) -> Finding:
+    p, p_adjusted = p_values
+    needed = least_launches(level / 2, "wilcoxon" if evidence.paired else "mann-whitney")
+    outcome = Outcome.INCONCLUSIVE
+    notes: tuple[str, ...] = ()
+    if estimate is None or evidence.rounds < needed:
+        outcome = Outcome.NOT_TESTED
+        notes = (f"{evidence.rounds} launches: a test needs {needed} of each arm",)
+    elif p_adjusted <= alpha and estimate.reaches(evidence.margin, 1):
+        outcome = Outcome.REGRESSED
+    elif p_adjusted <= alpha and estimate.reaches(evidence.margin, -1):
+        outcome = Outcome.IMPROVED
+    elif estimate.inside(evidence.margin):
+        outcome = Outcome.UNCHANGED
+    return Finding(outcome, Stage.DONE, estimate, 0, evidence.rounds, p, p_adjusted, notes)

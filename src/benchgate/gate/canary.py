@@ -1,0 +1,48 @@
+"""The canary: a fixed workload measured on both arms, whose ratio must be 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.gate.evidence import gather, series_of
+from benchgate.gate.pairing import Pair
+from benchgate.stats.shift import paired_shift
+from benchgate.stats.signedrank import signed_rank
+
+if TYPE_CHECKING:
+    from benchgate.model.result import BenchmarkResult
+
+CANARY_ID = "benchgate/canary"
+_METRIC, _STATISTIC = "time", "p25"
+
+
+def is_canary(result: BenchmarkResult) -> bool:
+    """Whether this is the canary's result, which is no row of the user's."""
+    return result.id == CANARY_ID
+
+
+def disturbance(
+    base: BenchmarkResult, head: BenchmarkResult, *, margin: float, alpha: float
+) -> float | None:
+    """Give the canary's ratio when it has left its interval, else None.
+
+    The same work on both arms differs only when something disturbed one arm more than the
+    other in a way that taking turns did not cancel: two-sided signed rank p <= alpha, and an
+    estimate beyond half the margin.
+    """
+    left, right = series_of(base, _METRIC), series_of(head, _METRIC)
+    if left is None or right is None:
+        return None
+    evidence = gather(
+        Pair(CANARY_ID, base, head), left, right, _STATISTIC, margin=margin, paired=True
+    )
+    if evidence.obstacle or not evidence.rounds:
+        return None
+    ratios = evidence.worse_log_ratios()[None, :]
+    estimate = float(paired_shift(ratios, 0.5).estimate[0])
+    p = float(signed_rank(ratios).p_two_sided[0])
+    if p <= alpha and abs(estimate) > np.log1p(margin / 2):
+        return float(np.exp(estimate))
+    return None

@@ -1,0 +1,75 @@
+"""The textbook comparison people know: Mann-Whitney and a p95 ratio. Shown beside every row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.gate.batches import by_lengths
+from benchgate.model.result import Better
+from benchgate.model.verdict import Classical
+from benchgate.stats.mannwhitney import mann_whitney_classical
+from benchgate.stats.quantiles import nearest_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
+
+SIGNIFICANCE = 0.05
+FASTER_RATIO = 0.95
+SLOWER_RATIO = 1.05
+LEAST_VALUES = 5
+
+
+def classical(
+    base: Sequence[FloatArray],
+    head: Sequence[FloatArray],
+    base_pooled: Sequence[FloatArray],
+    head_pooled: Sequence[FloatArray],
+    better: Sequence[Better],
+) -> list[Classical]:
+    """Compare rows the classical way.
+
+    Args:
+        base, head: for each row the values that are tested, of launches or raw samples.
+        base_pooled, head_pooled: for each row all samples, whose p95 are compared.
+        better: for each row the direction of its metric.
+
+    Returns:
+        For each row the two-sided p (no continuity correction, ties corrected), the ratio of
+        the pooled p95, and the result: "slower" or "faster" needs p < 0.05 *and* a ratio
+        of >= 1.05 or <= 0.95 (on the scale of times); numbers are never rounded first.
+    """
+    p_values: list[float | None] = [None] * len(base)
+    for indices, x, y in by_lengths(base, head):
+        if min(x.shape[1], y.shape[1]) >= LEAST_VALUES:
+            for index, p in zip(indices, mann_whitney_classical(x, y).tolist(), strict=True):
+                p_values[index] = p
+    ratios = map(_p95_ratio, base_pooled, head_pooled)
+    return [
+        Classical(p, ratio, _result(p, ratio, direction))
+        for p, ratio, direction in zip(p_values, ratios, better, strict=True)
+    ]
+
+
+def _p95_ratio(base: FloatArray, head: FloatArray) -> float | None:
+    if not len(base) or not len(head):
+        return None
+    base_p95, head_p95 = float(nearest_rank(base, 0.95)), float(nearest_rank(head, 0.95))
+    return head_p95 / base_p95 if base_p95 > 0 else None
+
+
+def _result(p: float | None, ratio: float | None, better: Better) -> str:
+    if p is None or ratio is None or ratio == 0:
+        return "not tested"
+    slower_scale = ratio if better is Better.LOWER else 1 / ratio
+    if p >= SIGNIFICANCE or FASTER_RATIO < slower_scale < SLOWER_RATIO:
+        return "same"
+    return "slower" if slower_scale > 1 else "faster"
+
+
+def pooled(launches: Sequence[FloatArray]) -> FloatArray:
+    """All samples of all launches."""
+    return np.concatenate(launches) if launches else np.empty(0)

@@ -1,0 +1,113 @@
+"""The change of each row with its interval, and what the launches at hand could have shown.
+
+Log ratios on the scale on which > 0 is worse, whatever the metric's direction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.gate.batches import by_length, by_lengths
+from benchgate.stats.power import (
+    detectable_ratio,
+    detectable_ratio_two_sample,
+    launches_needed,
+    pooled_robust_spread,
+    robust_spread,
+)
+from benchgate.stats.shift import paired_shift, two_sample_shift
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.stats.shift import Shift
+
+MOST_ROUNDS_FORETOLD = 1000
+_LEAST_LAUNCHES = 2
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A log ratio and its interval, which is infinite where there are too few launches.
+
+    Attributes:
+        detectable: the smallest ratio that could have been seen; None below 2 launches.
+        needed: rounds in all that would settle it; None when not foreseeable.
+    """
+
+    value: float
+    low: float
+    high: float
+    detectable: float | None = None
+    needed: int | None = None
+
+    def reaches(self, margin: float, sign: int) -> bool:
+        """Whether the estimate lies at the margin or beyond it, on the side of `sign`."""
+        return bool(sign * self.value >= np.log1p(margin) - _ROUNDING)
+
+    def inside(self, margin: float) -> bool:
+        """Whether the whole interval lies inside the margin, on both sides."""
+        limit = np.log1p(margin)
+        return bool(-limit < self.low and self.high < limit)
+
+
+def paired_estimates(
+    ratios: Sequence[FloatArray], margins: Sequence[float], *, confidence: float, level: float
+) -> list[Estimate | None]:
+    """Estimate rows of paired log ratios; None for a row without any.
+
+    Args:
+        level: one-sided, of one row, for what could have been detected.
+    """
+    estimates: list[Estimate | None] = [None] * len(ratios)
+    for indices, d in by_length(ratios):
+        n = d.shape[1]
+        shift = paired_shift(d, confidence)
+        detectable: Sequence[float | None] = [None] * len(indices)
+        needed: Sequence[int | None] = [None] * len(indices)
+        if n >= _LEAST_LAUNCHES:
+            spread = robust_spread(d)
+            detectable = detectable_ratio(spread, n, level).tolist()
+            limits = np.log1p(np.array([margins[i] for i in indices]))
+            needed = _needed(spread, np.abs(np.abs(shift.estimate) - limits), confidence)
+        _fill(estimates, indices, shift, detectable, needed)
+    return estimates
+
+
+def stored_estimates(
+    base: Sequence[FloatArray], head: Sequence[FloatArray], *, confidence: float, level: float
+) -> list[Estimate | None]:
+    """Estimate rows whose launches share no rounds, from the log values of both arms."""
+    estimates: list[Estimate | None] = [None] * len(base)
+    for indices, x, y in by_lengths(base, head):
+        n1, n2 = x.shape[1], y.shape[1]
+        detectable: Sequence[float | None] = [None] * len(indices)
+        if min(n1, n2) >= _LEAST_LAUNCHES:
+            spread = pooled_robust_spread(x, y)
+            detectable = detectable_ratio_two_sample(spread, n1, n2, level).tolist()
+        shift = two_sample_shift(x, y, confidence)
+        _fill(estimates, indices, shift, detectable, [None] * len(indices))
+    return estimates
+
+
+def _needed(spread: FloatArray, half_width: FloatArray, confidence: float) -> list[int | None]:
+    """Rounds after which an interval of this spread has left the margin, or lies inside it."""
+    counts = launches_needed(spread, half_width, confidence, MOST_ROUNDS_FORETOLD)
+    return [n if n <= MOST_ROUNDS_FORETOLD else None for n in counts.tolist()]
+
+
+def _fill(
+    estimates: list[Estimate | None],
+    indices: Sequence[int],
+    shift: Shift,
+    detectable: Sequence[float | None],
+    needed: Sequence[int | None],
+) -> None:
+    columns = (shift.estimate.tolist(), shift.low.tolist(), shift.high.tolist())
+    for index, *values in zip(indices, *columns, detectable, needed, strict=True):
+        estimates[index] = Estimate(*values)

@@ -1,0 +1,40 @@
+"""What is known of one row, before anyone words it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchgate.gate.estimates import Estimate
+    from benchgate.model.verdict import Outcome
+
+
+class Stage(StrEnum):
+    """What a row still needs."""
+
+    SCREEN = "screen"
+    CONFIRM = "confirm"
+    SETTLE = "settle"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one row and what it rests on.
+
+    Attributes:
+        start, count: the launches used: `count` of them, from index `start` on.
+        p: one-sided, of the test that decided; None where no test did.
+        p_adjusted: to be held against the suite's alpha.
+    """
+
+    outcome: Outcome
+    stage: Stage
+    estimate: Estimate | None = None
+    start: int = 0
+    count: int = 0
+    p: float | None = None
+    p_adjusted: float | None = None
+    notes: tuple[str, ...] = ()

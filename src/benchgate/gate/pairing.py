@@ -1,0 +1,49 @@
+"""Which benchmark of the base belongs to which of the head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from benchgate.model.result import BenchmarkResult
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two sides of one benchmark; one of them may be absent.
+
+    Attributes:
+        id: the head's, or the base's when the head has none.
+        renamed_from: the base's id, when an alias joined them.
+    """
+
+    id: str
+    base: BenchmarkResult | None
+    head: BenchmarkResult | None
+    renamed_from: str | None = None
+
+
+def pair(
+    base: Iterable[BenchmarkResult],
+    head: Iterable[BenchmarkResult],
+    aliases: Mapping[str, str],
+) -> tuple[Pair, ...]:
+    """Join the benchmarks of two runs by id, the head's order first, then what is missing.
+
+    Args:
+        aliases: old id to new id. An alias joins only where the head no longer has the old id.
+    """
+    in_base = {b.id: b for b in base}
+    in_head = {b.id: b for b in head}
+    old_ids = {new: old for old, new in aliases.items() if old in in_base and old not in in_head}
+    pairs, used = [], set()
+    for id_, result in in_head.items():
+        old = id_ if id_ in in_base else old_ids.get(id_)
+        partner = in_base[old] if old is not None else None
+        used.add(old)
+        pairs.append(Pair(id_, partner, result, old if old != id_ else None))
+    pairs += [Pair(id_, result, None) for id_, result in in_base.items() if id_ not in used]
+    return tuple(pairs)

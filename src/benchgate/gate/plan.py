@@ -1,0 +1,69 @@
+"""What to measure next: rounds go where the verdict is open, within the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.gate.findings import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from benchgate.gate.suite import Need
+
+_URGENCY = {Stage.CONFIRM: 0, Stage.SETTLE: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPlan:
+    """The next round.
+
+    Attributes:
+        phase: in a word, for people.
+        ids: what to measure.
+        dropped: benchmarks that are open and for which the budget has no time left.
+    """
+
+    phase: str
+    ids: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+
+
+def screen(ids: Sequence[str], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
+    """Plan a round of everything; what the budget has no time for is dropped from the end."""
+    return _within("screen", list(ids), costs_s, left_s)
+
+
+def follow_up(needs: Iterable[Need], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
+    """Plan a round of what is open: suspects first, then the widest interval first.
+
+    Args:
+        costs_s: for each benchmark how long a round of it takes.
+        left_s: of the budget.
+
+    Returns:
+        A plan without ids when nothing is open or nothing open fits.
+    """
+    open_needs = sorted(
+        (need for need in needs if need.stage in _URGENCY),
+        key=lambda need: (_URGENCY[need.stage], -need.width),
+    )
+    ids = list(dict.fromkeys(need.benchmark for need in open_needs))
+    confirming = any(need.stage is Stage.CONFIRM for need in open_needs)
+    return _within("confirm" if confirming else "settle", ids, costs_s, left_s)
+
+
+def _within(
+    phase: str, ids: Sequence[str], costs_s: Mapping[str, float], left_s: float
+) -> RoundPlan:
+    chosen: list[str] = []
+    dropped: list[str] = []
+    for id_ in ids:
+        cost_s = costs_s.get(id_, 0.0)
+        if cost_s <= left_s and left_s > 0:
+            chosen.append(id_)
+            left_s -= cost_s
+        else:
+            dropped.append(id_)
+    return RoundPlan(phase, tuple(chosen), tuple(dropped))

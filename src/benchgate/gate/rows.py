@@ -1,0 +1,191 @@
+"""Rows of the verdict, from findings and from benchmarks that cannot be tested at all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+
+from benchgate.gate.evidence import series_of
+from benchgate.model.result import Status, Tier
+from benchgate.model.verdict import Outcome, Row
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.evidence import Evidence
+    from benchgate.gate.findings import Finding
+    from benchgate.gate.pairing import Pair
+    from benchgate.model.result import BenchmarkResult, Series
+    from benchgate.model.verdict import Classical
+
+
+def tested_row(
+    evidence: Evidence, finding: Finding, classical: Classical, confidence: float
+) -> Row:
+    """Put a finding into the metric's own scale."""
+    estimate, sign = finding.estimate, evidence.worse_sign
+    ratio = interval = None
+    if estimate:
+        ratio = math.exp(sign * estimate.value)
+        low, high = sorted((sign * estimate.low, sign * estimate.high))
+        if math.isfinite(low) and math.isfinite(high):
+            interval = (math.exp(low), math.exp(high))
+    used = slice(finding.start, finding.start + finding.count) if evidence.paired else slice(None)
+    base, head = evidence.base[used], evidence.head[used]
+    is_open = finding.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_TESTED}
+    needed = estimate.needed if estimate and is_open else None
+    row = untested_row(evidence, classical)
+    return replace(
+        row,
+        outcome=finding.outcome,
+        base=_median(base),
+        head=_median(head),
+        ratio=ratio,
+        interval=interval,
+        confidence=confidence,
+        p=finding.p,
+        p_adjusted=finding.p_adjusted,
+        launches=(len(base), len(head)),
+        test="wilcoxon" if evidence.paired else "mann-whitney",
+        detectable=estimate.detectable if estimate else None,
+        rounds_needed=max(needed - finding.count, 1) if needed else None,
+        advisory=not evidence.paired,
+        notes=(*finding.notes, *row.notes),
+    )
+
+
+def untested_row(evidence: Evidence, classical: Classical) -> Row:
+    """Say why a row cannot be tested, with its values all the same."""
+    obstacle = (evidence.obstacle,) if evidence.obstacle else ()
+    return Row(
+        benchmark=evidence.pair.id,
+        outcome=Outcome.NOT_TESTED,
+        metric=evidence.metric.name,
+        statistic=evidence.statistic,
+        unit=evidence.metric.unit,
+        better=evidence.metric.better,
+        base=_median(evidence.base),
+        head=_median(evidence.head),
+        margin=evidence.margin,
+        launches=(len(evidence.base), len(evidence.head)),
+        classical=classical,
+        notes=(*obstacle, *_notes(evidence.pair)),
+        **_about(evidence.pair, paired=evidence.paired),
+    )
+
+
+def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paired: bool) -> Row:
+    """Compare an exact metric: no test, a change by more than the tolerance is a change."""
+    metric = head.metric
+    before = _median(np.concatenate([launch.samples for launch in base.launches]))
+    after = _median(np.concatenate([launch.samples for launch in head.launches]))
+    if before is None or after is None:
+        raise ValueError(f"{pair.id}: {metric.name} has no launches")
+    ratio, notes = None, _notes(pair)
+    if before > 0:
+        ratio = after / before
+        changed = abs(ratio - 1) > tolerance
+    else:
+        changed = after != before
+        if changed:
+            notes = (f"from {before:g} to {after:g}", *notes)
+    outcome = Outcome.UNCHANGED
+    if changed:
+        worse = (after > before) == (metric.better == "lower")
+        outcome = Outcome.REGRESSED if worse else Outcome.IMPROVED
+    return Row(
+        benchmark=pair.id,
+        outcome=outcome,
+        metric=metric.name,
+        statistic="exact",
+        unit=metric.unit,
+        better=metric.better,
+        base=before,
+        head=after,
+        ratio=ratio,
+        margin=tolerance,
+        launches=(len(base.launches), len(head.launches)),
+        test="exact",
+        notes=notes,
+        **_about(pair, paired=paired),
+    )
+
+
+def unpaired_row(pair: Pair) -> Row:
+    """Describe a benchmark that failed, or that only one arm has."""
+    sides = [("base", pair.base), ("head", pair.head)]
+    failed = [(arm, r) for arm, r in sides if r and r.status is Status.FAILED]
+    if failed:
+        arm, broken = failed[0]
+        where = "both arms" if len(failed) > 1 else f"the {arm}"
+        return Row(
+            pair.id,
+            Outcome.FAILED,
+            notes=(f"failed on {where}", *broken.notes),
+            error=broken.error,
+            location=broken.location,
+        )
+    outcome, result = (
+        (Outcome.NEW, pair.head) if pair.base is None else (Outcome.MISSING, pair.base)
+    )
+    if result is None:
+        raise ValueError(f"{pair.id} is in neither run")
+    return _one_sided_row(pair, outcome, result)
+
+
+def incomparable_row(pair: Pair, why: str) -> Row:
+    """Say why the two sides of a benchmark measured different work."""
+    return Row(
+        pair.id,
+        Outcome.INCOMPARABLE,
+        notes=(why,),
+        location=pair.head.location if pair.head else None,
+    )
+
+
+def _one_sided_row(pair: Pair, outcome: Outcome, result: BenchmarkResult) -> Row:
+    series = series_of(result, "time") or next(iter(result.series), None)
+    value = None
+    if series and series.launches:
+        value = _median(np.array([np.median(x.samples) for x in series.launches]))
+    new = outcome is Outcome.NEW
+    return Row(
+        pair.id,
+        outcome,
+        metric=series.metric.name if series else "",
+        statistic="median" if series else "",
+        unit=series.metric.unit if series else "",
+        base=None if new else value,
+        head=value if new else None,
+        notes=result.notes,
+        location=result.location if new else None,
+        display_unit=result.display_unit,
+    )
+
+
+class _About(TypedDict):
+    tier: Tier
+    location: str | None
+    display_unit: str | None
+
+
+def _about(pair: Pair, *, paired: bool) -> _About:
+    """What a row says of the benchmark itself; the head's word counts."""
+    result = pair.head or pair.base
+    return {
+        "tier": result.tier if paired and result else Tier.STORED,
+        "location": result.location if result else None,
+        "display_unit": result.display_unit if result else None,
+    }
+
+
+def _notes(pair: Pair) -> tuple[str, ...]:
+    renamed = (f"renamed from {pair.renamed_from}",) if pair.renamed_from else ()
+    both = [*(pair.base.notes if pair.base else ()), *(pair.head.notes if pair.head else ())]
+    return (*renamed, *dict.fromkeys(both))
+
+
+def _median(values: FloatArray) -> float | None:
+    return float(np.median(values)) if len(values) else None

@@ -1,0 +1,205 @@
+"""A whole suite: every row of two runs, and what each benchmark still needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.gate.at_once import judge_at_once
+from benchgate.gate.canary import disturbance, is_canary
+from benchgate.gate.classical import classical, pooled
+from benchgate.gate.evidence import gather, series_of
+from benchgate.gate.in_waves import judge_in_waves
+from benchgate.gate.pairing import Pair, pair
+from benchgate.gate.rows import (
+    exact_row,
+    incomparable_row,
+    tested_row,
+    unpaired_row,
+    untested_row,
+)
+from benchgate.model.result import Kind, Status
+from benchgate.model.verdict import Classical, Outcome, Row
+from benchgate.units import format_change
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.config import Config
+    from benchgate.gate.evidence import Evidence
+    from benchgate.gate.findings import Finding, Stage
+    from benchgate.gate.waves import WaveSettings
+    from benchgate.model.result import Run
+
+_CLASSICAL_OUTCOMES = {
+    "slower": Outcome.REGRESSED,
+    "faster": Outcome.IMPROVED,
+    "same": Outcome.UNCHANGED,
+    "not tested": Outcome.NOT_TESTED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one row still needs, and how wide its interval is (log scale, may be infinite)."""
+
+    benchmark: str
+    stage: Stage
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All rows, unsorted, and what each tested row still needs."""
+
+    rows: tuple[Row, ...]
+    needs: tuple[Need, ...] = ()
+    warnings: tuple[str, ...] = ()
+    base_benchmarks: int = 0
+
+
+def judge(
+    base: Run, head: Run, config: Config, *, paired: bool, waves: WaveSettings | None
+) -> Judgement:
+    """Judge every benchmark of two runs.
+
+    Args:
+        paired: the runs were measured in turn, so that launches of the same round belong together.
+        waves: the procedure that chose the rounds; None when all were measured regardless.
+    """
+    pairs = pair(
+        [b for b in base.benchmarks if not is_canary(b)],
+        [b for b in head.benchmarks if not is_canary(b)],
+        config.aliases,
+    )
+    rows: list[Row] = []
+    evidences: list[Evidence] = []
+    for one in pairs:
+        untestable = _untestable_row(one)
+        if untestable:
+            rows.append(untestable)
+            continue
+        exact, sampled = _compare(one, config, paired=paired)
+        rows += exact
+        evidences += sampled
+    tested, needs = _judge_rows(evidences, config, waves if paired else None)
+    warning = _disturbance(base, head, config) if paired else None
+    if warning:
+        tested = [_doubted(row, warning) for row in tested]
+    return Judgement(
+        (*rows, *tested),
+        tuple(needs),
+        (warning,) if warning else (),
+        sum(1 for b in base.benchmarks if not is_canary(b)),
+    )
+
+
+def _untestable_row(one: Pair) -> Row | None:
+    """Give the row of a benchmark that has no two sides to compare."""
+    if one.base is None or one.head is None:
+        return unpaired_row(one)
+    if Status.FAILED in {one.base.status, one.head.status}:
+        return unpaired_row(one)
+    if one.base.workload != one.head.workload:
+        why = "the benchmark's own definition changed: base and head did different work"
+        return incomparable_row(one, why)
+    return None
+
+
+def _compare(one: Pair, config: Config, *, paired: bool) -> tuple[list[Row], list[Evidence]]:
+    """Give the exact rows of a pair, and the evidence of those that need a test."""
+    exact: list[Row] = []
+    evidences: list[Evidence] = []
+    if one.base is None or one.head is None:
+        return exact, evidences
+    for name in config.effective(one.id).metrics:
+        base, head = series_of(one.base, name), series_of(one.head, name)
+        policy = config.effective(one.id, name)
+        if base is None or head is None or not base.launches or not head.launches:
+            exact.append(incomparable_row(one, f"{name} was not measured on both arms"))
+        elif base.metric != head.metric or base.loops != head.loops:
+            exact.append(incomparable_row(one, f"{name} was measured in different ways"))
+        elif head.metric.kind is Kind.EXACT:
+            exact.append(exact_row(one, base, head, policy.tolerance, paired=paired))
+        else:
+            for statistic in policy.statistics:
+                margin = policy.margin_of(statistic)
+                evidences.append(gather(one, base, head, statistic, margin=margin, paired=paired))
+    return exact, evidences
+
+
+def _judge_rows(
+    evidences: Sequence[Evidence], config: Config, waves: WaveSettings | None
+) -> tuple[list[Row], list[Need]]:
+    gate = config.gate
+    beside = _classical(evidences, raw=gate.unit == "sample" and gate.rule == "classical")
+    testable = [i for i, e in enumerate(evidences) if e.obstacle is None and e.rounds]
+    chosen = [evidences[i] for i in testable]
+    if waves is None:
+        findings = judge_at_once(chosen, alpha=gate.alpha, confidence=gate.confidence)
+    else:
+        findings = judge_in_waves(chosen, waves, gate.confidence)
+    by_index = dict(zip(testable, findings, strict=True))
+    rows = []
+    for index, evidence in enumerate(evidences):
+        found = by_index.get(index)
+        if found is None:
+            rows.append(untested_row(evidence, beside[index]))
+        else:
+            row = tested_row(evidence, found, beside[index], gate.confidence)
+            rows.append(_classically(row) if gate.rule == "classical" else row)
+    needs = [
+        Need(evidences[i].pair.id, finding.stage, _width(finding))
+        for i, finding in by_index.items()
+    ]
+    return rows, needs
+
+
+def _classical(evidences: Sequence[Evidence], *, raw: bool) -> list[Classical]:
+    base_pooled = [pooled([x.samples for x in e.base_launches]) for e in evidences]
+    head_pooled = [pooled([x.samples for x in e.head_launches]) for e in evidences]
+    return classical(
+        base_pooled if raw else [e.base for e in evidences],
+        head_pooled if raw else [e.head for e in evidences],
+        base_pooled,
+        head_pooled,
+        [e.metric.better for e in evidences],
+    )
+
+
+def _classically(row: Row) -> Row:
+    """Let the textbook rule decide a row; its estimate and interval stay for the reader."""
+    if row.classical is None:
+        return row
+    return replace(
+        row,
+        outcome=_CLASSICAL_OUTCOMES[row.classical.result],
+        p=row.classical.p,
+        p_adjusted=None,
+        test="classical",
+    )
+
+
+def _width(finding: Finding) -> float:
+    estimate = finding.estimate
+    return estimate.high - estimate.low if estimate else float("inf")
+
+
+def _disturbance(base: Run, head: Run, config: Config) -> str | None:
+    sides = [next(filter(is_canary, run.benchmarks), None) for run in (base, head)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    ratio = disturbance(sides[0], sides[1], margin=config.gate.margin, alpha=config.gate.alpha)
+    if ratio is None:
+        return None
+    return (
+        f"the canary, the same work on both arms, differed by {format_change(ratio)}: something "
+        "disturbed one arm more than the other, so no change is believed; run it again"
+    )
+
+
+def _doubted(row: Row, warning: str) -> Row:
+    if row.outcome not in {Outcome.REGRESSED, Outcome.IMPROVED}:
+        return row
+    note = f"was {row.outcome}, but {warning.split(':', maxsplit=1)[0]}"
+    return replace(row, outcome=Outcome.INCONCLUSIVE, notes=(note, *row.notes))

@@ -1,0 +1,111 @@
+"""Where the benchmark files of a `python` entry are, and which interpreter runs them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.measure.engine import Arm
+
+PATTERN = "bench_*.py"
+_SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages"}
+
+
+@dataclass(frozen=True, slots=True)
+class PythonSpec:
+    """One `[[benchmark]]` entry with `python`.
+
+    Attributes:
+        paths: folders and files, relative to the arm's root.
+        interpreter: command or path, with {root} and {env}; None for the default.
+        pythonpath: folders relative to the root; None for the root and its `src`.
+        isolate: a process for each benchmark, not for each file.
+        parallel: never pinned, because the work uses several CPUs.
+        timeout_s: for one launch of one benchmark.
+        group: put before every id.
+    """
+
+    paths: tuple[str, ...]
+    interpreter: str | None = None
+    pythonpath: tuple[str, ...] | None = None
+    isolate: bool = False
+    parallel: bool = False
+    timeout_s: float = 60.0
+    tags: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchFile:
+    """One benchmark file; it may exist in one arm only.
+
+    Attributes:
+        path: relative to an arm's root.
+        group: what the ids of its benchmarks start with.
+    """
+
+    spec: PythonSpec
+    path: str
+    group: str
+
+    def id_of(self, name: str) -> str:
+        """Give the full id of a benchmark that the worker knows as `name`."""
+        return f"{self.group}/{name}"
+
+
+def find_files(arm: Arm, spec: PythonSpec) -> tuple[BenchFile, ...]:
+    """Find the benchmark files of one arm; a path that is absent there holds none."""
+    found: dict[str, BenchFile] = {}
+    for path in spec.paths:
+        place = arm.root / path
+        if place.is_file():
+            files, top = [place], place.parent
+        else:
+            files, top = sorted(place.rglob(PATTERN)), place
+        for file in files:
+            inside = file.relative_to(top)
+            if any(p in _SKIPPED_FOLDERS or p.startswith(".") for p in inside.parts[:-1]):
+                continue
+            relative = file.relative_to(arm.root).as_posix()
+            names = [*inside.parts[:-1], file.stem.removeprefix("bench_")]
+            prefix = [spec.group] if spec.group else []
+            found.setdefault(relative, BenchFile(spec, relative, "/".join([*prefix, *names])))
+    return tuple(found.values())
+
+
+def search_path(arm: Arm, spec: PythonSpec) -> tuple[Path, ...]:
+    """Give what goes before the interpreter's own sys.path, so that the arm's code is found."""
+    if spec.pythonpath is not None:
+        return tuple(arm.root / arm.substitute(p) for p in spec.pythonpath)
+    return tuple(p for p in (arm.root / "src", arm.root) if p.is_dir())
+
+
+def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> str:
+    """Name the Python that runs a spec's benchmarks in one arm."""
+    if spec.interpreter is not None:
+        return arm.substitute(spec.interpreter)
+    own = arm.env / "bin" / "python"
+    return str(own) if own.exists() else fallback
+
+
+def default_interpreter(checkout: Path, environ: Mapping[str, str]) -> str:
+    """Find the interpreter that the user works with.
+
+    In this order: the active virtual environment; the one that benchgate runs in, when it
+    lies in the checkout; python3 or python on PATH; the one that benchgate runs in.
+    """
+    active = environ.get("VIRTUAL_ENV")
+    if active and (Path(active) / "bin" / "python").exists():
+        return str(Path(active) / "bin" / "python")
+    if Path(sys.prefix).is_relative_to(checkout):
+        return sys.executable
+    path = environ.get("PATH", os.defpath)
+    return shutil.which("python3", path=path) or shutil.which("python", path=path) or sys.executable

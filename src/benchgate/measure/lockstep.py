@@ -1,0 +1,126 @@
+"""Turn-taking: live workers of both arms measured sample by sample in random order.
+
+What disturbs the machine for longer than a sample then disturbs both arms alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from benchgate.stats.warmup import settled_index
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
+
+TIMER_FACTOR = 100
+"""An interval is at least this many times the cost of reading the clock: its error is below 1 %."""
+
+_MOST_WARMUP = 60
+_FEWEST_SAMPLES = 3
+
+
+class Player(Protocol):
+    """A live worker with a benchmark open."""
+
+    def sample(self) -> tuple[int, int]:
+        """Take one sample: (wall_ns, cpu_ns)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a benchmark is measured in every launch of a session, the same on both arms."""
+
+    loops: int
+    samples: int
+    warmup: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """What one arm found: `loops` operations took `sample_ns`."""
+
+    loops: int
+    sample_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The samples of one arm, in order, for all loops."""
+
+    wall_ns: list[int]
+    cpu_ns: list[int]
+
+
+def target_interval_ns(timer_cost_ns: int, launch_ns: int, samples: int) -> int:
+    """Give the least length of a sample."""
+    return max(TIMER_FACTOR * timer_cost_ns, launch_ns // samples)
+
+
+def make_plan(
+    arms: Sequence[Calibrated], *, timer_cost_ns: int, launch_ns: int, samples: int, warmup: int
+) -> Plan:
+    """Settle the loops and the number of samples that all arms share.
+
+    Args:
+        arms: what each arm's calibration found.
+        launch_ns: time for the samples of one launch; up to twice that is spent to keep
+            the number of samples, because the tail needs them.
+        samples: how many to take where the work is short enough.
+    """
+    loops = max(arm.loops for arm in arms)
+    sample_ns = max(arm.sample_ns / arm.loops for arm in arms) * loops
+    fitting = int(2 * launch_ns / sample_ns)
+    if _FEWEST_SAMPLES * sample_ns <= 10 * launch_ns:
+        fitting = max(fitting, _FEWEST_SAMPLES)
+    count = max(1, min(samples, fitting))
+    notes = []
+    if sample_ns < TIMER_FACTOR * timer_cost_ns:
+        notes.append(
+            f"a sample of {sample_ns:.0f} ns is below {TIMER_FACTOR} x the timer's cost of "
+            f"{timer_cost_ns} ns: raise `number`"
+        )
+    return Plan(loops, count, min(warmup, count), tuple(notes))
+
+
+def take_turns(players: Sequence[Player], count: int, rng: random.Random) -> list[Turns]:
+    """Take `count` samples of every player, in a fresh random order for each."""
+    turns = [Turns([], []) for _ in players]
+    order = list(range(len(players)))
+    for _ in range(count):
+        rng.shuffle(order)
+        for index in order:
+            wall_ns, cpu_ns = players[index].sample()
+            turns[index].wall_ns.append(wall_ns)
+            turns[index].cpu_ns.append(cpu_ns)
+    return turns
+
+
+def warm_up_until_settled(
+    players: Sequence[Player], rng: random.Random, window: int = 10
+) -> tuple[list[Turns], bool]:
+    """Take samples until every player's settle, or a limit is reached.
+
+    Returns:
+        The discarded samples, as many for each player, and whether all have settled.
+    """
+    turns = take_turns(players, window, rng)
+    while True:
+        if all(settled_index(_as_floats(t), window=window) is not None for t in turns):
+            return turns, True
+        if len(turns[0].wall_ns) >= _MOST_WARMUP:
+            return turns, False
+        for all_turns, one in zip(turns, take_turns(players, 1, rng), strict=True):
+            all_turns.wall_ns.extend(one.wall_ns)
+            all_turns.cpu_ns.extend(one.cpu_ns)
+
+
+def _as_floats(turns: Turns) -> FloatArray:
+    return np.asarray(turns.wall_ns, dtype=np.float64)
