@@ -24,8 +24,9 @@ def parse_duration_s(text: str) -> float:
     Raises:
         ValueError: with a message that names the text and shows the form.
     """
-    parts = _DURATION_PART.findall(text)
-    if not parts or _DURATION_PART.sub("", text).strip():
+    written = text.replace("\N{GREEK SMALL LETTER MU}", "\N{MICRO SIGN}")
+    parts = _DURATION_PART.findall(written)
+    if not parts or _DURATION_PART.sub("", written).strip():
         raise ValueError(f"{text!r} is not a duration: write it as 50ms, 1.5s, 10m or 1h 30m")
     return sum(float(number) * _DURATION_S[unit] for number, unit in parts)
 
@@ -55,9 +56,10 @@ def format_value(value: float, unit: str, display_unit: str | None = None) -> st
             name = "µs" if display_unit == "us" else display_unit
             return f"{_digits(value / _DURATION_S[display_unit])} {name}"
         return _scaled(value, _TIME_SCALE)
+    whole = float(value).is_integer()
     if unit == "B":
-        return _scaled(value, _BYTE_SCALE)
-    if float(value).is_integer() and abs(value) < 1e6:
+        return f"{value:.0f} B" if whole and abs(value) < 1024 else _scaled(value, _BYTE_SCALE)
+    if whole and abs(value) < 1e6:
         return f"{value:.0f} {unit}".rstrip()
     return f"{_scaled(value, _COUNT_SCALE).replace(' ', '')} {unit}".rstrip()
 
@@ -65,7 +67,7 @@ def format_value(value: float, unit: str, display_unit: str | None = None) -> st
 def format_change(ratio: float) -> str:
     """The change that a ratio stands for, signed: 1.146 is "+14.6 %", 0.5 is "-50.0 %".
 
-    A change beyond +1000 % is written as a factor, "x 25.0".
+    A change beyond +1000 % is written as a factor, "x 25.00".
     """
     if not math.isfinite(ratio):
         return "from 0"
@@ -79,7 +81,8 @@ def format_change(ratio: float) -> str:
 
 def format_percent(fraction: float) -> str:
     """A fraction as a percentage without needless digits: 0.02 is "2 %", 0.001 is "0.1 %"."""
-    return f"{fraction * 100:.3g} %"
+    percent = fraction * 100
+    return f"{percent:.0f} %" if abs(percent) >= 999.5 else f"{percent:.3g} %"
 
 
 def format_duration(seconds: float) -> str:
@@ -109,7 +112,8 @@ def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
 
 def _digits(value: float) -> str:
     """Four significant digits, never in exponent form for what people meet."""
-    if value == 0 or not 1e-4 <= abs(value) < 1e6:
+    if value == 0 or not 1e-4 <= abs(value) < 1e15:
         return f"{value:.4g}"
-    decimals = max(0, 3 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(decimals, 6)}f}"
+    rounded = float(f"{value:.3e}")  # 9.9996 is 10.00, of another magnitude
+    decimals = 3 - math.floor(math.log10(abs(rounded)))
+    return f"{value:.{min(max(decimals, 0), 6)}f}"
