@@ -1,0 +1,1 @@
+"""Where the baseline comes from, and why."""

@@ -1,0 +1,148 @@
+"""Which commit a change is compared with."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from benchgate.config.suggest import did_you_mean
+from benchgate.errors import BaselineError
+from benchgate.git.branches import (
+    current_branch,
+    default_branch,
+    known_names,
+    remotes,
+    short_name,
+    upstream,
+)
+from benchgate.git.changes import read_changes
+from benchgate.model.result import Source
+
+if TYPE_CHECKING:
+    from benchgate.git.branches import DefaultBranch
+    from benchgate.git.repository import Git
+
+_FULL_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def choose_base(git: Git, against: str | None = None) -> Source:
+    """The base commit, with the reason in words.
+
+    It is the merge base with the default branch, or with what that branch follows when it is
+    checked out itself. Where HEAD has nothing ahead of it, the base is HEAD when there are
+    uncommitted changes, else HEAD's first parent.
+
+    Args:
+        git: the user's checkout.
+        against: a name, hash or expression that names the base instead.
+
+    Raises:
+        BaselineError: there is no such commit here; the hint says how to get it.
+        UsageError: nothing was committed yet.
+    """
+    head = git.head_sha()
+    if against is not None:
+        return _named(git, against, head)
+    default = default_branch(git)
+    if default is None:
+        raise _no_default(git)
+    return _fork_point(git, head, default) or _nothing_ahead(git, head, default)
+
+
+def _fork_point(git: Git, head: str, default: DefaultBranch) -> Source | None:
+    """The merge base with the default branch; None when that is HEAD itself."""
+    refs: tuple[str, ...] = default.refs
+    if current_branch(git) == default.name:
+        followed = upstream(git, default.name)
+        refs = (followed,) if followed else ()
+    if not refs:
+        return None
+    # Of the local and the remote branch one may be stale: the nearer ancestor counts.
+    base = git.merge_base(head, *refs)
+    if base is None:
+        raise _unrelated(git, short_name(refs[0]))
+    if base == head:
+        return None
+    ref = next(short_name(ref) for ref in refs if git.merge_base(base, ref) == base)
+    return Source(sha=base, ref=ref, why=f"merge base with {ref}")
+
+
+def _nothing_ahead(git: Git, head: str, default: DefaultBranch) -> Source:
+    if read_changes(git).dirty:
+        return Source(sha=head, ref="HEAD", why="HEAD: the changes are not committed")
+    parents = git.parents(head)
+    if not parents:
+        raise BaselineError(
+            "HEAD is the first commit, and nothing is changed: there is nothing to compare with",
+            hint="Change something, or commit it, and check again.",
+        )
+    if git.rev_parse(parents[0]) is None:
+        raise BaselineError(
+            f"the base is {parents[0][:12]}, the parent of HEAD, "
+            "which this shallow clone does not have",
+            hint=_fetch_commit(git, parents[0]),
+        )
+    why = f"parent of HEAD: nothing is uncommitted, and HEAD is on {default.name}"
+    return Source(sha=parents[0], ref="HEAD^", why=why)
+
+
+def _named(git: Git, against: str, head: str) -> Source:
+    for name in (against, *(f"{remote}/{against}" for remote in remotes(git))):
+        sha = git.rev_parse(name)
+        if sha is None:
+            continue
+        why = f"{name}, as --against names it"
+        if sha == head and not read_changes(git).dirty:
+            why += ": HEAD itself, so both arms are the same code"
+        return Source(sha=sha, ref=name, why=why)
+    names = known_names(git)
+    unprefixed = (name.removeprefix(f"{remote}/") for remote in remotes(git) for name in names)
+    raise BaselineError(
+        f"--against {against!r}: there is no such commit, branch or tag here"
+        + did_you_mean(against, [*names, *unprefixed]),
+        hint=_fetch_named(git, against),
+    )
+
+
+def _no_default(git: Git) -> BaselineError:
+    if git.is_shallow():
+        remote = _remote(git)
+        return BaselineError(
+            "this shallow clone does not have the default branch, so there is nothing to compare "
+            "with",
+            hint=f"git fetch --unshallow {remote} '+refs/heads/*:refs/remotes/{remote}/*'",
+        )
+    return BaselineError(
+        "no branch is known to be the default one: there is none named main, master or trunk",
+        hint="Name the base: benchgate check --against REF",
+    )
+
+
+def _unrelated(git: Git, ref: str) -> BaselineError:
+    if git.is_shallow():
+        return BaselineError(
+            f"this shallow clone does not reach back to where HEAD left {ref}",
+            hint=f"git fetch --unshallow {_remote(git)}",
+        )
+    return BaselineError(
+        f"HEAD and {ref} have no common history",
+        hint="Name the base: benchgate check --against REF",
+    )
+
+
+def _fetch_named(git: Git, against: str) -> str:
+    """The command that may bring what was named, "" where nothing can."""
+    if not remotes(git):
+        return ""
+    if _FULL_SHA.fullmatch(against):
+        return _fetch_commit(git, against)
+    return f"git fetch {'--unshallow ' if git.is_shallow() else ''}--tags {_remote(git)}"
+
+
+def _fetch_commit(git: Git, sha: str) -> str:
+    # A depth given in a complete clone would cut its history off.
+    return f"git fetch {'--depth=1 ' if git.is_shallow() else ''}{_remote(git)} {sha}"
+
+
+def _remote(git: Git) -> str:
+    return next(iter(remotes(git)), "origin")

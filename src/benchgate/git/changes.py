@@ -1,0 +1,85 @@
+"""How the files of a checkout differ from its HEAD, and which of its folders are submodules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchgate.git.repository import Git
+
+_ABSENT = "000000"
+_GITLINK = "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Paths relative to the root of the checkout; renamed files are there under both names.
+
+    Attributes:
+        modified: known to git, present, and other than in HEAD: staged or not.
+        absent: in HEAD, or staged, and not in the checkout or no longer known to git.
+        untracked: neither known to git nor ignored.
+        conflicts: left by a merge that was not resolved.
+        repositories: untracked folders that are git repositories themselves.
+        submodules: at another commit than in HEAD, or changed inside.
+    """
+
+    modified: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    untracked: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    submodules: tuple[str, ...] = ()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether what git tracks was changed; a new file that it does not know is no change."""
+        return bool(self.modified or self.absent or self.conflicts or self.submodules)
+
+
+def read_changes(git: Git) -> Changes:
+    """What `git status` knows, without refreshing the index."""
+    status = git.run(
+        "status",
+        *("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all"),
+        "--ignore-submodules=untracked",
+    )
+    return parse_status(status)
+
+
+def parse_status(status: str) -> Changes:
+    """Sort the records of `git status --porcelain=v2 -z --no-renames`."""
+    found: dict[str, list[str]] = {name: [] for name in Changes.__dataclass_fields__}
+    for record in filter(None, status.split("\0")):
+        kind, path = _classify(record)
+        found[kind].append(path)
+    return Changes(**{name: tuple(paths) for name, paths in found.items()})
+
+
+def gitlinks(git: Git, commit: str | None = None) -> dict[str, str]:
+    """The commit of each submodule by its path: in a commit, or else as staged."""
+    if commit is None:
+        listed = git.run("ls-files", "--stage", "-z")
+    else:
+        listed = git.run("ls-tree", "-r", "-z", "--full-tree", commit)
+    links = {}
+    for entry in filter(None, listed.split("\0")):
+        head, path = entry.split("\t", 1)
+        mode, *rest = head.split(" ")
+        if mode == _GITLINK:
+            links[path] = rest[0] if commit is None else rest[1]
+    return links
+
+
+def _classify(record: str) -> tuple[str, str]:
+    """The field of Changes that a record belongs to, and its path."""
+    if record.startswith("? "):
+        path = record[2:]
+        return ("repositories" if path.endswith("/") else "untracked"), path
+    if record.startswith("u "):
+        return "conflicts", record.split(" ", 10)[10]
+    _, _, _, _, _, mode_in_checkout, _, _, path = record.split(" ", 8)
+    if mode_in_checkout == _ABSENT:
+        return "absent", path
+    return ("submodules" if mode_in_checkout == _GITLINK else "modified"), path

@@ -1,0 +1,189 @@
+"""A runner of git that leaves the user's repository alone and never asks anything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# A git hook runs with these set; they would lead every git below it into the user's checkout.
+_LOCAL_VARIABLES = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+_SETTINGS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_OPTIONS = (
+    "--no-pager",
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false"),
+)
+_NO_SUCH_THING = 1
+
+
+def clean_environ(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables without those by which a calling git names its own repository and index."""
+    return {name: value for name, value in environ.items() if name not in _LOCAL_VARIABLES}
+
+
+def find_root(start: Path) -> Path:
+    """The root of the checkout that a folder lies in.
+
+    Raises:
+        UsageError: there is none, or git is absent, or refuses to work there.
+    """
+    done = _git(start, "rev-parse", "--show-toplevel")
+    if done.exit_code == 0:
+        return Path(done.output.removesuffix("\n"))
+    if "safe.directory" in done.error:
+        remedy = [line.strip() for line in done.error.splitlines() if "--add" in line]
+        raise UsageError(
+            f"git does not trust {start}: the folder belongs to another user",
+            hint="\n".join(remedy) or "git config --global --add safe.directory '*'",
+        )
+    if "not a git repository" in done.error:
+        raise UsageError(
+            f"{start} is not in a git repository",
+            hint="Commits are compared, so run this inside of a repository; "
+            "without one, measure with `benchgate run` and use `benchgate compare`.",
+        )
+    if "must be run in a work tree" in done.error:
+        raise UsageError(
+            f"{start} is part of a git repository's own folder: it has no files to measure",
+            hint="Run this in a checkout of the repository.",
+        )
+    raise UsageError(f"git cannot work in {start}", details=done.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """One checkout: the user's, or one of a submodule in it.
+
+    Attributes:
+        root: its topmost folder, as `find_root` gives it.
+    """
+
+    root: Path
+
+    def run(self, *arguments: str) -> str:
+        """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names.
+
+        Raises:
+            UsageError: git fails; what it says is in the details.
+        """
+        done = _git(self.root, *arguments)
+        if done.exit_code != 0:
+            raise self._failure(arguments, done)
+        return done.output
+
+    def ask(self, *arguments: str) -> str | None:
+        """What git prints, without the end of the line; None where it says that there is none.
+
+        Raises:
+            UsageError: git fails otherwise.
+        """
+        done = _git(self.root, *arguments)
+        if done.exit_code == _NO_SUCH_THING:
+            return None
+        if done.exit_code != 0:
+            raise self._failure(arguments, done)
+        return done.output.removesuffix("\n")
+
+    def rev_parse(self, revision: str) -> str | None:
+        """The commit that a name, a hash or an expression stands for; None when there is none."""
+        if revision.startswith("-"):
+            return None
+        done = _git(self.root, "rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}")
+        return done.output.strip() if done.exit_code == 0 else None
+
+    def head_sha(self) -> str:
+        """The commit that is checked out.
+
+        Raises:
+            UsageError: nothing was committed yet.
+        """
+        sha = self.rev_parse("HEAD")
+        if sha is None:
+            raise UsageError(
+                f"the git repository {self.root} has no commit yet",
+                hint="Commit what there is; the next change can then be compared with it.",
+            )
+        return sha
+
+    def merge_base(self, commit: str, *others: str) -> str | None:
+        """The nearest common ancestor of a commit with any of the others; None without one."""
+        return self.ask("merge-base", commit, *others)
+
+    def parents(self, sha: str) -> tuple[str, ...]:
+        """The parents named in a commit, first one first, also where a shallow clone lacks them."""
+        header = self.run("cat-file", "commit", sha).partition("\n\n")[0]
+        return tuple(
+            line.removeprefix("parent ")
+            for line in header.splitlines()
+            if line.startswith("parent ")
+        )
+
+    def is_shallow(self) -> bool:
+        """Whether history was cut off when this was cloned."""
+        return self.run("rev-parse", "--is-shallow-repository").strip() == "true"
+
+    def worktrees(self) -> tuple[Path, ...]:
+        """Every checkout of this repository, also those whose folder is gone."""
+        lines = self.run("worktree", "list", "--porcelain").split("\n")
+        return tuple(
+            Path(line.removeprefix("worktree ")) for line in lines if line.startswith("worktree ")
+        )
+
+    def _failure(self, arguments: tuple[str, ...], done: _Done) -> UsageError:
+        return UsageError(
+            f"git {arguments[0]} failed in {self.root} (exit code {done.exit_code})",
+            details=done.error,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    exit_code: int
+    output: str
+    error: str
+
+
+def _git(folder: Path, *arguments: str) -> _Done:
+    try:
+        process = subprocess.Popen(
+            ["git", "-C", str(folder), *_OPTIONS, *arguments],  # noqa: S607 - the user's own git
+            env=clean_environ(os.environ) | _SETTINGS,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except FileNotFoundError:
+        raise UsageError("git was not found", hint="Install git 2.30 or newer.") from None
+    with process:
+        try:
+            output, error = process.communicate()
+        except BaseException:
+            process.terminate()  # asked politely, git removes what it has half made
+            raise
+    return _Done(process.returncode, os.fsdecode(output), os.fsdecode(error).strip())

@@ -1,0 +1,67 @@
+"""Scratch repositories that know nothing of the developer's own git configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.git.repository import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+
+@pytest.fixture
+def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"):
+        monkeypatch.delenv(name, raising=False)
+    settings = {
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "A. Developer",
+        "GIT_AUTHOR_EMAIL": "developer@example.org",
+        "GIT_COMMITTER_NAME": "A. Developer",
+        "GIT_COMMITTER_EMAIL": "developer@example.org",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def make_repo(
+    git_environment: None,  # noqa: ARG001 - asked for its effect
+    tmp_path: Path,
+) -> Callable[[str], Git]:
+    """Make an empty repository on a branch named main."""
+
+    def make(name: str) -> Git:
+        root = tmp_path / name
+        root.mkdir()
+        git = Git(root)
+        git.run("-c", "init.defaultBranch=main", "init", "--quiet")
+        return git
+
+    return make
+
+
+@pytest.fixture
+def repo(make_repo: Callable[[str], Git]) -> Git:
+    return make_repo("project")
+
+
+@pytest.fixture
+def commit() -> Callable[[Git, Mapping[str, str]], str]:
+    """Write files, commit everything and give the commit."""
+
+    def write_and_commit(git: Git, files: Mapping[str, str]) -> str:
+        for name, text in files.items():
+            path = git.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        git.run("add", "--all")
+        git.run("commit", "--quiet", "--message", "work")
+        return git.head_sha()
+
+    return write_and_commit
