@@ -1,0 +1,1 @@
+"""Pure statistics: arrays in, frozen arrays out. Rows are benchmarks, columns launches."""
