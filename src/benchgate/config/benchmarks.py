@@ -1,0 +1,97 @@
+"""[[benchmark]]: the kinds of work that can be measured."""
+
+from typing import Annotated
+
+from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
+
+from benchgate.config import fields
+from benchgate.config.table import Table, shell_of
+
+_TIMEOUT = "`timeout` of `[measure]`"
+
+
+class CommandBenchmark(Table):
+    """Any program; each execution is a process of its own."""
+
+    name: fields.Identifier = Field(description="The benchmark's id, stable across commits.")
+    shell: bool = Field(
+        default=False, description="Let `/bin/sh` read `command`, `prepare` and `cleanup`."
+    )
+    command: fields.Command = Field(description="What is measured.")
+    prepare: fields.Command | None = Field(
+        default=None, description="Runs before each execution, untimed."
+    )
+    cleanup: fields.Command | None = Field(
+        default=None, description="Runs after each execution, untimed."
+    )
+    cwd: fields.RelativePath = Field(
+        default=".", description="Folder to run in, relative to the root of the tree."
+    )
+    ok_exit_codes: fields.ExitCodes = Field(
+        default=(0,), description="Any other exit code is a failure."
+    )
+    timeout_s: fields.Duration | None = Field(
+        default=None, alias="timeout", description=f"For one execution; by default {_TIMEOUT}."
+    )
+    env: fields.Environment = Field(
+        default_factory=dict, description="Variables added to its environment."
+    )
+    executions: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="Per arm and round; by default `executions` of `[measure]`.",
+    )
+    tags: fields.Names = Field(default=(), description="To choose benchmarks by, with `--tag`.")
+    pin: bool = Field(default=False, description="Keep it on one CPU.")
+
+    @field_validator("command", "prepare", "cleanup", mode="before")
+    @classmethod
+    def _split(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
+        return fields.argv(value, in_shell=shell_of(info))
+
+
+class PythonBenchmark(Table):
+    """Python functions named `bench_*`, run in the interpreter of the project."""
+
+    paths: fields.PythonPaths = Field(
+        alias="python",
+        description="Folders or `bench_*.py` files, relative to the root of the tree.",
+    )
+    interpreter: fields.Template | None = Field(
+        default=None,
+        description="Python to run them in, for example `{env}/bin/python`;"
+        " by default the `python3` or `python` found on `PATH`.",
+    )
+    pythonpath: fields.Templates | None = Field(
+        default=None,
+        description="Folders to import from, relative to the root of the tree;"
+        " by default the root and its `src`.",
+    )
+    isolate: bool = Field(default=False, description="Give each function a process of its own.")
+    parallel: bool = Field(
+        default=False, description="They use several CPUs themselves: measure without pinning."
+    )
+    timeout_s: fields.Duration | None = Field(
+        default=None,
+        alias="timeout",
+        description=f"For one launch of one function; by default {_TIMEOUT}.",
+    )
+    tags: fields.Names = Field(default=(), description="To choose benchmarks by, with `--tag`.")
+    env: fields.Environment = Field(
+        default_factory=dict, description="Variables added to their environment."
+    )
+    group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
+
+
+def _kind(value: object) -> str | None:
+    """The tag of the table that an entry of [[benchmark]] is to be read as."""
+    kinds = [kind for kind in ("command", "python") if isinstance(value, dict) and kind in value]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+Benchmark = CommandBenchmark | PythonBenchmark
+TaggedBenchmark = Annotated[
+    Annotated[CommandBenchmark, Tag("command")] | Annotated[PythonBenchmark, Tag("python")],
+    Discriminator(_kind),
+]

@@ -1,0 +1,128 @@
+"""What contradicts itself between keys, each of them valid alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.config.benchmarks import CommandBenchmark
+from benchgate.config.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.config.benchmarks import Benchmark
+    from benchgate.config.models import Baseline, Measure, Rule, Settings
+
+RULE_SETTINGS = ("margin", "tail_margin", "statistics", "metrics", "tolerance")
+
+
+def conflicts(settings: Settings) -> tuple[Problem, ...]:
+    """Every contradiction, each with the key that is to be changed."""
+    return (
+        *_rounds(settings.measure),
+        *_baseline(settings.baseline),
+        *_benchmarks(settings.benchmarks),
+        *_rules(settings.rules),
+        *_aliases(dict(settings.aliases)),
+    )
+
+
+def _rounds(measure: Measure) -> Iterator[Problem]:
+    needed = measure.screen_rounds + measure.confirm_rounds
+    if measure.max_rounds < needed:
+        yield Problem(
+            ("measure", "max_rounds"),
+            f"must be at least screen_rounds + confirm_rounds, here {needed}",
+            f"raise it to {needed}, or lower one of the others",
+            measure.max_rounds,
+        )
+
+
+def _baseline(baseline: Baseline) -> Iterator[Problem]:
+    stored = baseline.source in {"directory", "file"}
+    if baseline.source == "file" and baseline.path is None:
+        yield Problem(
+            ("baseline", "path"),
+            'is missing: source = "file" needs the file',
+            'write path = "baseline.json"',
+        )
+    if baseline.path is not None and not stored:
+        yield Problem(
+            ("baseline", "path"),
+            f'is not used by source = "{baseline.source}"',
+            'delete it, or write source = "directory" or "file"',
+            baseline.path,
+        )
+    if baseline.against is not None and stored:
+        yield Problem(
+            ("baseline", "against"),
+            f'is not used by source = "{baseline.source}"',
+            'delete it, or write source = "git"',
+            baseline.against,
+        )
+
+
+def _benchmarks(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
+    first_with: dict[str, int] = {}
+    for index, benchmark in enumerate(benchmarks):
+        if not isinstance(benchmark, CommandBenchmark):
+            continue
+        first = first_with.setdefault(benchmark.name, index)
+        if first != index:
+            yield Problem(
+                ("benchmark", index, "name"),
+                f"benchmark[{first}] has the same name",
+                "give each benchmark a name of its own",
+                benchmark.name,
+            )
+
+
+def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:
+    for index, rule in enumerate(rules):
+        if all(getattr(rule, key) is None for key in RULE_SETTINGS):
+            yield Problem(
+                ("rule", index),
+                f"sets nothing: it may set {', '.join(RULE_SETTINGS)}",
+                'add what is different there, for example margin = "5%", or delete the rule',
+            )
+        if rule.metric is not None and rule.metrics is not None:
+            yield Problem(
+                ("rule", index, "metrics"),
+                "a rule for some metrics cannot also choose which metrics decide",
+                "delete `metric`, or write two rules",
+                rule.metrics,
+            )
+
+
+def _aliases(aliases: dict[str, str]) -> Iterator[Problem]:
+    first_to: dict[str, str] = {}
+    for old, new in aliases.items():
+        first = first_to.setdefault(new, old)
+        if old == new:
+            yield Problem(("aliases", old), "is an alias of itself", "delete the line", new)
+        elif new in aliases:
+            yield _chained(aliases, old)
+        elif first != old:
+            yield Problem(
+                ("aliases", old),
+                f"{first!r} already became this one, and two benchmarks cannot become one",
+                "keep the line of the benchmark whose history is to be continued",
+                new,
+            )
+
+
+def _chained(aliases: dict[str, str], old: str) -> Problem:
+    """The alias leads to another: to the final name, or back in a circle."""
+    seen, name = {old}, aliases[old]
+    while name in aliases and name not in seen:
+        seen.add(name)
+        name = aliases[name]
+    if name in seen:
+        hint = "keep only the lines that lead from an old name to one that exists now"
+        return Problem(("aliases", old), "leads round in a circle", hint, aliases[old])
+    return Problem(
+        ("aliases", old),
+        "is itself renamed further on: name the final id",
+        f"write {name!r} here",
+        aliases[old],
+    )

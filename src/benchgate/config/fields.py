@@ -1,0 +1,228 @@
+"""The types of configuration values: what people write, what it becomes, what is refused."""
+
+import math
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from benchgate.units import parse_duration_s, parse_ratio_change
+
+PLACEHOLDERS = ("root", "env", "sha")
+SHELL = ("/bin/sh", "-c")
+
+# "${HOME}", "{{word}}" and JSON are somebody else's braces.
+_PLACEHOLDER = re.compile(r"(?<![{$])\{([A-Za-z_]\w*)\}(?!\})")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_SHELL_OPERATORS = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1"})
+_MAX_CHANGE_RATIO = 10.0
+
+
+def duration_s(value: object) -> float:
+    """Seconds from "10m" or "50ms".
+
+    Raises:
+        ValueError: for anything else, a bare number included, and for nothing at all.
+    """
+    seconds = parse_duration_s(_text(value, 'a duration is text: write "50ms", "60s" or "10m"'))
+    if not 0 < seconds < math.inf:
+        raise ValueError("a duration must be longer than zero and finite")
+    return seconds
+
+
+def tolerance_ratio(value: object) -> float:
+    """A fraction from "0%" to "1000%".
+
+    Raises:
+        ValueError: for anything else, a bare number included.
+    """
+    ratio = parse_ratio_change(_text(value, 'a percentage is text: write "2%" or "0.5%"'))
+    if not 0 <= ratio <= _MAX_CHANGE_RATIO:
+        raise ValueError("must lie between 0% and 1000%")
+    return ratio
+
+
+def margin_ratio(value: object) -> float:
+    """A fraction above "0%": no amount of measuring shows that nothing at all has changed.
+
+    Raises:
+        ValueError: as `tolerance_ratio`, and for zero.
+    """
+    ratio = tolerance_ratio(value)
+    if ratio == 0:
+        raise ValueError('must be more than 0%: write "2%" or "0.5%"')
+    return ratio
+
+
+def checked_template(text: str) -> str:
+    """Text in which {root}, {env} and {sha} will be replaced, unchanged.
+
+    Raises:
+        ValueError: when it names another placeholder, or cannot be passed to a process.
+    """
+    if "\0" in text:
+        raise ValueError("contains a NUL character, which no program can be given")
+    for name in _PLACEHOLDER.findall(text):
+        if name not in PLACEHOLDERS:
+            allowed = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
+            raise ValueError(
+                f"{{{name}}} is not one of {allowed}; where the braces are meant literally,"
+                f" write {{ {name} }}"
+            )
+    return text
+
+
+def argv(value: object, *, in_shell: bool) -> tuple[str, ...]:
+    """The words of a command, or the shell that is to read it.
+
+    Raises:
+        ValueError: when it is not a command, or needs the shell that was not asked for.
+    """
+    text = checked_template(_text(value, 'a command is one string: write "mytool --version"'))
+    if in_shell and text.strip():
+        return (*SHELL, text)
+    try:
+        words = shlex.split(text)
+        bare_words = shlex.split(text, posix=False)  # a quoted '|' keeps its quotes
+    except ValueError as problem:
+        raise ValueError(f"cannot be split into words: {str(problem).lower()}") from None
+    if not words or not words[0]:
+        raise ValueError("a command needs the name of a program")
+    for word in bare_words:
+        if word in _SHELL_OPERATORS or word.endswith(";"):
+            raise ValueError(f"{word} is for a shell: quote it, or add shell = true")
+    if _ASSIGNMENT.match(words[0]):
+        raise ValueError(f"{words[0]} is for a shell: set variables in the env table")
+    if words[0].startswith("-"):
+        raise ValueError(f"{words[0]} is an option, not a program: each string is a whole command")
+    return tuple(words)
+
+
+def _text(value: object, otherwise: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(otherwise)  # noqa: TRY004 - pydantic collects value errors only
+    return value
+
+
+def as_tuple(value: object) -> object:
+    """A list, as TOML gives it, becomes immutable; anything else is left for pydantic to judge."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _one_or_more(value: object) -> tuple[object, ...]:
+    if isinstance(value, list):
+        return tuple(value)
+    return (_text(value, "must be a path in quotes, or a list of them"),)
+
+
+def _without_repeats(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"{value!r} is listed twice")
+    return values
+
+
+def _relative(path: str) -> str:
+    parts = PurePosixPath(path)
+    if not path.strip() or parts.is_absolute() or ".." in parts.parts:
+        raise ValueError("must be a path inside the tree that is measured, relative to its root")
+    return path
+
+
+def _python_path(path: str) -> str:
+    name = PurePosixPath(_relative(path)).name
+    if name.endswith(".py") and not name.startswith("bench_"):
+        raise ValueError(f"{name} is not a benchmark file: their names are bench_*.py")
+    return path
+
+
+def _identifier(name: str) -> str:
+    if not name.isprintable() or name != name.strip():
+        raise ValueError("must be printable text without spaces at its ends")
+    return name
+
+
+def _variable_name(name: str) -> str:
+    if "=" in name or "\0" in name:
+        raise ValueError(f"{name!r} cannot be the name of a variable")
+    return name
+
+
+def _word_or_count(word: str) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if value == word or is_count:
+            return value
+        raise ValueError(f'must be "{word}" or a whole number that is not negative')
+
+    return check
+
+
+_PERCENTAGE = {"type": "string", "format": "percentage", "pattern": r"^\s*\+?\d+(\.\d+)?\s*%\s*$"}
+_COMMAND = {"type": "string", "format": "command", "minLength": 1}
+_COUNT = {"type": "integer", "minimum": 0}
+
+Duration = Annotated[
+    float, BeforeValidator(duration_s), WithJsonSchema({"type": "string", "format": "duration"})
+]
+Margin = Annotated[float, BeforeValidator(margin_ratio), WithJsonSchema(_PERCENTAGE)]
+Tolerance = Annotated[float, BeforeValidator(tolerance_ratio), WithJsonSchema(_PERCENTAGE)]
+
+Text = Annotated[str, Field(min_length=1)]
+Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_identifier)]
+Template = Annotated[Text, AfterValidator(checked_template)]
+RelativePath = Annotated[str, AfterValidator(_relative)]
+
+Statistic = Literal["p25", "median", "p95", "mean", "min"]
+FailOn = Literal["regressed", "failed", "missing", "inconclusive", "incomparable"]
+ExitCode = Annotated[int, Field(ge=0, le=255)]
+
+Statistics = Annotated[
+    tuple[Statistic, ...],
+    Field(min_length=1),
+    BeforeValidator(as_tuple),
+    AfterValidator(_without_repeats),
+]
+Names = Annotated[tuple[Text, ...], BeforeValidator(as_tuple), AfterValidator(_without_repeats)]
+Metrics = Annotated[
+    tuple[Text, ...],
+    Field(min_length=1),
+    BeforeValidator(as_tuple),
+    AfterValidator(_without_repeats),
+]
+FailOns = Annotated[tuple[FailOn, ...], BeforeValidator(as_tuple), AfterValidator(_without_repeats)]
+ExitCodes = Annotated[tuple[ExitCode, ...], Field(min_length=1), BeforeValidator(as_tuple)]
+Templates = Annotated[tuple[Template, ...], BeforeValidator(as_tuple)]
+PythonPaths = Annotated[
+    tuple[Annotated[str, AfterValidator(_python_path)], ...],
+    Field(min_length=1),
+    BeforeValidator(_one_or_more),
+    AfterValidator(_without_repeats),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Environment = Mapping[
+    Annotated[Text, AfterValidator(_variable_name)],
+    Annotated[str, AfterValidator(checked_template)],
+]
+
+# A command becomes words once its table's `shell` is known, in models.py.
+Command = Annotated[tuple[str, ...], WithJsonSchema(_COMMAND)]
+Commands = Annotated[
+    tuple[tuple[str, ...], ...],
+    WithJsonSchema({"anyOf": [_COMMAND, {"type": "array", "items": _COMMAND}]}),
+]
+
+CountOrAuto = Annotated[
+    int | Literal["auto"],
+    BeforeValidator(_word_or_count("auto")),
+    WithJsonSchema({"anyOf": [{"const": "auto"}, _COUNT]}),
+]
+CountOrAll = Annotated[
+    int | Literal["all"],
+    BeforeValidator(_word_or_count("all")),
+    AfterValidator(lambda value: None if value == "all" else value),
+    WithJsonSchema({"anyOf": [{"const": "all"}, _COUNT]}),
+]

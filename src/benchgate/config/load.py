@@ -1,0 +1,144 @@
+"""Find and read the configuration of a project."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from benchgate.config.origin import Origin
+from benchgate.config.resolved import resolve
+from benchgate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.config.resolved import Config
+
+OWN_FILE = "benchgate.toml"
+SHARED_FILE = "pyproject.toml"
+_TABLE = ("tool", "benchgate")
+
+
+def load(start: Path, stop: Path | None = None, explicit: Path | None = None) -> Config:
+    """Read the configuration that holds for a folder, or the defaults where there is none.
+
+    Args:
+        start: the folder to search from, upwards.
+        stop: the last folder to search, the root of the repository; None searches `start` alone.
+        explicit: the file to read instead of searching.
+
+    Raises:
+        ConfigError: when a file cannot be read or is not valid, or when two files of one
+            folder configure benchgate.
+    """
+    if explicit is not None:
+        origin = _origin(explicit, str(explicit))
+        if origin is None:
+            raise ConfigError(
+                f"{explicit} has no [tool.benchgate] table",
+                hint=f"add the table, or name a {OWN_FILE} with --config",
+            )
+        return resolve(origin)
+    for folder in _folders(start.resolve(), stop.resolve() if stop else None):
+        origin = _origin_in(folder, start)
+        if origin is not None:
+            return resolve(origin)
+    return resolve(Origin())
+
+
+def loads(text: str, name: str) -> Config:
+    """Read a configuration from text, such as the base commit's.
+
+    Args:
+        text: a whole TOML document.
+        name: what messages call it; one that ends in pyproject.toml is read as such, and
+            gives the defaults when it has no [tool.benchgate].
+
+    Raises:
+        ConfigError: when it is not valid.
+    """
+    origin = _parsed(text, name, None)
+    return resolve(origin or Origin())
+
+
+def _folders(start: Path, stop: Path | None) -> Iterator[Path]:
+    yield start
+    if stop is None or not start.is_relative_to(stop):
+        return
+    for folder in start.parents:
+        if not folder.is_relative_to(stop):
+            return
+        yield folder
+
+
+def _origin_in(folder: Path, start: Path) -> Origin | None:
+    """The document of one folder; messages name files as seen from where the search began."""
+    found = [
+        origin
+        for name in (OWN_FILE, SHARED_FILE)
+        if (folder / name).is_file()
+        and (origin := _origin(folder / name, os.path.relpath(folder / name, start)))
+    ]
+    if len(found) > 1:
+        own, shared = found
+        raise ConfigError(
+            f"both {own.name} and [tool.benchgate] in {shared.name} configure benchgate",
+            hint=f"delete one of them: the [tool.benchgate] tables, if {own.name} is to stay",
+        )
+    return found[0] if found else None
+
+
+def _origin(path: Path, name: str) -> Origin | None:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{name}: is not UTF-8 text (byte {error.start})", hint="save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise ConfigError(
+            f"{name}: cannot be read: {(error.strerror or str(error)).lower()}",
+            hint="check the path and its permissions",
+        ) from None
+    return _parsed(text, name, path)
+
+
+def _parsed(text: str, name: str, path: Path | None) -> Origin | None:
+    """The document; None for a pyproject.toml that does not speak of benchgate."""
+    shared = name.endswith(SHARED_FILE)
+    if shared and "benchgate" not in text:
+        return None
+    document = _toml(text, name)
+    if not shared:
+        return Origin(path=path, name=name, text=text, document=document)
+    for key in _TABLE:
+        if key not in document:
+            return None
+        document = document[key]
+        if not isinstance(document, dict):
+            raise ConfigError(
+                f"{name}: {key} must be a table", hint="write [tool.benchgate.gate] and so on"
+            )
+    return Origin(path=path, name=name, text=text, prefix=_TABLE, document=document)
+
+
+def _toml(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # a number of 5,000 digits is one that tomllib does not wrap
+        what, _, where = str(error).partition(" (at ")
+        line_column = re.match(r"line (\d+), column (\d+)", where)
+        place = ":".join([name, *line_column.groups()]) if line_column else name
+        if where.startswith("end"):
+            what += " at the end of the file"
+        raise ConfigError(
+            f"{place}: is not valid TOML: {what[:1].lower()}{what[1:]}",
+            hint='text needs quotes, as in margin = "2%"; https://toml.io describes the form',
+        ) from None
+    except RecursionError:
+        raise ConfigError(
+            f"{name}: is nested too deeply", hint="no key needs more than three levels"
+        ) from None

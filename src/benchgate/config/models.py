@@ -1,0 +1,245 @@
+"""The tables of the configuration: their keys, defaults and meaning.
+
+A field's alias is the key people write; its own name carries the unit of what the value
+became: durations are seconds, percentages fractions, and None is what was not said. The
+descriptions are the documentation: docs/configuration.md, the JSON schema and the hints of
+errors are made from them.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+
+from benchgate.config import fields
+from benchgate.config.benchmarks import CommandBenchmark, PythonBenchmark, TaggedBenchmark
+from benchgate.config.table import Table, shell_of
+
+
+class Gate(Table):
+    """How the measured launches are judged."""
+
+    rule: Literal["launch", "classical"] = Field(
+        default="launch",
+        description="Which rule decides: tests over launches, or the textbook comparison"
+        " (Mann-Whitney p < 0.05 and a p95 ratio beyond 5 %).",
+    )
+    unit: Literal["launch", "sample"] = Field(
+        default="launch",
+        description="What the classical rule compares: values of launches, or raw samples.",
+    )
+    alpha: float = Field(
+        default=0.01,
+        gt=0,
+        lt=0.5,
+        description="Probability that unchanged code fails, for the whole suite.",
+    )
+    margin: fields.Margin = Field(
+        default="2%",
+        validate_default=True,
+        description="The smallest change of location (p25, median, mean, min) that matters."
+        " A change is found reliably from 1.5 margins up.",
+    )
+    tail_margin: fields.Margin = Field(
+        default="5%", validate_default=True, description="The same for the tail (p95)."
+    )
+    statistics: fields.Statistics = Field(
+        default=("p25", "p95"), description="What is compared of each launch."
+    )
+    metrics: fields.Metrics = Field(
+        default=("time",),
+        description="Names of the metrics that decide; the others are only shown.",
+    )
+    tolerance: fields.Tolerance = Field(
+        default="0%",
+        validate_default=True,
+        description="How far an exact metric (a count or a size) may grow.",
+    )
+    confidence: float = Field(
+        default=0.95,
+        ge=0.5,
+        lt=1,
+        description="Of each row's interval, and so of each *unchanged*.",
+    )
+    fail_on: fields.FailOns = Field(
+        default=("regressed", "failed"),
+        description="The outcomes that fail the build; an empty list only reports.",
+    )
+    min_compared: fields.CountOrAll | None = Field(
+        default="all",
+        validate_default=True,
+        description="How many benchmarks must have been compared for a pass;"
+        ' `"all"` means every benchmark of the base.',
+    )
+
+
+class Measure(Table):
+    """How much is measured, and how."""
+
+    budget_s: fields.Duration = Field(
+        default="10m",
+        alias="budget",
+        validate_default=True,
+        description="Measuring ends after this time; what is still open is inconclusive.",
+    )
+    screen_rounds: int = Field(
+        default=5,
+        ge=4,
+        description="Rounds of everything, to find suspects; fewer than 4 can find none.",
+    )
+    confirm_rounds: int = Field(
+        default=12,
+        ge=1,
+        description="Fresh rounds of each suspect; more where the test needs more.",
+    )
+    max_rounds: int = Field(
+        default=30, ge=5, description="No benchmark is measured in more rounds."
+    )
+    rounds: int | None = Field(
+        default=None,
+        ge=1,
+        description="Measure exactly so many rounds of everything, without a screen.",
+    )
+    seed: int | None = Field(
+        default=None,
+        ge=0,
+        lt=2**63,
+        description="Repeats the random choices of an earlier run; drawn anew when not given.",
+    )
+    samples: int = Field(
+        default=45, ge=1, le=100_000, description="Samples per launch; the tail needs 40 or more."
+    )
+    launch_time_s: fields.Duration = Field(
+        default="50ms",
+        alias="launch_time",
+        validate_default=True,
+        description="Time for the samples of one launch; slow work gets fewer samples.",
+    )
+    warmup: fields.CountOrAuto = Field(
+        default=3,
+        description='Samples discarded first in each launch; `"auto"`: until they settle.',
+    )
+    timeout_s: fields.Duration = Field(
+        default="60s",
+        alias="timeout",
+        validate_default=True,
+        description="For one launch of one benchmark; then it has failed.",
+    )
+    pin: bool = Field(default=True, description="Keep both arms of a Python benchmark on one CPU.")
+    canary: bool = Field(
+        default=True,
+        description="Measure a fixed workload beside the benchmarks, to notice a disturbance.",
+    )
+    executions: int = Field(
+        default=6, ge=1, le=10_000, description="Executions of a command per arm and round."
+    )
+    command_warmup: int = Field(
+        default=1,
+        ge=0,
+        le=10_000,
+        description="Executions of a command discarded first in each round.",
+    )
+
+
+class Build(Table):
+    """What prepares one arm; it runs once in each, in the root of its tree."""
+
+    shell: bool = Field(default=False, description="Let `/bin/sh` read the command.")
+    commands: fields.Commands = Field(
+        default=(),
+        alias="command",
+        description="A command, or a list of commands that run one after the other.",
+    )
+    timeout_s: fields.Duration = Field(
+        default="10m", alias="timeout", validate_default=True, description="For each command."
+    )
+    env: fields.Environment = Field(
+        default_factory=dict, description="Variables added to its environment."
+    )
+
+    @field_validator("commands", mode="before")
+    @classmethod
+    def _split(cls, value: object, info: ValidationInfo) -> tuple[tuple[str, ...], ...]:
+        listed = value if isinstance(value, list) else [value]
+        return tuple(fields.argv(item, in_shell=shell_of(info)) for item in listed)
+
+
+class Baseline(Table):
+    """What the head is compared with."""
+
+    source: Literal["auto", "git", "directory", "file"] = Field(
+        default="auto",
+        description="Where the baseline comes from: the base commit, built and measured beside"
+        " the head (`git`), or result files (`directory`, `file`).",
+    )
+    against: fields.Text | None = Field(
+        default=None,
+        description="The base commit; by default the merge base with the default branch.",
+    )
+    path: fields.Text | None = Field(
+        default=None,
+        description="The folder or file of results; a folder is `.benchgate` by default.",
+    )
+    required: bool = Field(default=False, description="A missing baseline is an error.")
+    advisory_fails: bool = Field(
+        default=False,
+        description="Let stored results fail a build though too few of them are known.",
+    )
+
+
+class Rule(Table):
+    """Other margins, statistics or metrics for some benchmarks."""
+
+    benchmark: fields.Text = Field(
+        description="Glob over benchmark ids: `*` and `?` are special, `[` is not."
+    )
+    metric: fields.Text | None = Field(
+        default=None, description="Glob over metrics; by default all."
+    )
+    margin: fields.Margin | None = Field(default=None, description="As in `[gate]`.")
+    tail_margin: fields.Margin | None = Field(default=None, description="As in `[gate]`.")
+    statistics: fields.Statistics | None = Field(default=None, description="As in `[gate]`.")
+    metrics: fields.Metrics | None = Field(default=None, description="As in `[gate]`.")
+    tolerance: fields.Tolerance | None = Field(default=None, description="As in `[gate]`.")
+
+
+class Settings(Table):
+    """A whole configuration."""
+
+    gate: Gate = Field(default_factory=Gate, description="How launches are judged.")
+    measure: Measure = Field(default_factory=Measure, description="How much is measured.")
+    build: Build = Field(default_factory=Build, description="What prepares an arm.")
+    baseline: Baseline = Field(
+        default_factory=Baseline, description="What the head is compared with."
+    )
+    benchmarks: Annotated[tuple[TaggedBenchmark, ...], BeforeValidator(fields.as_tuple)] = Field(
+        default=(),
+        alias="benchmark",
+        description="What is measured; each is a command or Python code.",
+    )
+    rules: Annotated[tuple[Rule, ...], BeforeValidator(fields.as_tuple)] = Field(
+        default=(),
+        alias="rule",
+        description="Exceptions from `[gate]`; later ones win, key by key.",
+    )
+    aliases: Mapping[fields.Identifier, fields.Identifier] = Field(
+        default_factory=dict, description='Renamed benchmarks: `"old/id" = "new/id"`.'
+    )
+
+
+TABLES: Mapping[tuple[str, ...], type[Table]] = {
+    (): Settings,
+    ("gate",): Gate,
+    ("measure",): Measure,
+    ("build",): Build,
+    ("baseline",): Baseline,
+    ("benchmark", "command"): CommandBenchmark,
+    ("benchmark", "python"): PythonBenchmark,
+    ("rule",): Rule,
+}
+"""Every table by its place; the two kinds of [[benchmark]] are told apart by their tag."""
+
+
+def keys_of(table: type[Table]) -> tuple[str, ...]:
+    """The keys that people may write in a table, in the order of its definition."""
+    return tuple(info.alias or name for name, info in table.model_fields.items())

@@ -1,0 +1,105 @@
+"""Where things stand in a TOML document: dotted keys, and the lines they are written on."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def dotted(path: KeyPath) -> str:
+    """A key as people write it: `gate.margin`, `benchmark[2].timeout`, `aliases."old/id"`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            name = part if _BARE_KEY.fullmatch(part) else json.dumps(part, ensure_ascii=False)
+            text += f".{name}" if text else name
+    return text
+
+
+def line_numbers(text: str) -> Mapping[KeyPath, int]:
+    """The line, from 1, that each table and key of a valid TOML document starts on.
+
+    Statements are cut out by offering ever more lines to the TOML parser until it accepts
+    them, so what counts as a statement is its decision.
+    """
+    found: dict[KeyPath, int] = {}
+    last_entry: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    for number, statement in _statements(text):
+        paths = list(_paths(tomllib.loads(statement)))
+        if statement.lstrip().startswith("["):
+            table = _entered(paths[-1], last_entry)
+            if isinstance(table[-1], int):
+                found.setdefault(table[:-1], number)
+            found.setdefault(table, number)
+        else:
+            for path in paths:
+                found.setdefault((*table, *path), number)
+    return found
+
+
+def nearest_line(path: KeyPath, lines: Mapping[KeyPath, int]) -> int | None:
+    """The line of a key, or of the innermost table around it that is written down."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in lines:
+            return lines[path[:length]]
+    return None
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Statements with the number of their first line."""
+    pending = ""
+    start = 1
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not pending:
+            start = number
+        pending += f"{line}\n"
+        try:
+            tomllib.loads(pending)
+        except tomllib.TOMLDecodeError:
+            continue
+        yield start, pending
+        pending = ""
+
+
+def _paths(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
+    """Every key below a parsed statement, outermost first; 0 stands for an entry of an array."""
+    children: Iterator[tuple[str | int, object]] = iter(())
+    if isinstance(value, dict):
+        children = iter(value.items())
+    elif isinstance(value, list):
+        children = iter(enumerate(value))
+    for key, child in children:
+        yield (*path, key)
+        yield from _paths(child, (*path, key))
+
+
+def _entered(header: KeyPath, last_entry: dict[KeyPath, int]) -> KeyPath:
+    """The table that a header opens, below the current entry of each array on the way.
+
+    Args:
+        header: its keys, and a 0 behind them when it opens a new entry of an array.
+        last_entry: index of the current entry of every array so far; the new one is added.
+    """
+    *parents, last = header if header[-1] != 0 else header[:-1]
+    table: KeyPath = ()
+    for part in parents:
+        table = (*table, part)
+        if table in last_entry:
+            table = (*table, last_entry[table])
+    table = (*table, last)
+    if header[-1] != 0:
+        return table
+    last_entry[table] = last_entry.get(table, -1) + 1
+    return (*table, last_entry[table])

@@ -1,0 +1,194 @@
+"""What is wrong with a configuration, in words: from pydantic's findings to one ConfigError."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.config.models import TABLES, keys_of
+from benchgate.config.suggest import did_you_mean
+from benchgate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pydantic import ValidationError
+
+    from benchgate.config.places import KeyPath
+
+NO_VALUE: Final = object()
+_MANY = 20
+_LONGEST_VALUE = 60
+
+_EXPECTED = {
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be text in quotes",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must not be longer than {max_length} characters",
+    "tuple_type": "must be a list, in [ ]",
+    "too_short": "must name at least one",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "value_error": "{error}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong.
+
+    Attributes:
+        path: of the key, from the configuration's own root.
+        message: what is wrong, and what is allowed.
+        hint: what to do, when it is the only problem.
+        value: as written; NO_VALUE where showing it says nothing.
+    """
+
+    path: KeyPath
+    message: str
+    hint: str
+    value: object = NO_VALUE
+
+
+def from_validation(error: ValidationError) -> tuple[Problem, ...]:
+    """Every finding of pydantic, in the words of the configuration's reader."""
+    problems = [_problem(dict(found)) for found in error.errors(include_url=False)]
+    return tuple(problem for problem in problems if not _echoes(problem, problems))
+
+
+def config_error(problems: Sequence[Problem], place_of: Callable[[KeyPath], str]) -> ConfigError:
+    """One error that lists them all.
+
+    Args:
+        problems: at least one.
+        place_of: file, line and key of a path, or the option it came from.
+    """
+    lines = [_line(problem, place_of(problem.path)) for problem in problems]
+    if len(lines) == 1:
+        return ConfigError(lines[0], hint=problems[0].hint)
+    shown = lines[:_MANY]
+    if len(lines) > _MANY:
+        shown.append(f"and {len(lines) - _MANY} more")
+    return ConfigError(
+        "\n  ".join([f"{len(lines)} problems in the configuration:", *shown]),
+        hint="correct them, then check the file with `benchgate validate`",
+    )
+
+
+def _line(problem: Problem, place: str) -> str:
+    if problem.value is NO_VALUE:
+        return f"{place}: {problem.message}"
+    # An option is shown as it is typed, a key as it is written.
+    equals = " " if place.startswith("--") else " = "
+    return f"{place}{equals}{_shown(problem.value)}: {problem.message}"
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
+def _echoes(problem: Problem, problems: Iterable[Problem]) -> bool:
+    """Whether a list is only called too short because its items were refused."""
+    return problem.message == _EXPECTED["too_short"] and any(
+        len(other.path) > len(problem.path) and other.path[: len(problem.path)] == problem.path
+        for other in problems
+    )
+
+
+def _problem(found: dict[str, Any]) -> Problem:
+    kind, value, location = found["type"], found["input"], found["loc"]
+    path = tuple(part for part in location if part != "[key]")
+    tagged = len(path) > 2 and path[0] == "benchmark"
+    written = (*path[:2], *path[3:]) if tagged else path
+    table = tuple(part for part in path[:-1] if isinstance(part, str))
+    if kind == "extra_forbidden":
+        return _unknown_key(written, table)
+    if kind == "missing":
+        return Problem(written[:-1], f"`{written[-1]}` is missing", _hint(path))
+    if kind == "union_tag_not_found":
+        return _no_kind(written, value)
+    if kind in {"tuple_type", "model_type"} and len(path) == 1 and isinstance(value, list | dict):
+        return _wrong_brackets(str(path[0]), kind)
+    if kind == "literal_error":
+        message = _one_of(found["ctx"]["expected"], value)
+    elif kind in _EXPECTED:
+        message = _EXPECTED[kind].format(**found.get("ctx", {}))
+    else:
+        message = str(found["msg"])
+    shown = NO_VALUE if isinstance(value, dict) else value
+    return Problem(written, message, _hint(path), shown)
+
+
+def _hint(path: KeyPath) -> str:
+    """What the key means, as its table describes it."""
+    names = tuple(part for part in path if isinstance(part, str))
+    for length in range(len(names) - 1, -1, -1):
+        model = TABLES.get(names[:length])
+        if model is None:
+            continue
+        for name, info in model.model_fields.items():
+            if (info.alias or name) == names[length]:
+                return f"`{names[length]}`: {info.description}"
+    return "docs/configuration.md describes every key"
+
+
+def _one_of(expected: str, value: object) -> str:
+    """From pydantic's list of literals, "'launch' or 'classical'"."""
+    allowed = re.findall(r"'([^']*)'", expected)
+    suggestion = did_you_mean(value, allowed) if isinstance(value, str) else ""
+    names = [f'"{name}"' for name in allowed]
+    return f"must be {', '.join(names[:-1])} or {names[-1]}{suggestion}"
+
+
+def _unknown_key(path: KeyPath, table: tuple[str, ...]) -> Problem:
+    key = str(path[-1])
+    keys = keys_of(TABLES[table])
+    elsewhere = [_heading(place) for place in TABLES if key in keys_of(TABLES[place]) and place]
+    remark = did_you_mean(key, keys)
+    if elsewhere and not remark:
+        remark = f"; it belongs in {' or '.join(elsewhere)}"
+    kind, known = ("key", f"keys of {_heading(table)}") if table else ("table or key", "tables")
+    return Problem(path, f"unknown {kind}{remark}", f"{known}: {', '.join(keys)}")
+
+
+def _heading(place: tuple[str, ...]) -> str:
+    """A table as people write it."""
+    brackets = "[[{}]]" if place[0] in {"benchmark", "rule"} else "[{}]"
+    suffix = f" with `{place[1]}`" if len(place) > 1 else ""
+    return brackets.format(place[0]) + suffix
+
+
+def _no_kind(path: KeyPath, value: object) -> Problem:
+    kinds = ("command", "python")
+    hint = 'write `command = "..."` for a program, or `python = "benchmarks/"` for functions'
+    if not isinstance(value, dict):
+        return Problem(path, "must be a table: write [[benchmark]]", hint, value)
+    if all(kind in value for kind in kinds):
+        return Problem(path, "has both `command` and `python`: one entry is one of them", hint)
+    near = next(_suggestions(value, kinds), "")
+    return Problem(path, f"has neither `command` nor `python`{near}", hint)
+
+
+def _suggestions(words: Iterable[object], candidates: Sequence[str]) -> Iterator[str]:
+    for word in words:
+        if suggestion := did_you_mean(str(word), candidates):
+            yield f"{suggestion[:-1]} instead of {word!r}?"
+
+
+def _wrong_brackets(key: str, kind: str) -> Problem:
+    if kind == "tuple_type":
+        right, rest = f"[[{key}]]", "with two brackets, since there can be several"
+    else:
+        right, rest = f"[{key}]", "with one bracket, since there is only one"
+    return Problem((key,), f"must be written {right}", f"write {right} {rest}")

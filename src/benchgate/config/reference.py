@@ -1,0 +1,93 @@
+"""The tables of docs/configuration.md, made from the models.
+
+    python -m benchgate.config.reference docs/configuration.md
+
+brings a document up to date: what stands between `<!-- table: gate -->` and `<!-- end -->`
+is written anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.config.models import TABLES
+from benchgate.config.schema import table_schema
+
+if TYPE_CHECKING:
+    from benchgate.config.table import Table
+
+_BLOCK = re.compile(r"(<!-- table: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_PLURAL = re.compile(r"\b(number|command)\b")
+_BOUNDS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+_FORMATS = {"duration": "duration", "percentage": "percentage", "command": "command"}
+_TYPES = {"boolean": "`true` or `false`", "string": "text", "object": "table of text"}
+
+
+def updated(document: str) -> str:
+    """A document with all its tables written anew.
+
+    Raises:
+        KeyError: when a marker names no table.
+    """
+    return _BLOCK.sub(
+        lambda block: block[1] + markdown_table(TABLES[tuple(block[2].split())]) + block[3],
+        document,
+    )
+
+
+def markdown_table(table: type[Table]) -> str:
+    """Key, value, default and meaning of every key of a table, in Markdown."""
+    schema = table_schema(table)
+    required = schema.get("required", ())
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, value in schema["properties"].items():
+        default = "required" if key in required else _default(value)
+        lines.append(f"| `{key}` | {_allowed(value)} | {default} | {value['description']} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(value: dict[str, Any]) -> str:
+    if value.get("default") in (None, []):
+        return ""
+    return f"`{json.dumps(value['default'])}`"
+
+
+def _allowed(value: dict[str, Any]) -> str:
+    """What a JSON schema allows, in a few words."""
+    kind = value.get("type", "")
+    if "anyOf" in value:
+        return " or ".join(_allowed(choice) for choice in value["anyOf"])
+    if "const" in value:
+        return f'`"{value["const"]}"`'
+    if "enum" in value:
+        return ", ".join(f'`"{word}"`' for word in value["enum"])
+    if kind == "array":
+        items = _PLURAL.sub(r"\1s", _allowed(value["items"]))
+        return f"list of {items}"
+    if kind in {"integer", "number"}:
+        return ("whole number" if kind == "integer" else "number") + _range(value)
+    return _FORMATS.get(value.get("format", "")) or _TYPES[kind]
+
+
+def _range(value: dict[str, Any]) -> str:
+    # A bound of a thousand million is for machines; nobody meets it.
+    bounds = {key: f"{value[key]:g}" for key in _BOUNDS if abs(value.get(key, 1e9)) < 1e9}
+    if bounds.keys() >= {"minimum", "maximum"}:
+        return f", {bounds['minimum']} to {bounds['maximum']}"
+    phrases = [f"{_BOUNDS[key]} {bound}" for key, bound in bounds.items()]
+    return f", {' and '.join(phrases)}" if phrases else ""
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        path = Path(name)
+        path.write_text(updated(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,72 @@
+"""Which margins, statistics and metrics hold for a benchmark, after every [[rule]]."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.config.conflicts import RULE_SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.config.models import Gate, Rule
+
+TAIL_STATISTICS = frozenset({"p95"})
+
+
+@dataclass(frozen=True, slots=True)
+class RowPolicy:
+    """How the rows of one benchmark, or of one of its metrics, are judged.
+
+    Attributes:
+        margin: the smallest change of a location that matters, as a fraction.
+        tail_margin: the same for a tail.
+        statistics: what is compared of each launch.
+        metrics: names of the metrics that decide.
+        tolerance: how far an exact metric may grow, as a fraction.
+    """
+
+    margin: float
+    tail_margin: float
+    statistics: tuple[str, ...]
+    metrics: tuple[str, ...]
+    tolerance: float
+
+    def margin_of(self, statistic: str) -> float:
+        """The margin that holds for a statistic: the tail has its own."""
+        return self.tail_margin if statistic in TAIL_STATISTICS else self.margin
+
+
+def matches(glob: str, name: str) -> bool:
+    """Whether a name matches, case and all; `*` (also over `/`) and `?` alone are special.
+
+    Brackets mean themselves: ids such as `sort[n=1000]` are full of them.
+    """
+    return fnmatch.fnmatchcase(name, glob.replace("[", "[[]"))
+
+
+def effective_policy(
+    gate: Gate, rules: Iterable[Rule], benchmark_id: str, metric: str | None = None
+) -> RowPolicy:
+    """The gate's settings with every matching rule laid over them, later ones on top.
+
+    Args:
+        gate: the settings that hold where no rule says otherwise.
+        rules: in the order in which they are written.
+        benchmark_id: the benchmark asked for.
+        metric: the metric asked for; None leaves out the rules that are for some metrics only.
+    """
+    policy = RowPolicy(gate.margin, gate.tail_margin, gate.statistics, gate.metrics, gate.tolerance)
+    for rule in rules:
+        if _applies(rule, benchmark_id, metric):
+            changes = {key: getattr(rule, key) for key in RULE_SETTINGS}
+            policy = replace(policy, **{k: v for k, v in changes.items() if v is not None})
+    return policy
+
+
+def _applies(rule: Rule, benchmark_id: str, metric: str | None) -> bool:
+    if rule.metric is not None and (metric is None or not matches(rule.metric, metric)):
+        return False
+    return matches(rule.benchmark, benchmark_id)

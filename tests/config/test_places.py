@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+
+from benchgate.config.places import KeyPath, dotted, line_numbers, nearest_line
+
+DOCUMENT = '''\
+# a comment
+top = 1
+
+[gate]  # [not.a.table]
+margin = "2%"
+metrics = [
+  "time",  # "x = 1"
+  "cpu",
+]
+
+[tool.benchgate.gate]
+text = """
+[no]
+no = 1
+"""
+a.b = 2
+
+[[benchmark]]
+name = "x\u2028y"
+env = { A = "1", "B C" = "2" }
+[[benchmark]]
+  [benchmark.env]
+  C = "3"
+  [[benchmark.step]]
+  run = 1
+  [[benchmark.step]]
+  run = 2
+[aliases]
+"old/id" = 'new'
+'''
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("top",), 2),
+        (("gate",), 4),
+        (("gate", "margin"), 5),
+        (("gate", "metrics"), 6),
+        (("tool", "benchgate", "gate"), 11),
+        (("tool", "benchgate", "gate", "text"), 12),
+        (("tool", "benchgate", "gate", "a", "b"), 16),
+        (("benchmark",), 18),
+        (("benchmark", 0), 18),
+        (("benchmark", 0, "name"), 19),
+        (("benchmark", 0, "env", "B C"), 20),
+        (("benchmark", 1), 21),
+        (("benchmark", 1, "env"), 22),
+        (("benchmark", 1, "env", "C"), 23),
+        (("benchmark", 1, "step", 0, "run"), 25),
+        (("benchmark", 1, "step", 1), 26),
+        (("benchmark", 1, "step", 1, "run"), 27),
+        (("aliases", "old/id"), 29),
+    ],
+)
+def test_the_line_of_every_key(path: KeyPath, line: int) -> None:
+    assert line_numbers(DOCUMENT)[path] == line
+
+
+def test_nothing_inside_a_text_or_a_comment_is_a_key() -> None:
+    words = {part for path in line_numbers(DOCUMENT) for part in path}
+    assert not words & {"no", "not", "x"}
+
+
+def test_windows_line_ends() -> None:
+    assert line_numbers("[gate]\r\n\r\nmargin = '2%'\r\n")["gate", "margin"] == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("gate", "margin"), 5),
+        (("gate", "absent"), 4),
+        (("gate", "metrics", 1), 6),
+        (("gate", "margin", "deeper", 3), 5),
+        (("absent", "absent"), None),
+        ((), None),
+    ],
+)
+def test_what_is_not_written_is_placed_in_its_table(path: KeyPath, line: int | None) -> None:
+    assert nearest_line(path, line_numbers(DOCUMENT)) == line
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (("gate", "margin"), "gate.margin"),
+        (("benchmark", 2, "timeout"), "benchmark[2].timeout"),
+        (("aliases", "old/id"), 'aliases."old/id"'),
+        (("aliases", ""), 'aliases.""'),
+        ((), ""),
+    ],
+)
+def test_dotted_keys(path: KeyPath, text: str) -> None:
+    assert dotted(path) == text

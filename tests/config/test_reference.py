@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchgate.config import loads
+from benchgate.config.models import TABLES, keys_of
+from benchgate.config.reference import markdown_table, updated
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
+TEXT = DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_the_documentation_is_up_to_date() -> None:
+    assert updated(TEXT) == TEXT, "run: python -m benchgate.config.reference docs/configuration.md"
+
+
+def test_the_documentation_has_every_table() -> None:
+    documented = {tuple(name.split()) for name in re.findall(r"<!-- table: ([a-z ]+) -->", TEXT)}
+    assert documented == TABLES.keys() - {()}
+    for key in keys_of(TABLES[()]):
+        assert f"[{key}]" in TEXT
+
+
+@pytest.mark.parametrize("example", re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL))
+def test_every_example_is_valid(example: str) -> None:
+    name = "pyproject.toml" if "[tool." in example else "benchgate.toml"
+    config = loads(example, name)
+    assert (config.benchmarks, config.rules, dict(config.aliases)) != ((), (), {})
+
+
+def test_a_row() -> None:
+    rows = markdown_table(TABLES["measure",]).splitlines()
+    assert rows[0] == "| key | value | default | meaning |"
+    assert any(row.startswith('| `budget` | duration | `"10m"` | Measuring ends') for row in rows)
+    executions = "| `executions` | whole number, 1 to 10000 | `6` |"
+    assert any(row.startswith(executions) for row in rows)
+
+
+def test_what_stands_between_the_marks_is_replaced() -> None:
+    text = "before\n<!-- table: rule -->\nold\n<!-- end -->\nafter\n"
+    table = markdown_table(TABLES["rule",])
+    assert updated(text) == f"before\n<!-- table: rule -->\n{table}<!-- end -->\nafter\n"
+
+
+def test_a_mark_that_names_no_table() -> None:
+    with pytest.raises(KeyError):
+        updated("<!-- table: xyzzy -->\n<!-- end -->")
+
+
+def test_the_command_that_brings_a_document_up_to_date(tmp_path: Path) -> None:
+    stale = tmp_path / "configuration.md"
+    stale.write_text(re.sub(r"\| `alpha`.*\n", "", TEXT), encoding="utf-8")
+    command = [sys.executable, "-m", "benchgate.config.reference", str(stale)]
+    subprocess.run(command, check=True, timeout=60)
+    assert stale.read_text(encoding="utf-8") == TEXT

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import pytest
+
+from benchgate.config import RowPolicy, loads, matches
+
+CONFIG = loads(
+    """
+[gate]
+margin = "1%"
+
+[[rule]]
+benchmark = "db/*"
+margin = "5%"
+statistics = ["median"]
+
+[[rule]]
+benchmark = "db/insert[rows=1000]"
+margin = "10%"
+tail_margin = "20%"
+
+[[rule]]
+benchmark = "*"
+metric = "alloc*"
+tolerance = "3%"
+
+[[rule]]
+benchmark = "db/insert*"
+metrics = ["time", "allocations"]
+
+[[rule]]
+benchmark = "nothing/*"
+margin = "9%"
+""",
+    "benchgate.toml",
+)
+
+
+@pytest.mark.parametrize(
+    ("glob", "name", "expected"),
+    [
+        ("parse/large", "parse/large", True),
+        ("parse/large", "parse/larger", False),
+        ("parse", "parse/large", False),
+        ("*", "parse/large[n=1]", True),
+        ("parse/*", "parse/a/b", True),
+        ("*large", "parse/large", True),
+        ("sort[n=1000]", "sort[n=1000]", True),
+        ("sort[n=1000]", "sortn", False),
+        ("sort[n=*]", "sort[n=1000]", True),
+        ("sort[n=?]", "sort[n=1]", True),
+        ("sort[n=?]", "sort[n=10]", False),
+        ("*[a]*", "b[a]c", True),
+        ("*[!a]*", "b", False),
+        ("Parse", "parse", False),
+    ],
+)
+def test_globs(glob: str, name: str, expected: bool) -> None:  # noqa: FBT001 - a table's column
+    assert matches(glob, name) is expected
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "metric", "policy"),
+    [
+        ("other", None, RowPolicy(0.01, 0.05, ("p25", "p95"), ("time",), 0)),
+        ("other", "allocations", RowPolicy(0.01, 0.05, ("p25", "p95"), ("time",), 0.03)),
+        ("other", "time", RowPolicy(0.01, 0.05, ("p25", "p95"), ("time",), 0)),
+        ("db/select", None, RowPolicy(0.05, 0.05, ("median",), ("time",), 0)),
+        (
+            "db/insert[rows=1000]",
+            None,
+            RowPolicy(0.1, 0.2, ("median",), ("time", "allocations"), 0),
+        ),
+        (
+            "db/insert[rows=10]",
+            "allocations",
+            RowPolicy(0.05, 0.05, ("median",), ("time", "allocations"), 0.03),
+        ),
+    ],
+)
+def test_later_rules_win_key_by_key(benchmark: str, metric: str | None, policy: RowPolicy) -> None:
+    assert CONFIG.effective(benchmark, metric) == policy
+
+
+def test_order_decides_not_precision() -> None:
+    text = """
+[[rule]]
+benchmark = "a"
+margin = "1%"
+[[rule]]
+benchmark = "*"
+margin = "7%"
+"""
+    assert loads(text, "x").effective("a").margin == 0.07
+
+
+@pytest.mark.parametrize(
+    ("statistic", "margin"),
+    [("p25", 0.02), ("median", 0.02), ("mean", 0.02), ("min", 0.02), ("p95", 0.05)],
+)
+def test_the_tail_has_its_own_margin(statistic: str, margin: float) -> None:
+    assert loads("", "x").effective("any").margin_of(statistic) == margin
+
+
+def test_rules_that_concern_nobody() -> None:
+    (warning,) = CONFIG.unmatched_rules(["db/insert[rows=1000]", "nothing"])
+    assert warning == (
+        'benchgate.toml:25: rule[4].benchmark = "nothing/*": matches no benchmark'
+        "; did you mean 'nothing'?"
+    )
+    assert len(CONFIG.unmatched_rules([])) == 5
+    assert CONFIG.unmatched_rules(["db/insert[rows=1000]", "nothing/x"]) == ()
