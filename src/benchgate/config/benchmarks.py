@@ -22,7 +22,8 @@ class CommandBenchmark(Table):
         default=None, description="Runs before each execution, untimed."
     )
     cleanup: fields.Command | None = Field(
-        default=None, description="Runs after each execution, untimed."
+        default=None,
+        description="Runs once after the executions of a round, untimed, also when they failed.",
     )
     cwd: fields.RelativePath = Field(
         default=".", description="Folder to run in, relative to the root of the tree."

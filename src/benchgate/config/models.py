@@ -137,7 +137,7 @@ class Measure(Table):
         default=1,
         ge=0,
         le=10_000,
-        description="Executions of a command discarded first in each round.",
+        description="Executions of a command before its first round, discarded.",
     )
 
 
