@@ -38,6 +38,7 @@ _OPTIONS = (
     *("-c", "core.fsmonitor=false"),
     *("-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false"),
+    *("-c", "worktree.useRelativePaths=false"),  # true is written into the user's configuration
 )
 _NO_SUCH_THING = 1
 

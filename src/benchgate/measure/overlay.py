@@ -1,0 +1,84 @@
+"""The user's uncommitted changes, copied onto a fresh checkout of the same commit."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from benchgate.errors import UsageError
+from benchgate.git.changes import read_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from benchgate.git.repository import Git
+
+
+def overlay(git: Git, tree: Path) -> tuple[str, ...]:
+    """Make a checkout of HEAD equal to the user's, except for ignored files and submodules.
+
+    Args:
+        git: the user's checkout, which is only read.
+        tree: the fresh one.
+
+    Returns:
+        What a reader of the numbers must know of it.
+
+    Raises:
+        UsageError: a merge is unresolved, or a file cannot be read.
+        OSError: the tree cannot be written.
+    """
+    changes = read_changes(git)
+    if changes.conflicts:
+        raise UsageError(
+            f"merge conflicts are not resolved: {_listed(changes.conflicts)}",
+            hint="Resolve them and `git add` the files, or give the merge up: git merge --abort",
+        )
+    # First, because a file may have become a folder, or a folder a link that leads elsewhere.
+    for path in changes.absent:
+        _remove(tree / path)
+    for path in (*changes.modified, *changes.untracked):
+        _copy(git.root / path, tree / path)
+    return tuple(
+        f"not measured: {path} is a git repository of its own, and no submodule"
+        for path in changes.repositories
+    )
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()  # a submodule's, which is still empty
+    else:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.unlink()
+    with suppress(OSError):
+        # As git does: a folder goes with its last file. The first that is not empty stays.
+        for parent in path.parents:
+            parent.rmdir()
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy one file or link, with its permissions."""
+    try:
+        mode = source.lstat().st_mode
+    except FileNotFoundError:
+        return  # it went away meanwhile
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        return
+    _remove(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        shutil.copy(source, target, follow_symlinks=False)
+    except PermissionError as error:
+        raise UsageError(
+            f"{source} is new or changed, and cannot be copied: {error.strerror}",
+            hint="Make it readable, or have git ignore it.",
+        ) from None
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = ", ".join(paths[:3])
+    return shown if len(paths) <= 3 else f"{shown} and {len(paths) - 3} more"

@@ -1,0 +1,195 @@
+"""The trees to measure: two checkouts alike in everything but the change, neither the user's own.
+
+Both are git worktrees in a temporary folder, under paths of equal length. The head's gets the
+uncommitted changes on top. Submodules become worktrees of their local repositories, so that
+nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.errors import BaselineError, UsageError
+from benchgate.git.changes import gitlinks
+from benchgate.git.repository import Git
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.overlay import overlay
+from benchgate.measure.session_folder import (
+    SessionFolder,
+    forget_worktree,
+    session_folder_of,
+    session_folders,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """A commit, and whether the uncommitted changes go on top of it."""
+
+    commit: str
+    with_changes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """What is there to be measured.
+
+    Attributes:
+        folder: outside of the user's tree; everything in it is removed at the end.
+        arms: each with its own tree, and a path for its own environment, which does not exist.
+        notes: what a reader of the numbers must know, e.g. of submodules that are left out.
+    """
+
+    folder: Path
+    arms: Mapping[ArmName, Arm]
+    notes: tuple[str, ...] = ()
+
+
+def two_arms(git: Git, base_sha: str) -> AbstractContextManager[Trees]:
+    """The base commit, and the working tree.
+
+    Raises:
+        BaselineError: the base cannot be checked out.
+        UsageError: the working tree cannot be copied, or there is no place for the trees.
+    """
+    return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)})
+
+
+def one_arm(git: Git) -> AbstractContextManager[Trees]:
+    """The working tree alone, as the head. Errors are those of `two_arms`."""
+    return _trees(git, {ArmName.HEAD: _working_tree(git)})
+
+
+def same_arms(git: Git) -> AbstractContextManager[Trees]:
+    """The working tree on both arms: every difference is noise. Errors as of `two_arms`."""
+    code = _working_tree(git)
+    return _trees(git, {ArmName.BASE: code, ArmName.HEAD: code})
+
+
+def sweep(git: Git) -> tuple[str, ...]:
+    """Remove what sessions have left that were killed, here and in other repositories.
+
+    Sessions that are alive are left alone.
+
+    Returns:
+        A warning for every folder that could not be removed.
+    """
+    repositories = [git, *_submodules(git)]
+    registered = [(owner, tree) for owner in repositories for tree in owner.worktrees()]
+    # Of this repository also those that lie where TMPDIR was pointing to earlier.
+    folders = {folder for _, tree in registered if (folder := session_folder_of(tree))}
+    warnings = []
+    for folder in sorted(folders.union(session_folders())):
+        abandoned = SessionFolder.claim(folder)
+        if abandoned is not None and not abandoned.remove():
+            warnings.append(f"{folder}, left by a killed session, cannot be removed: do it by hand")
+    for owner, tree in registered:
+        lost = session_folder_of(tree)
+        if lost is not None and not lost.exists():
+            forget_worktree(owner, tree)
+    return tuple(warnings)
+
+
+def _working_tree(git: Git) -> _Code:
+    return _Code(git.head_sha(), with_changes=True)
+
+
+@contextmanager
+def _trees(git: Git, wanted: Mapping[ArmName, _Code]) -> Iterator[Trees]:
+    folder = _create_folder(git)
+    try:
+        arms = {}
+        notes: list[str] = []
+        for name, code in wanted.items():
+            root = folder.path / name / _safe_name(git.root)
+            notes += _grow(folder, git, code, root)
+            env = folder.path / f"{name}-env"
+            arms[name] = Arm(name=name, root=root, env=env, sha=code.commit)
+        yield Trees(folder=folder.path, arms=arms, notes=tuple(dict.fromkeys(notes)))
+    finally:
+        folder.remove()
+
+
+def _create_folder(git: Git) -> SessionFolder:
+    place = Path(tempfile.gettempdir()).resolve()
+    if place.is_relative_to(git.root):
+        raise UsageError(
+            f"temporary files go to {place}, which is inside of the repository",
+            hint="Set TMPDIR to a folder outside of it.",
+        )
+    try:
+        return SessionFolder.create()
+    except OSError as error:
+        raise _no_place(place, error) from None
+
+
+def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]:
+    """Make one tree, with its submodules; give what is to be said of it."""
+    folder.announce_worktree(git, tree)
+    try:
+        git.run("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
+    except UsageError as error:
+        if code.with_changes:
+            raise
+        raise BaselineError(
+            f"the base commit {code.commit[:12]} cannot be checked out", details=error.details
+        ) from None
+    try:
+        notes = list(overlay(git, tree)) if code.with_changes else []
+    except OSError as error:
+        raise _no_place(tree, error) from None
+    for path, recorded in gitlinks(git, None if code.with_changes else code.commit).items():
+        submodule = Git(git.root / path)
+        if _is_checked_out(submodule):
+            wanted = _working_tree(submodule) if code.with_changes else _Code(recorded)
+            _require(submodule, wanted)
+            notes += _grow(folder, submodule, wanted, tree / path)
+        else:
+            notes.append(
+                f"the submodule {path} is left out, as it is not checked out: "
+                "git submodule update --init --recursive"
+            )
+    return notes
+
+
+def _require(submodule: Git, code: _Code) -> None:
+    if submodule.rev_parse(code.commit) is None:
+        raise BaselineError(
+            f"the base needs commit {code.commit[:12]} of the submodule {submodule.root}, "
+            "which is not here",
+            hint=f"git -C {shlex.quote(str(submodule.root))} fetch origin {code.commit}",
+        )
+
+
+def _submodules(git: Git) -> Iterator[Git]:
+    for path in gitlinks(git):
+        submodule = Git(git.root / path)
+        if _is_checked_out(submodule):
+            yield submodule
+            yield from _submodules(submodule)
+
+
+def _is_checked_out(submodule: Git) -> bool:
+    return (submodule.root / ".git").exists()
+
+
+def _safe_name(root: Path) -> str:
+    """The name of the user's folder, which some tools take for the project's, fit for a shell."""
+    return re.sub(r"[^\w.+-]", "-", root.name) or "tree"
+
+
+def _no_place(where: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"the trees to measure cannot be made in {where}: {error.strerror or error}",
+        hint="Make room there, or set TMPDIR to a folder that has room.",
+    )
