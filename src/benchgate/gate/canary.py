@@ -8,13 +8,13 @@ import numpy as np
 
 from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.pairing import Pair
+from benchgate.model.result import CANARY_ID
 from benchgate.stats.shift import paired_shift
 from benchgate.stats.signedrank import signed_rank
 
 if TYPE_CHECKING:
     from benchgate.model.result import BenchmarkResult
 
-CANARY_ID = "benchgate/canary"
 _METRIC, _STATISTIC = "time", "p25"
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from benchgate.model.environment import Environment
 
 
+CANARY_ID = "benchgate/canary/loop"
+"""Id of the fixed workload that is measured beside the user's benchmarks."""
+
+
 class Better(StrEnum):
     """The direction in which a metric improves."""
 

@@ -1,0 +1,56 @@
+"""Which of the benchmarks that exist the user asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.config import matches
+from benchgate.errors import UsageError
+from benchgate.model.result import CANARY_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.measure.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Globs over ids and names of tags; a benchmark must match one of each that is given."""
+
+    globs: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.globs and not self.tags
+
+    def wants(self, id_: str, tags: Iterable[str]) -> bool:
+        """Whether a benchmark is asked for."""
+        by_id = not self.globs or any(matches(glob, id_) for glob in self.globs)
+        return by_id and (not self.tags or bool(set(self.tags) & set(tags)))
+
+    def describe(self) -> str:
+        """Give the options as they were written."""
+        options = [f"--filter {glob}" for glob in self.globs]
+        return " ".join([*options, *(f"--tag {tag}" for tag in self.tags)])
+
+
+def leave_out_unwanted(choice: Choice, session: Session) -> None:
+    """Keep only what was asked for.
+
+    Raises:
+        UsageError: when that is nothing, although there are benchmarks.
+    """
+    found = {d.id: d.tags for arm in session.arms for d in session.recorder.definitions(arm)}
+    session.leave_out(
+        id_ for id_, tags in found.items() if id_ != CANARY_ID and not choice.wants(id_, tags)
+    )
+    if found and not session.ids and not choice.is_everything:
+        names = ", ".join(sorted(found.keys() - {CANARY_ID})[:10])
+        raise UsageError(
+            f"no benchmark matches {choice.describe()}",
+            hint=f"There are: {names}. `*` stands for any text; `benchgate list` shows all.",
+        )

@@ -1,0 +1,138 @@
+"""From the configuration to the engines that measure it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.measure.affinity import (
+    available_cpus,
+    choose_cpu,
+    read_busy_ticks,
+    supports_pinning,
+)
+from benchgate.measure.benchfiles import PATTERN, PythonSpec, default_interpreter
+from benchgate.measure.canary import canary_engine
+from benchgate.measure.command import CommandEngine, CommandSpec
+from benchgate.measure.python import PythonEngine, PythonSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.measure.engine import Arm, Engine
+    from benchgate.measure.guardian import Guardian
+
+_LOOK_AT_CPUS_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where benchmarks run.
+
+    Attributes:
+        checkout: the user's tree, which no arm may import from; None where it is measured itself.
+        cpu: the CPU that lockstep pairs share; None where pinning is not supported or not wanted.
+        unpinned: why not, for a note.
+    """
+
+    checkout: Path | None
+    cpu: int | None
+    unpinned: str
+
+
+def choose_place(config: Config, checkout: Path | None) -> Place:
+    """Pick the idlest CPU, unless the user or the OS is against pinning."""
+    if not config.measure.pin:
+        return Place(checkout, None, "not pinned: pin = false in [measure]")
+    pinning = supports_pinning()
+    if not pinning:
+        return Place(checkout, None, f"not pinned: {pinning.reason}")
+    before = read_busy_ticks()
+    time.sleep(_LOOK_AT_CPUS_S)
+    return Place(checkout, choose_cpu(before, read_busy_ticks(), available_cpus()), "")
+
+
+def make_engines(
+    config: Config,
+    arms: Sequence[Arm],
+    place: Place,
+    guardian: Guardian,
+    environ: Mapping[str, str],
+) -> list[Engine]:
+    """Make one engine for each kind of benchmark that is configured, and the canary's.
+
+    Without any [[benchmark]] every folder with bench_*.py files is measured.
+    """
+    measure = config.measure
+    specs = [_python_spec(b, config) for b in config.benchmarks if isinstance(b, PythonBenchmark)]
+    commands = [
+        _command_spec(b, config) for b in config.benchmarks if isinstance(b, CommandBenchmark)
+    ]
+    if not config.benchmarks:
+        specs = [PythonSpec(paths=find_benchmark_folders(arms), timeout_s=measure.timeout_s)]
+    settings = PythonSettings(
+        samples=measure.samples,
+        launch_ns=round(measure.launch_time_s * 1e9),
+        warmup=None if measure.warmup == "auto" else measure.warmup,
+        cpu=place.cpu,
+        unpinned=place.unpinned,
+        all_cpus=tuple(sorted(available_cpus())),
+        interpreter=default_interpreter(place.checkout or arms[-1].root, environ),
+        forbidden=(place.checkout,) if place.checkout else (),
+        environ=environ,
+    )
+    engines: list[Engine] = []
+    if specs:
+        engines.append(PythonEngine(specs, arms, settings, guardian))
+    if commands:
+        engines.append(CommandEngine(commands, arms, guardian, cpu=place.cpu, environ=environ))
+    if measure.canary and len(arms) > 1:
+        engines.append(canary_engine(arms, settings, guardian))
+    return engines
+
+
+def find_benchmark_folders(arms: Sequence[Arm]) -> tuple[str, ...]:
+    """Find the topmost folders that hold benchmark files in any arm, relative to its root."""
+    found = {
+        file.parent.relative_to(arm.root)
+        for arm in arms
+        for file in arm.root.rglob(PATTERN)
+        if not any(part.startswith(".") for part in file.relative_to(arm.root).parts)
+    }
+    topmost = [f for f in found if not any(f != g and f.is_relative_to(g) for g in found)]
+    return tuple(sorted(folder.as_posix() for folder in topmost))
+
+
+def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:
+    return PythonSpec(
+        paths=benchmark.paths,
+        interpreter=benchmark.interpreter,
+        pythonpath=benchmark.pythonpath,
+        isolate=benchmark.isolate,
+        parallel=benchmark.parallel,
+        timeout_s=benchmark.timeout_s or config.measure.timeout_s,
+        tags=benchmark.tags,
+        variables=benchmark.env,
+        group=benchmark.group or "",
+    )
+
+
+def _command_spec(benchmark: CommandBenchmark, config: Config) -> CommandSpec:
+    return CommandSpec(
+        name=benchmark.name,
+        command=benchmark.command,
+        prepare=benchmark.prepare,
+        cleanup=benchmark.cleanup,
+        cwd=benchmark.cwd,
+        ok_exit_codes=frozenset(benchmark.ok_exit_codes),
+        timeout_s=benchmark.timeout_s or config.measure.timeout_s,
+        variables=benchmark.env,
+        executions=benchmark.executions or config.measure.executions,
+        warmup=config.measure.command_warmup,
+        tags=benchmark.tags,
+        pin=benchmark.pin,
+    )

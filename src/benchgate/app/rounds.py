@@ -1,0 +1,121 @@
+"""The loop of rounds: plan, measure, save, judge, until nothing is open or the budget ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from benchgate.gate.findings import Stage
+from benchgate.gate.plan import RoundPlan, follow_up, screen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from benchgate.config import Measure
+    from benchgate.gate.suite import Need
+    from benchgate.measure.session import Session
+    from benchgate.report.progress import Progress
+
+
+class Planner(Protocol):
+    """Says what the next round measures."""
+
+    def plan(self, round_index: int, left_s: float) -> RoundPlan:
+        """Give the next round; one without ids ends the loop."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """Say how the rows stand, in a few words each."""
+        ...
+
+
+@dataclass(slots=True)
+class FixedRounds:
+    """So many rounds of everything, whatever they show."""
+
+    session: Session
+    rounds: int
+
+    def plan(self, round_index: int, left_s: float) -> RoundPlan:
+        """Give everything, until the number is reached."""
+        if round_index >= self.rounds:
+            return RoundPlan("measure", ())
+        return screen(self.session.ids, self.session.costs_s, left_s)
+
+    def counts(self) -> Mapping[str, int]:
+        """Nothing is judged while measuring."""
+        return {}
+
+
+class ScreenAndConfirm:
+    """The gate's procedure: everything at first, then what is open.
+
+    Args:
+        judge: gives what each row needs, from what was measured so far.
+        once: benchmarks of one arm only; one launch of them is enough.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        measure: Measure,
+        judge: Callable[[], Sequence[Need]],
+        once: frozenset[str],
+    ) -> None:
+        self._session = session
+        self._measure = measure
+        self._judge = judge
+        self._once = once
+        self._needs: Sequence[Need] = ()
+
+    def plan(self, round_index: int, left_s: float) -> RoundPlan:
+        """Give the next round of the screen, or of what is open after it."""
+        costs_s = self._session.costs_s
+        ids = self._session.ids
+        if round_index < self._measure.screen_rounds:
+            if round_index:
+                ids = tuple(id_ for id_ in ids if id_ not in self._once)
+            return screen(ids, costs_s, left_s)
+        self._needs = self._judge()
+        alive = [need for need in self._needs if need.benchmark in ids]
+        return follow_up(alive, costs_s, left_s)
+
+    def counts(self) -> Mapping[str, int]:
+        """Count the benchmarks that are done, open and suspected."""
+        stages: dict[str, set[Stage]] = {}
+        for need in self._needs:
+            stages.setdefault(need.benchmark, set()).add(need.stage)
+        suspects = sum(Stage.CONFIRM in s for s in stages.values())
+        done = sum(s == {Stage.DONE} for s in stages.values())
+        return {"done": done, "open": len(stages) - done - suspects, "suspects": suspects}
+
+
+def measure_rounds(
+    session: Session,
+    planner: Planner,
+    *,
+    budget_s: float,
+    clock: Callable[[], float],
+    progress: Progress,
+    save: Callable[[], None],
+) -> tuple[str, ...]:
+    """Measure rounds until the planner has none left.
+
+    Args:
+        save: called after every round.
+
+    Returns:
+        The benchmarks that were still open when the budget ended.
+    """
+    deadline_s = clock() + budget_s
+    round_index = 0
+    while True:
+        plan = planner.plan(round_index, deadline_s - clock())
+        if not plan.ids:
+            return plan.dropped
+        cost_s = sum(session.costs_s.get(id_, 0.0) for id_ in plan.ids)
+        progress.round_started(round_index, plan.phase, len(plan.ids), cost_s or None)
+        session.measure_round(round_index, plan.ids, progress.measured)
+        save()
+        progress.round_ended(round_index, planner.counts())
+        round_index += 1

@@ -1,0 +1,74 @@
+"""The command line. A command's module is imported when it is called: `--help` stays quick."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from benchgate import __version__
+from benchgate.cli.boundary import guarded
+
+COMMANDS = {
+    "check": "Measure base and head in turn, decide, report.",
+    "run": "Measure one tree, write a result file.",
+    "compare": "Decide between two result files.",
+    "show": "Show the statistics of a result file.",
+    "list": "List what would be measured.",
+    "validate": "Check the configuration and the benchmark files without running them.",
+    "doctor": "Look at this machine: timer, pinning, noise.",
+    "init": "Write a benchgate.toml for what is found in the repository.",
+    "schema": "Print the JSON schema of a file that benchgate reads or writes.",
+}
+_MODULES = {"list": "listing"}
+
+
+class LazyGroup(click.Group):
+    """Knows every command by name, and imports only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the names, the most used first."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command's module."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"benchgate.cli.{_MODULES.get(cmd_name, cmd_name)}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Answer an unknown command with the one that was probably meant."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            import difflib  # noqa: PLC0415 - only after a typo
+
+            close = difflib.get_close_matches(name, COMMANDS, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="benchgate")
+def cli() -> None:
+    """Tell whether a change made your software slower.
+
+    \b
+    Example:
+      benchgate check                 the working tree against its merge base
+      benchgate check --against v1.2  against a release
+    """
+
+
+def main() -> None:
+    """Run the command line; the exit codes are in docs/exit-codes.md."""
+    guarded(cli)

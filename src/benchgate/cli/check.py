@@ -1,0 +1,66 @@
+"""`benchgate check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchgate.app.check import CheckRequest, check
+from benchgate.app.choice import Choice
+from benchgate.cli import options as o
+from benchgate.cli.outputs import Outputs
+from benchgate.cli.world import configuration, real_effects, repository
+
+
+@click.command("check")
+@o.options(
+    click.option("--against", metavar="REF", help="Commit to compare with; default: merge base."),
+    o.CHOICE,
+    o.MEASURING,
+    o.DECIDING,
+    o.OUTPUT,
+    o.REPORTS,
+    o.CONFIG,
+    o.QUIET,
+    o.VERBOSE,
+)
+def command(
+    against: str | None,
+    globs: tuple[str, ...],
+    tags: tuple[str, ...],
+    output: Path | None,
+    json_file: Path | None,
+    markdown_file: Path | None,
+    config_file: Path | None,
+    quiet: bool,
+    verbose: bool,
+    **overrides: Any,
+) -> int:
+    """Measure base and head in turn, decide, report.
+
+    The base is the merge base with the default branch, or HEAD when only uncommitted
+    changes are ahead of it. Both are built and measured outside of your checkout.
+
+    \b
+    Examples:
+      benchgate check
+      benchgate check --against main --filter 'parse/*' --margin 3%
+      benchgate check --json verdict.json --markdown comment.md --output result.json.gz
+
+    Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline.
+    """
+    effects = real_effects(quiet=quiet)
+    outputs = Outputs(json_file, markdown_file, verbose=verbose)
+    outputs.require_writable(output)
+    git = repository(effects.cwd)
+    config = configuration(effects.cwd, git.root, config_file).with_overrides(
+        against=against, **overrides
+    )
+    try:
+        verdict, _ = check(CheckRequest(Choice(globs, tags), output), config, git, effects)
+    finally:
+        effects.progress.close()
+    outputs.write(verdict, effects.environ)
+    return verdict.exit_code

@@ -1,0 +1,91 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+CONFIG = click.option(
+    "--config",
+    "config_file",
+    type=_FILE,
+    metavar="FILE",
+    help="Configuration to use instead of the one that is found.",
+)
+CHOICE = (
+    click.option(
+        "--filter",
+        "globs",
+        multiple=True,
+        metavar="GLOB",
+        help="Only benchmarks whose id matches; may be repeated.",
+    ),
+    click.option(
+        "--tag", "tags", multiple=True, metavar="TAG", help="Only benchmarks with this tag."
+    ),
+)
+MEASURING = (
+    click.option("--budget", metavar="TIME", help="Time for measuring, such as 90s or 10m."),
+    click.option("--rounds", type=int, metavar="N", help="Measure exactly N rounds of everything."),
+    click.option("--seed", type=int, metavar="N", help="Repeat the random choices of a run."),
+)
+DECIDING = (
+    click.option("--margin", metavar="PERCENT", help="Smallest change that matters, such as 3%."),
+    click.option("--alpha", type=float, metavar="P", help="False-alarm rate of the whole suite."),
+    click.option(
+        "--rule", metavar="RULE", help="launch (default), or classical: the textbook rule."
+    ),
+    click.option(
+        "--fail-on",
+        multiple=True,
+        metavar="OUTCOME",
+        help="Outcome that fails: regressed, failed, missing, inconclusive, incomparable; may be "
+        "repeated.",
+    ),
+)
+REPORTS = (
+    click.option(
+        "--json",
+        "json_file",
+        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+        metavar="FILE",
+        help="Write the verdict as JSON; - for standard output, with nothing else there.",
+    ),
+    click.option(
+        "--markdown",
+        "markdown_file",
+        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+        metavar="FILE",
+        help="Write the verdict as markdown; - for standard output.",
+    ),
+)
+OUTPUT = click.option(
+    "--output",
+    "output",
+    type=_FILE,
+    metavar="FILE",
+    help="Write everything that was measured; compressed when it ends in .gz.",
+)
+QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, only the result.")
+VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every row and its test.")
+
+
+def options(*groups: Any) -> Callable[[F], F]:
+    """Add options, single ones or tuples of them, in the order given."""
+
+    def add(function: F) -> F:
+        flat = [o for group in groups for o in (group if isinstance(group, tuple) else (group,))]
+        for option in reversed(flat):
+            function = option(function)
+        return function
+
+    return add

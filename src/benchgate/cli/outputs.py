@@ -1,0 +1,67 @@
+"""Where a verdict goes: terminal, JSON, markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchgate.cli.world import console
+from benchgate.errors import UsageError
+from benchgate.files import ensure_writable, write_atomic
+from benchgate.model.codec import encode_verdict
+from benchgate.model.redact import Redactor
+from benchgate.report.markdown import render_markdown
+from benchgate.report.terminal import render_verdict
+from benchgate.report.view import view_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.model.verdict import Verdict
+
+_STANDARD_OUTPUT = Path("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The files asked for; `-` is standard output, and then the terminal report is left out."""
+
+    json_file: Path | None
+    markdown_file: Path | None
+    verbose: bool = False
+
+    def require_writable(self, *more: Path | None) -> None:
+        """Refuse before anything is measured what could not be written afterwards.
+
+        Raises:
+            UsageError: naming the file, or two outputs that share standard output.
+        """
+        if self.json_file == self.markdown_file == _STANDARD_OUTPUT:
+            raise UsageError(
+                "--json - and --markdown - would both be written to standard output",
+                hint="Give one of them a file.",
+            )
+        for path in (self.json_file, self.markdown_file, *more):
+            if path is not None and path != _STANDARD_OUTPUT:
+                ensure_writable(path)
+
+    def write(self, verdict: Verdict, environ: Mapping[str, str]) -> None:
+        """Write the verdict everywhere it is wanted."""
+        redact = Redactor(environ)
+        view = view_verdict(verdict)
+        if self.json_file is not None:
+            self._put(self.json_file, encode_verdict(verdict, redact))
+        if self.markdown_file is not None:
+            self._put(self.markdown_file, redact(render_markdown(view)).encode())
+        if _STANDARD_OUTPUT not in {self.json_file, self.markdown_file}:
+            render_verdict(view, console(), verbose=self.verbose)
+
+    @staticmethod
+    def _put(path: Path, data: bytes) -> None:
+        if path == _STANDARD_OUTPUT:
+            click.get_binary_stream("stdout").write(data.rstrip(b"\n") + b"\n")
+        else:
+            write_atomic(path, data)

@@ -1,0 +1,52 @@
+"""Builds the real effects: clock, consoles, repository, configuration."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from benchgate.app.effects import Effects
+from benchgate.config import load
+from benchgate.git.repository import Git, find_root
+from benchgate.report.progress import create_progress
+
+if TYPE_CHECKING:
+    from benchgate.config import Config
+
+_SEED_BITS = 32
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Give a console for people; rich decides on colour, and honours NO_COLOR."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def real_effects(*, quiet: bool = False) -> Effects:
+    """Give the real world."""
+    return Effects(
+        clock=time.monotonic,
+        now=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        draw_seed=lambda: secrets.randbits(_SEED_BITS),
+        environ=dict(os.environ),
+        cwd=Path.cwd(),
+        progress=create_progress(
+            console(stderr=True), quiet=quiet, plain=bool(os.environ.get("CI"))
+        ),
+    )
+
+
+def repository(cwd: Path) -> Git:
+    """Find the repository that the command was called in."""
+    return Git(find_root(cwd))
+
+
+def configuration(cwd: Path, root: Path | None, explicit: Path | None) -> Config:
+    """Load the configuration of the repository, or the file that was named."""
+    return load(cwd, root, explicit)

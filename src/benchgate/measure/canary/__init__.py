@@ -1,0 +1,38 @@
+"""The canary's engine: an ordinary Python benchmark, run by benchgate's own interpreter."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.measure.benchfiles import PythonSpec
+from benchgate.measure.engine import Arm
+from benchgate.measure.python import PythonEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.python import PythonSettings
+
+_FOLDER = Path(__file__).parent
+_SAMPLES = 15
+_LAUNCH_NS = 15_000_000
+
+
+def canary_engine(
+    arms: Sequence[Arm], settings: PythonSettings, guardian: Guardian
+) -> PythonEngine:
+    """Make the engine that measures the canary on both arms; its one id is CANARY_ID."""
+    spec = PythonSpec(
+        paths=("bench_canary.py",),
+        interpreter=f"{shlex.quote(sys.executable)} -S -B",
+        pythonpath=(),
+        group="benchgate",
+    )
+    here = [Arm(arm.name, _FOLDER, arm.env) for arm in arms]
+    short = replace(settings, samples=_SAMPLES, launch_ns=_LAUNCH_NS, forbidden=())
+    return PythonEngine([spec], here, short, guardian)

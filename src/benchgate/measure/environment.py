@@ -1,0 +1,115 @@
+"""Reads what can be known of this machine; see `model.environment` for the fields."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.measure.affinity import available_cpus
+from benchgate.model.environment import Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CPU_FOLDER = Path("/sys/devices/system/cpu")
+_HYPERVISORS = {"QEMU": "KVM", "Amazon EC2": "Amazon EC2", "Google": "Google Compute Engine"}
+
+
+def read_environment(
+    environ: Mapping[str, str], toolchains: Mapping[str, str] | None = None
+) -> Environment:
+    """Describe this machine.
+
+    Args:
+        environ: of the process; CI systems name their image there.
+        toolchains: versions of the tools that the benchmarks use.
+    """
+    cpu = _cpu_fields()
+    return Environment(
+        os=_os_name(),
+        kernel=f"{platform.system()} {platform.release()}",
+        machine=platform.machine(),
+        cpu_model=cpu.get("model name") or _sysctl("machdep.cpu.brand_string"),
+        cpu_flags_hash=_short_hash(cpu.get("flags") or cpu.get("Features") or ""),
+        cpu_count=len(available_cpus()),
+        memory_bytes=_memory_bytes(),
+        governor=_read(_CPU_FOLDER / "cpu0/cpufreq/scaling_governor"),
+        turbo=_turbo(),
+        virtualisation=_virtualisation(cpu),
+        runner_image=_runner_image(environ),
+        load_average=os.getloadavg()[0],
+        python=platform.python_version(),
+        toolchains=dict(toolchains or {}),
+    )
+
+
+def _os_name() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return f"{platform.system()} {platform.mac_ver()[0] or platform.release()}"
+
+
+def _cpu_fields() -> dict[str, str]:
+    """The fields of the first processor in /proc/cpuinfo; empty elsewhere."""
+    first = (_read(Path("/proc/cpuinfo")) or "").split("\n\n", maxsplit=1)[0]
+    pairs = (line.partition(":") for line in first.splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _memory_bytes() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return None
+
+
+def _turbo() -> bool | None:
+    no_turbo = _read(_CPU_FOLDER / "intel_pstate/no_turbo")
+    if no_turbo is not None:
+        return no_turbo == "0"
+    boost = _read(_CPU_FOLDER / "cpufreq/boost")
+    return None if boost is None else boost == "1"
+
+
+def _virtualisation(cpu: Mapping[str, str]) -> str:
+    """Name the container and the hypervisor, as far as they show themselves."""
+    inside = []
+    if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
+        inside.append("container")
+    vendor = _read(Path("/sys/class/dmi/id/sys_vendor")) or ""
+    known = next((name for mark, name in _HYPERVISORS.items() if mark in vendor), None)
+    if known or "hypervisor" in cpu.get("flags", "").split():
+        inside.append(known or "virtual machine")
+    return ", ".join(inside)
+
+
+def _runner_image(environ: Mapping[str, str]) -> str | None:
+    image = environ.get("ImageOS")
+    return f"{image} {environ.get('ImageVersion', '')}".strip() if image else None
+
+
+def _short_hash(text: str) -> str:
+    if not text:
+        return ""
+    return hashlib.sha256(" ".join(sorted(text.split())).encode()).hexdigest()[:12]
+
+
+def _sysctl(name: str) -> str:
+    if platform.system() != "Darwin":
+        return platform.processor()
+    done = subprocess.run(
+        ["/usr/sbin/sysctl", "-n", name], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None

@@ -1,0 +1,107 @@
+"""What was measured so far, as it grows round by round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchgate.measure.engine import ArmName
+from benchgate.model.result import BenchmarkResult, Launch, Series, Status, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.measure.engine import Definition, Discovery, Observation
+    from benchgate.model.result import Metric
+
+
+@dataclass(slots=True)
+class _Record:
+    """One benchmark of one arm."""
+
+    definition: Definition
+    launches: dict[Metric, list[Launch]] = field(default_factory=dict)
+    loops: dict[Metric, int] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    error: str | None = None
+
+    def result(self) -> BenchmarkResult:
+        about = self.definition
+        return BenchmarkResult(
+            id=about.id,
+            workload=about.workload,
+            tier=about.tier,
+            series=tuple(
+                Series(metric, self.loops[metric], tuple(launches))
+                for metric, launches in self.launches.items()
+            ),
+            status=Status.OK if self.error is None else Status.FAILED,
+            error=self.error,
+            notes=(*about.notes, *self.notes),
+            location=about.location,
+            display_unit=about.display_unit,
+        )
+
+
+class Recorder:
+    """Collects observations and gives them as results."""
+
+    def __init__(self, arms: Iterable[ArmName]) -> None:
+        self._records: dict[ArmName, dict[str, _Record]] = {arm: {} for arm in arms}
+        self._failures: dict[ArmName, list[BenchmarkResult]] = {arm: [] for arm in self._records}
+
+    @property
+    def arms(self) -> tuple[ArmName, ...]:
+        """The arms that are measured."""
+        return tuple(self._records)
+
+    def define(self, discovery: Discovery) -> None:
+        """Take note of the benchmarks that an engine found, and of what it could not read."""
+        for arm, definitions in discovery.found.items():
+            for definition in definitions:
+                self._records[arm][definition.id] = _Record(definition)
+        for failure in discovery.failures:
+            self._failures[failure.arm].append(
+                BenchmarkResult(
+                    failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error
+                )
+            )
+
+    def add(self, observation: Observation, round_index: int) -> None:
+        """Append one launch; of a benchmark that fails, the first error is kept."""
+        record = self._records[observation.arm][observation.benchmark]
+        record.notes.update(dict.fromkeys(observation.notes))
+        if observation.error is not None:
+            record.error = record.error or observation.error
+        for measured in observation.metrics:
+            record.loops[measured.metric] = measured.loops
+            record.launches.setdefault(measured.metric, []).append(
+                Launch(round_index, observation.order, measured.samples, measured.warmup)
+            )
+
+    def ids(self) -> tuple[str, ...]:
+        """Every benchmark that was found and has not failed, in the order of the head."""
+        head_first = sorted(self._records, key=lambda arm: arm is not ArmName.HEAD)
+        found = dict.fromkeys(id_ for arm in head_first for id_ in self._records[arm])
+        return tuple(id_ for id_ in found if not self.has_failed(id_))
+
+    def has_failed(self, id_: str) -> bool:
+        """Whether a benchmark failed on any arm."""
+        return any(id_ in r and r[id_].error is not None for r in self._records.values())
+
+    def is_on_all_arms(self, id_: str) -> bool:
+        """Whether every arm has the benchmark."""
+        return all(id_ in records for records in self._records.values())
+
+    def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
+        """What was found in one arm."""
+        return tuple(record.definition for record in self._records[arm].values())
+
+    def failures(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
+        """What could not even be read in one arm."""
+        return tuple(self._failures[arm])
+
+    def results(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
+        """Everything measured in one arm so far, failures included."""
+        records = self._records[arm].values()
+        return (*(record.result() for record in records), *self._failures[arm])

@@ -1,0 +1,100 @@
+"""A session: the engines of a suite, round after round, with what they found and measured."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from benchgate.measure.recorder import Recorder
+from benchgate.model.result import CANARY_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from benchgate.measure.engine import ArmName, Engine
+    from benchgate.model.result import BenchmarkResult
+
+
+class Session:
+    """Measures rounds of benchmarks, whatever their kind.
+
+    Args:
+        engines: in the order in which a round visits them.
+        arms: one or two.
+        seed: all random choices follow from it and the number of the round.
+        clock: seconds that only grow, for what a benchmark costs.
+    """
+
+    def __init__(
+        self,
+        engines: Sequence[Engine],
+        arms: Sequence[ArmName],
+        seed: int,
+        clock: Callable[[], float],
+    ) -> None:
+        self.recorder = Recorder(arms)
+        self.arms = tuple(arms)
+        self.seed = seed
+        self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
+        self.costs_s: dict[str, float] = {}
+        self.hidden: frozenset[str] = frozenset()
+        self._engines = engines
+        self._engine_of: dict[str, Engine] = {}
+        self._clock = clock
+
+    def discover(self) -> None:
+        """Find the benchmarks of every engine."""
+        for engine in self._engines:
+            discovery = engine.discover()
+            self.recorder.define(discovery)
+            for definitions in discovery.found.values():
+                self._engine_of |= {definition.id: engine for definition in definitions}
+            for arm, versions in discovery.toolchains.items():
+                if CANARY_ID not in {d.id for d in discovery.found[arm]}:
+                    self.toolchains[arm] |= versions
+
+    def leave_out(self, ids: Iterable[str]) -> None:
+        """Neither measure these benchmarks nor give them among the results."""
+        self.hidden |= frozenset(ids)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The user's benchmarks that are to be measured and have not failed."""
+        left_out = self.hidden | {CANARY_ID}
+        return tuple(id_ for id_ in self.recorder.ids() if id_ not in left_out)
+
+    def measure_round(
+        self, round_index: int, ids: Sequence[str], on_measured: Callable[[str], None]
+    ) -> None:
+        """Measure one launch of each benchmark on every arm, and the canary beside them.
+
+        Args:
+            ids: what to measure; the order in which it is done is drawn from the seed.
+            on_measured: told of each benchmark when its launches are recorded.
+        """
+        rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
+        order = [*ids, CANARY_ID] if CANARY_ID in self._engine_of else list(ids)
+        rng.shuffle(order)
+        for engine in self._engines:
+            chosen = [id_ for id_ in order if self._engine_of[id_] is engine]
+            started, last = self._clock(), None
+            for observation in engine.measure_round(chosen, rng, round_index):
+                self.recorder.add(observation, round_index)
+                if observation.benchmark != last:
+                    last = observation.benchmark
+                    now = self._clock()
+                    self.costs_s[last], started = now - started, now
+                    if last != CANARY_ID:
+                        on_measured(last)
+
+    def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
+        """What was measured so far, by arm."""
+        return {
+            arm: tuple(b for b in self.recorder.results(arm) if b.id not in self.hidden)
+            for arm in self.arms
+        }
+
+    def close(self) -> None:
+        """End every process of every engine."""
+        for engine in self._engines:
+            engine.close()
