@@ -1,0 +1,108 @@
+# ruff: noqa: INP001, T201 - a script, and printing is what it is for
+"""How long the largest result file that is promised takes to load, and how much memory.
+
+Writes 10,000 benchmarks x 20 launches x 50 samples into a temporary folder, plain and gzip, and
+loads each in a fresh process. Goals: <= 10 s, <= 1.5 GiB.
+
+    python benchmarks/load_result.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchgate.files import read_result, write_atomic
+from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.redact import Redactor
+from benchgate.model.result import (
+    BenchmarkResult,
+    Launch,
+    Metric,
+    Result,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
+
+LAUNCHES = 20
+SAMPLES = 50
+WARMUP = 3
+
+
+def main() -> None:
+    """Generates, loads and prints; or, given a file, loads that one and prints."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("file", nargs="?", type=Path, help="load this file, nothing else")
+    parser.add_argument("--benchmarks", type=int, default=10_000)
+    arguments = parser.parse_args()
+    if arguments.file:
+        load(arguments.file)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        data = encode_result(generated(arguments.benchmarks), Redactor({}))
+        print(f"encoded   {time.perf_counter() - started:6.2f} s")
+        for name in ("result.json", "result.json.gz"):
+            path = Path(folder, name)
+            write_atomic(path, data)
+            subprocess.run([sys.executable, __file__, path], check=True)
+
+
+def load(path: Path) -> None:
+    """Loads a file and prints the seconds and the peak memory of this process."""
+    started = time.perf_counter()
+    result = read_result(path)
+    seconds = time.perf_counter() - started
+    # Linux counts in KiB, macOS in bytes.
+    scale = 2**20 if sys.platform == "darwin" else 2**10
+    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+    print(
+        f"loaded    {seconds:6.2f} s, peak {peak_mib:5.0f} MiB:"
+        f" {len(result.head.benchmarks)} benchmarks,"
+        f" {path.name} of {path.stat().st_size / 1e6:.0f} MB"
+    )
+
+
+def generated(benchmarks: int) -> Result:
+    """Times around 100 us with the spread of real ones and all their digits."""
+    random = np.random.default_rng(1)
+    metric = Metric("time", "s")
+    return Result(
+        head=Run(
+            source=Source(sha="0" * 40),
+            started="2025-01-31T09:30:00Z",
+            environment=Environment(),
+            benchmarks=tuple(
+                BenchmarkResult(
+                    id=f"group/name[n={index}]",
+                    workload=f"{index:016x}",
+                    tier=Tier.LOCKSTEP,
+                    series=(Series(metric, loops=16, launches=launches(random)),),
+                )
+                for index in range(benchmarks)
+            ),
+        )
+    )
+
+
+def launches(random: np.random.Generator) -> tuple[Launch, ...]:
+    """The launches of one benchmark."""
+    times = 1e-4 * random.lognormal(0, 0.02, (LAUNCHES, WARMUP + SAMPLES))
+    return tuple(
+        Launch(round=index, order=index % 2, warmup=row[:WARMUP], samples=row[WARMUP:])
+        for index, row in enumerate(times)
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""Files in and out: results and verdicts read, `.gz` or not, and any file written atomically."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import FormatError, UsageError
+from benchgate.model.codec import decode_result, decode_verdict
+
+if TYPE_CHECKING:
+    from io import BufferedIOBase
+
+    from benchgate.model.result import Result
+    from benchgate.model.verdict import Verdict
+
+MAX_FILE_BYTES: Final = 1 << 30
+"""Largest file that is read, after expansion: four times a result of ten million samples."""
+
+_CHUNK_BYTES = 1 << 20
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+def read_result(path: Path) -> Result:
+    """The result in a file.
+
+    Raises:
+        UsageError: there is no such file, or it may not be read.
+        FormatError: it is no result file, or damaged.
+    """
+    return decode_result(read_bytes(path), str(path))
+
+
+def read_verdict(path: Path) -> Verdict:
+    """The verdict in a file.
+
+    Raises:
+        UsageError: there is no such file, or it may not be read.
+        FormatError: it is no verdict, or damaged.
+    """
+    return decode_verdict(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
+    """What a file holds, expanded when it is gzip by name or by its first bytes.
+
+    Raises:
+        UsageError: there is no such file, or it may not be read.
+        FormatError: it is not valid gzip, or larger than the limit.
+    """
+    try:
+        with path.open("rb") as file:
+            packed = path.suffix == ".gz" or file.peek(2)[:2] == _GZIP_MAGIC
+            with gzip.GzipFile(fileobj=file) if packed else file as stream:
+                data = _read_up_to(stream, limit_bytes)
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise FormatError(f"{path}: not valid gzip: {error}", hint=_FETCH_AGAIN) from None
+    except EOFError:
+        raise FormatError(f"{path}: the gzip data is cut off", hint=_FETCH_AGAIN) from None
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {path}: {error.strerror}", hint="Check the name and its permissions."
+        ) from None
+    if data is None:
+        raise FormatError(
+            f"{path}: holds more than {limit_bytes} bytes, which is the limit",
+            hint="Measure fewer benchmarks or samples into one file.",
+        )
+    return data
+
+
+def _read_up_to(stream: BufferedIOBase, limit_bytes: int) -> bytes | None:
+    """All that the stream holds; None when it is more than the limit."""
+    chunks: list[bytes] = []
+    size_bytes = 0
+    while chunk := stream.read(_CHUNK_BYTES):
+        chunks.append(chunk)
+        size_bytes += len(chunk)
+        if size_bytes > limit_bytes:
+            return None
+    return b"".join(chunks)
+
+
+_FETCH_AGAIN = "The file was damaged after it was written: write or fetch it anew."
+
+
+def ensure_writable(path: Path) -> None:
+    """Finds out before measuring starts whether `write_atomic` will be able to write there.
+
+    Raises:
+        UsageError: says why not, and what to do.
+    """
+    try:
+        _probe(_target(path))
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _probe(target: Path) -> None:
+    folder = target.parent
+    if target.is_dir():
+        raise UsageError(f"cannot write {target}: it is a folder", hint="Name a file inside it.")
+    if not folder.is_dir():
+        raise UsageError(
+            f"cannot write {target}: there is no folder {folder}", hint=f"mkdir -p {folder}"
+        )
+    if target.exists() and not os.access(target, os.W_OK):
+        raise UsageError(f"cannot write {target}: it is read-only", hint=f"chmod u+w {target}")
+    if not _is_special(target):
+        temporary = _temporary(target)
+        os.close(_create(temporary, target))
+        temporary.unlink()
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replaces a file as a whole: whoever reads it finds the old content or the new, never a part.
+
+    A new file gets the permissions that the umask leaves, a replaced one keeps its own. What a
+    killed writer of the same file left behind is removed.
+
+    Args:
+        path: of an existing folder; a name that ends in .gz makes it gzip.
+        data: the content, not compressed.
+
+    Raises:
+        UsageError: it cannot be written, e.g. because the disk is full.
+    """
+    if path.suffix == ".gz":
+        data = gzip.compress(data, compresslevel=6, mtime=0)
+    target = _target(path)
+    try:
+        if _is_special(target):
+            target.write_bytes(data)
+        else:
+            _replace(target, data)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    _remove_leftovers(target)
+    temporary = _temporary(target)
+    try:
+        with os.fdopen(_create(temporary, target), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    # The new name itself must survive a power cut, too.
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _target(path: Path) -> Path:
+    """Where a symbolic link leads, so that the link stays and its target is replaced."""
+    return Path(os.path.realpath(path))
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is a device or a pipe, such as /dev/null, which must not be replaced by a file."""
+    return path.exists() and not path.is_file()
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
+
+
+def _create(temporary: Path, target: Path) -> int:
+    """A descriptor of a new file with the target's permissions, or those of the umask."""
+    temporary.unlink(missing_ok=True)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    with suppress(FileNotFoundError):
+        os.fchmod(descriptor, target.stat().st_mode & 0o777)
+    return descriptor
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Removes the temporary files of writers that live no more."""
+    prefix, suffix = f".{target.name}.", ".tmp"
+    for other in target.parent.iterdir():
+        name = other.name
+        if name.startswith(prefix) and name.endswith(suffix):
+            writer = name.removeprefix(prefix).removesuffix(suffix)
+            if writer.isdecimal() and not _is_alive(int(writer)):
+                other.unlink(missing_ok=True)
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"cannot write {path}: {error.strerror}", hint=f"Write it elsewhere, or free {path.parent}."
+    )

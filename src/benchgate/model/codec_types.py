@@ -1,0 +1,117 @@
+"""The building blocks of the JSON files: a record, and the values that its fields hold.
+
+A record is checked when it is built as when it is read, so a file cannot be written that would be
+refused later. Every free text is a `Text`, which passes through the redaction when it is written.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    PlainSerializer,
+    SerializationInfo,
+    ValidatorFunctionWrapHandler,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from benchgate.arrays import FloatArray
+
+Redact: TypeAlias = Callable[[str], str]
+
+
+class Record(BaseModel):
+    """One JSON object: every key is known, none is left out, and no type is guessed at."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def to_json(self, redact: Redact, *, indent: int | None = None) -> bytes:
+        """The object as UTF-8, with every text redacted and a line end behind it."""
+        text = self.model_dump_json(by_alias=True, indent=indent, context=redact)
+        return text.encode() + b"\n"
+
+
+def misplaced(message: str, *place: str | int) -> PydanticCustomError:
+    """The error of a check that sees a whole object and finds fault deep inside it.
+
+    Args:
+        message: what is wrong there.
+        place: keys and indices from the checked object down to the fault.
+    """
+    return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place})
+
+
+def _encodable(value: object) -> object:
+    """Output of a program may hold bytes that are no UTF-8; Python keeps them as surrogates."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def _redacted(value: str, info: SerializationInfo[Redact]) -> str:
+    return info.context(value)
+
+
+Text: TypeAlias = Annotated[
+    str,
+    BeforeValidator(_encodable),
+    PlainSerializer(_redacted, return_type=str, when_used="json"),
+]
+Timestamp: TypeAlias = Annotated[
+    str, Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$")
+]
+T = TypeVar("T")
+# JSON knows neither enumerations nor tuples: a string and an array stand for them.
+Word: TypeAlias = Annotated[T, Field(strict=False)]
+Pair: TypeAlias = Annotated[tuple[T, T], Field(strict=False)]
+
+Name: TypeAlias = Annotated[Text, Field(min_length=1)]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Numbers:
+    """An array of numbers in JSON; in Python a read-only float64 array of one dimension."""
+
+    def __init__(self, *, min_length: int) -> None:
+        self._min_length = min_length
+
+    def __get_pydantic_core_schema__(
+        self, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        numbers = core_schema.list_schema(
+            core_schema.float_schema(strict=True, allow_inf_nan=False),
+            strict=True,
+            min_length=self._min_length,
+            fail_fast=True,
+        )
+        return core_schema.no_info_wrap_validator_function(
+            self._array,
+            numbers,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                np.ndarray.tolist, return_schema=numbers
+            ),
+        )
+
+    def _array(self, values: object, numbers: ValidatorFunctionWrapHandler) -> FloatArray:
+        """From the list that was read, or from the array that is about to be written."""
+        if not isinstance(values, np.ndarray):
+            array = np.array(numbers(values), dtype=np.float64)
+            array.setflags(write=False)
+            return array
+        if values.ndim != 1 or values.size < self._min_length:
+            raise misplaced(f"an array of shape {values.shape} holds no samples")
+        finite = np.isfinite(values)
+        if not finite.all():
+            index = int(np.argmin(finite))
+            raise misplaced(f"{values[index]} is not a finite number", index)
+        return values
+
+
+Samples: TypeAlias = Annotated[FloatArray, _Numbers(min_length=1)]
+Warmup: TypeAlias = Annotated[FloatArray, _Numbers(min_length=0)]

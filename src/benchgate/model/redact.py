@@ -1,0 +1,88 @@
+"""Takes secrets out of texts that are about to be written.
+
+Three kinds are known: passwords in URLs and connection strings, tokens by their shape, and the
+values of environment variables named like secrets. Each is replaced by `[removed]`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REMOVED: Final = "[removed]"
+
+# Shorter values ("1", "true", "admin") are words of their own, and would blank out half a report.
+SHORTEST_VALUE: Final = 6
+
+_SECRET_NAME = re.compile(
+    r"TOKEN(?!IZ)|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|(?:^|_)(?:AUTH|DSN|PASS)(?:_|$)"
+    r"|(?:PRIVATE|ACCESS|SIGNING|ENCRYPTION|DEPLOY)_?KEY|_PWD$",
+    re.IGNORECASE,
+)
+
+# Each pattern keeps its group "before"; a lookahead keeps what stands behind.
+_PATTERNS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        # scheme://user:password@host; a password may hold a slash, but a port is none
+        r"""(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@"'<>]*:)(?!\d+/)[^\s"'<>]{1,512}(?=@)""",
+        # https://token@host
+        r"""(?P<before>\bhttps?://)[^\s/:@"'<>]+(?=@)""",
+        # user:password@tcp(host:port)/database
+        r"""(?P<before>\b[\w.-]{1,64}:)[^\s"'<>]{1,512}(?=@(?:tcp|unix)\()""",
+        # password=word, password='two words', "password": "word"; a bare word ends where the next
+        # parameter of a benchmark's id begins, or the id itself ends
+        (
+            r"(?P<before>(?:passw(?:or)?d|passphrase|pwd|client_secret|secret_?(?:access_?)?key|api_?key"
+            r"|(?:access|auth|refresh)_?token)[\"']?[ \t]*[=:][ \t]*)(?!\[removed\])"
+            r"(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?:(?!,\w+=|[\])]{0,3}$)\S)+)"
+        ),
+        r"(?P<before>\bauthorization:\s*[a-z]+\s+)\S+",
+        r"(?P<before>\bbearer\s+)[\w.~+/=-]{8,}",
+        r"(?P<before>)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    )
+)
+
+_TOKEN = re.compile(
+    r"\bgh[a-z]_[A-Za-z0-9]{16,}"  # GitHub
+    r"|\bgithub_pat_\w{16,}"
+    r"|\bglpat-[\w-]{16,}"  # GitLab
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"  # AWS
+    r"|\beyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*"  # JSON Web Token
+    r"|\bxox[a-z]-[\w-]{10,}"  # Slack
+    r"|\bAIza[\w-]{35}"  # Google
+    r"|\bnpm_[A-Za-z0-9]{30,}"
+    r"|\bpypi-[\w-]{30,}"
+    r"|\bsk-[\w-]{20,}"
+)
+
+
+class Redactor:
+    """Replaces secrets in a text by `[removed]`; doing it twice changes nothing more.
+
+    Args:
+        environ: environment variables; the values of those named like secrets are removed.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        values = {
+            value.strip()
+            for name, value in environ.items()
+            if _SECRET_NAME.search(name)
+            and len(value.strip()) >= SHORTEST_VALUE
+            and value.strip() not in REMOVED
+        }
+        # The longest first: one value may begin with another.
+        alternatives = sorted(map(re.escape, values), key=len, reverse=True)
+        self._values = re.compile("|".join(alternatives)) if alternatives else None
+
+    def __call__(self, text: str) -> str:
+        """The text without secrets."""
+        if self._values is not None:
+            text = self._values.sub(REMOVED, text)
+        for pattern in _PATTERNS:
+            text = pattern.sub(rf"\g<before>{REMOVED}", text)
+        return _TOKEN.sub(REMOVED, text)

@@ -1,0 +1,451 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from benchgate.errors import FormatError
+from benchgate.model.codec import RESULT_SCHEMA, decode_result, encode_result, result_schema
+from benchgate.model.environment import Environment
+from benchgate.model.redact import Redactor
+from benchgate.model.result import (
+    BenchmarkResult,
+    Better,
+    Kind,
+    Launch,
+    Metric,
+    Result,
+    Run,
+    Series,
+    Source,
+    Status,
+    Tier,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAME = "result.json"
+
+
+def as_is(text: str) -> str:
+    return text
+
+
+def plain(value: object) -> object:
+    """Dataclasses and arrays as something that == compares."""
+    if dataclasses.is_dataclass(value):
+        return {
+            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def launch(round_: int, *samples: float, warmup: tuple[float, ...] = ()) -> Launch:
+    return Launch(round=round_, order=0, samples=np.array(samples), warmup=np.array(warmup))
+
+
+def benchmark(id_: str = "parse/large[n=1000]", *launches: Launch) -> BenchmarkResult:
+    series = Series(Metric("time", "s"), 16, launches or (launch(0, 0.25, 0.5), launch(1, 0.125)))
+    return BenchmarkResult(id=id_, workload="abc", tier=Tier.LOCKSTEP, series=(series,))
+
+
+def run(*benchmarks: BenchmarkResult) -> Run:
+    return Run(
+        source=Source(sha="1f3", ref="main", dirty=True),
+        started="2025-01-31T09:30:00Z",
+        environment=Environment(os="Debian", toolchains={"base python": "3.12.1"}),
+        benchmarks=benchmarks or (benchmark(),),
+    )
+
+
+def result() -> Result:
+    return Result(head=run(), base=run(), duration_s=1.5, warnings=("one",))
+
+
+def document() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(encode_result(result(), as_is))
+    return loaded
+
+
+# Text as programs print it, with bytes that are no UTF-8 (lone surrogates) left out: they come
+# back as the escapes that were written for them.
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+optional_texts = st.none() | texts
+counts = st.integers(0, 10**9)
+environments = st.builds(
+    Environment,
+    os=texts,
+    cpu_count=counts,
+    memory_bytes=st.none() | counts,
+    turbo=st.none() | st.booleans(),
+    load_average=st.none() | st.floats(0, 1e3),
+    toolchains=st.dictionaries(texts, texts, max_size=3),
+)
+metrics = st.builds(
+    Metric,
+    name=texts.filter(bool),
+    unit=st.sampled_from(["s", "B", ""]),
+    better=st.sampled_from(Better),
+    kind=st.sampled_from(Kind),
+)
+
+
+def arrays(unit: str, min_size: int) -> st.SearchStrategy[Any]:
+    numbers = st.floats(0.0 if unit == "s" else None, allow_nan=False, allow_infinity=False)
+    return npst.arrays(np.float64, st.integers(min_size, 4), elements=numbers)
+
+
+@st.composite
+def many_series(draw: st.DrawFn) -> Series:
+    metric = draw(metrics)
+    rounds = sorted(draw(st.sets(counts, max_size=3)))
+    launches = tuple(
+        Launch(
+            round=round_,
+            order=draw(st.integers(0, 1)),
+            samples=draw(arrays(metric.unit, 1)),
+            warmup=draw(arrays(metric.unit, 0)),
+        )
+        for round_ in rounds
+    )
+    return Series(metric, draw(st.integers(1, 10**9)), launches)
+
+
+benchmarks = st.builds(
+    BenchmarkResult,
+    id=texts.filter(bool),
+    workload=texts,
+    tier=st.sampled_from(Tier),
+    status=st.sampled_from(Status),
+    error=optional_texts,
+    notes=st.lists(texts, max_size=2).map(tuple),
+    location=optional_texts,
+    display_unit=optional_texts,
+    series=st.lists(many_series(), max_size=2, unique_by=lambda s: s.metric.name).map(tuple),
+)
+runs = st.builds(
+    Run,
+    source=st.builds(Source, optional_texts, optional_texts, st.booleans(), texts),
+    started=st.datetimes().map(lambda time: time.isoformat() + "Z"),
+    environment=environments,
+    benchmarks=st.lists(benchmarks, max_size=2, unique_by=lambda b: b.id).map(tuple),
+    suite=texts,
+    seed=st.integers(-(2**63), 2**63 - 1),
+    complete=st.booleans(),
+    screen_rounds=counts,
+)
+results = st.builds(
+    Result,
+    head=runs,
+    base=st.none() | runs,
+    duration_s=st.floats(0, 1e9),
+    warnings=st.lists(texts, max_size=2).map(tuple),
+    tool=texts,
+)
+
+
+@settings(deadline=None)
+@given(results)
+def test_what_is_written_is_read_again(original: Result) -> None:
+    data = encode_result(original, as_is)
+    assert plain(decode_result(data, NAME)) == plain(original)
+    assert encode_result(decode_result(data, NAME), as_is) == data
+
+
+def refusal(data: bytes) -> FormatError | None:
+    try:
+        decode_result(data, NAME)
+    except FormatError as error:
+        return error
+    return None
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_a_damaged_file_is_refused_or_still_a_result(data: st.DataObject) -> None:
+    file = bytearray(encode_result(result(), as_is))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(file) - 1))
+        file[at : at + data.draw(st.integers(0, 5))] = data.draw(
+            st.binary(max_size=3) | st.sampled_from([b"NaN", b"-", b"[", b"{", b"1e999", b"null"])
+        )
+    error = refusal(bytes(file))
+    assert error is None or (error.message.startswith(f"{NAME}: ") and error.hint)
+
+
+def test_a_file_cut_off_anywhere_is_refused() -> None:
+    data = encode_result(result(), as_is).rstrip()
+    for end in range(len(data)):
+        with pytest.raises(FormatError, match=r"cut off|empty"):
+            decode_result(data[:end], NAME)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=50) | st.text(max_size=50).map(lambda text: text.encode(errors="ignore")))
+def test_anything_else_is_refused(data: bytes) -> None:
+    with pytest.raises(FormatError):
+        decode_result(data, NAME)
+
+
+def test_samples_are_read_only_float64() -> None:
+    whole = document()
+    whole["benchmarks"][0]["metrics"][0]["launches"][0]["samples"] = [1, 2]
+    read = decode_result(json.dumps(whole).encode(), NAME)
+    samples = read.head.benchmarks[0].series[0].launches[0].samples
+    assert samples.dtype == np.float64
+    assert not samples.flags.writeable
+
+
+def test_the_layout_is_the_documented_one() -> None:
+    whole = document()
+    assert list(whole) == [
+        "schema", "tool", "run", "environment", "benchmarks", "base", "duration_s", "warnings",
+    ]  # fmt: skip
+    assert whole["schema"] == RESULT_SCHEMA
+    assert list(whole["base"]) == ["run", "environment", "benchmarks"]
+    assert whole["benchmarks"][0]["metrics"][0] == {
+        "name": "time",
+        "unit": "s",
+        "better": "lower",
+        "kind": "sampled",
+        "loops": 16,
+        "launches": [
+            {"round": 0, "order": 0, "warmup": [], "samples": [0.25, 0.5]},
+            {"round": 1, "order": 0, "warmup": [], "samples": [0.125]},
+        ],
+    }
+
+
+@settings(deadline=None, max_examples=30)
+@given(results)
+def test_files_follow_the_schema(original: Result) -> None:
+    validator = jsonschema.Draft202012Validator(result_schema())
+    validator.validate(json.loads(encode_result(original, as_is)))
+
+
+def test_the_schema_refuses_what_reading_refuses() -> None:
+    schema = result_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert not validator.is_valid(document() | {"schema": RESULT_SCHEMA + 1})
+    assert not validator.is_valid(document() | {"more": 1})
+    assert not validator.is_valid({"schema": RESULT_SCHEMA})
+
+
+METRIC = "benchmarks[0].metrics[0]"
+LAUNCH = f"{METRIC}.launches[1]"
+
+
+def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
+    """A change of the document at a place such as `benchmarks[0].id`."""
+    steps = [
+        int(s) if s.isdecimal() else s for s in place.replace("[", ".").replace("]", "").split(".")
+    ]
+
+    def change(whole: Any) -> None:  # noqa: ANN401 - JSON of any shape
+        for step in steps[:-1]:
+            whole = whole[step]
+        whole[steps[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (
+            f"{LAUNCH}.samples",
+            [1.0, -0.1],
+            f"{LAUNCH}.samples[1]: -0.1 is negative: a time cannot be",
+        ),
+        (f"{LAUNCH}.warmup", [-1], f"{LAUNCH}.warmup[0]: -1.0 is negative: a time cannot be"),
+        (
+            f"{LAUNCH}.samples",
+            [1, float("nan")],
+            f"{LAUNCH}.samples[1]: NaN is not a finite number",
+        ),
+        (
+            f"{LAUNCH}.samples",
+            [float("inf")],
+            f"{LAUNCH}.samples[0]: Infinity is not a finite number",
+        ),
+        (f"{LAUNCH}.samples", [1, True], f"{LAUNCH}.samples[1]: true is not a number"),
+        (f"{LAUNCH}.samples", [None], f"{LAUNCH}.samples[0]: null is not a number"),
+        (f"{LAUNCH}.samples", ["1"], f'{LAUNCH}.samples[0]: "1" is not a number'),
+        (f"{LAUNCH}.samples", [[1]], f"{LAUNCH}.samples[0]: an array is not a number"),
+        (f"{LAUNCH}.samples", [], f"{LAUNCH}.samples: is empty"),
+        (f"{LAUNCH}.samples", "1", f'{LAUNCH}.samples: "1" is not an array'),
+        (
+            f"{LAUNCH}.samples",
+            [10**400],
+            f"{LAUNCH}.samples[0]: {'1' + '0' * 39}... is not a number",
+        ),
+        (f"{LAUNCH}.round", 0, f"{LAUNCH}.round: round 0 comes after round 0"),
+        (f"{LAUNCH}.round", 1.5, f"{LAUNCH}.round: 1.5 is not a whole number"),
+        (f"{LAUNCH}.round", -1, f"{LAUNCH}.round: -1: must be greater than or equal to 0"),
+        (f"{LAUNCH}.extra", 1, f'{LAUNCH}: unknown key "extra"'),
+        (LAUNCH, 5, f"{LAUNCH}: 5 is not an object"),
+        (f"{METRIC}.better", "up", f"{METRIC}.better: \"up\": must be 'lower' or 'higher'"),
+        (f"{METRIC}.loops", "16", f'{METRIC}.loops: "16" is not a whole number'),
+        ("benchmarks[0].id", "", "benchmarks[0].id: is empty"),
+        ("benchmarks[0].notes", {}, "benchmarks[0].notes: an object is not an array"),
+        ("run.dirty", 1, "run.dirty: 1 is not true or false"),
+        (
+            "run.started",
+            "today",
+            'run.started: "today" is not a UTC time such as 2025-01-31T09:30:00Z',
+        ),
+        (
+            "environment.toolchains",
+            {"base python": 3},
+            'environment.toolchains."base python": 3 is not a text',
+        ),
+        ("base", {}, 'base: "run" is missing'),
+        ("base.run.sha", 5, "base.run.sha: 5 is not a text"),
+        ("duration_s", -1, "duration_s: -1: must be greater than or equal to 0"),
+        ("schema", 2, "schema: version 2 was written by a newer benchgate; this one reads up to 1"),
+        ("schema", 0, "schema: there never was a version 0"),
+        ("schema", -(10**30), f"schema: there never was a version {-(10**30)}"),
+        ("schema", True, "schema: true is not a version number"),
+        ("schema", 1.0, "schema: 1.0 is not a version number"),
+    ],
+)
+def test_wrong_values_are_refused_with_their_place(place: str, value: object, message: str) -> None:
+    whole = document()
+    set_at(place, value)(whole)
+    with pytest.raises(FormatError) as caught:
+        decode_result(json.dumps(whole).encode(), NAME)
+    assert caught.value.message == f"{NAME}: {message}"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("schema", "holds no `schema`: it is no result file"),
+        ("benchmarks", "holds no `benchmarks`: it is no result file"),
+        ("base", '"base" is missing'),
+    ],
+)
+def test_missing_keys_are_refused(key: str, message: str) -> None:
+    whole = document()
+    del whole[key]
+    with pytest.raises(FormatError) as caught:
+        decode_result(json.dumps(whole).encode(), NAME)
+    assert caught.value.message == f"{NAME}: {message}"
+
+
+def test_a_newer_version_asks_for_an_upgrade() -> None:
+    with pytest.raises(FormatError) as caught:
+        decode_result(b'{"schema": 99, "anything": {}}', NAME)
+    assert "Upgrade benchgate" in caught.value.hint
+
+
+def test_two_benchmarks_of_one_id_are_refused() -> None:
+    whole = document()
+    whole["base"]["benchmarks"] *= 2
+    with pytest.raises(FormatError) as caught:
+        decode_result(json.dumps(whole).encode(), NAME)
+    assert caught.value.message == (
+        f"{NAME}: base.benchmarks[1].id: 'parse/large[n=1000]' is there already, at index 0"
+    )
+
+
+def test_negative_values_that_are_no_times_are_read() -> None:
+    whole = document()
+    whole["benchmarks"][0]["metrics"][0]["unit"] = "B"
+    whole["benchmarks"][0]["metrics"][0]["launches"][0]["samples"] = [-1.0]
+    read = decode_result(json.dumps(whole).encode(), NAME)
+    assert read.head.benchmarks[0].series[0].launches[0].samples.tolist() == [-1.0]
+
+
+@pytest.mark.parametrize(
+    ("launches", "fault"),
+    [
+        ([launch(0, 1, float("nan"))], "samples[1]: nan is not a finite number"),
+        ([launch(0, float("-inf"))], "samples[0]: -inf is not a finite number"),
+        ([launch(0, -1.0)], "launches[0].samples[0]: -1.0 is negative: a time cannot be"),
+        ([launch(0)], "samples: an array of shape (0,) holds no samples"),
+        ([launch(0, 1), launch(0, 1)], "launches[1].round: round 0 comes after round 0"),
+        ([Launch(0, 0, np.ones((2, 2)), np.array([]))], "samples: an array of shape (2, 2) holds"),
+    ],
+)
+def test_nothing_is_written_that_would_be_refused(launches: list[Launch], fault: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"sort: {fault}")):
+        encode_result(Result(head=run(benchmark("sort", *launches))), as_is)
+
+
+def texts_of(kind: type, text: str) -> dict[str, Any]:
+    """The text for every field of a dataclass that holds one."""
+    fields = dataclasses.fields(kind)
+    return {field.name: text for field in fields if field.type in {"str", "str | None"}}
+
+
+def test_every_text_is_redacted() -> None:
+    text = "a xyzzy123 b"
+    metric = Metric(**texts_of(Metric, text))
+    measured = BenchmarkResult(
+        **texts_of(BenchmarkResult, text),
+        tier=Tier.STORED,
+        status=Status.FAILED,
+        series=(Series(metric, 1, (launch(0, 1.0),)),),
+        notes=(text,),
+    )
+    arm = Run(
+        **texts_of(Run, text) | {"started": "2025-01-31T09:30:00Z"},
+        source=Source(**texts_of(Source, text)),
+        environment=Environment(**texts_of(Environment, text), toolchains={text: text}),
+        benchmarks=(measured,),
+    )
+    whole = Result(**texts_of(Result, text), head=arm, base=arm, warnings=(text,))
+    data = encode_result(whole, Redactor({"MY_TOKEN": "xyzzy123"}))
+    assert b"xyzzy123" not in data
+    assert plain(decode_result(data, NAME)) == plain_redacted(plain(whole))
+
+
+def plain_redacted(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
+    match value:
+        case dict():
+            return {_redacted(key): plain_redacted(item) for key, item in value.items()}
+        case list():
+            return [plain_redacted(item) for item in value]
+        case str():
+            return _redacted(value)
+    return value
+
+
+def _redacted(text: str) -> str:
+    return text.replace("xyzzy123", "[removed]")
+
+
+def test_redaction_leaves_the_words_of_the_format_alone() -> None:
+    redact = Redactor({"A_SECRET": "lockstep", "B_SECRET": "sampled", "C_SECRET": "schema"})
+    read = decode_result(encode_result(result(), redact), NAME)
+    assert read.head.benchmarks[0].tier is Tier.LOCKSTEP
+
+
+def test_ids_that_only_a_secret_told_apart_stay_distinct() -> None:
+    ids = [f"query[dsn=postgres://u:{password}@db/x]" for password in ("one", "two")]
+    data = encode_result(Result(head=run(*map(benchmark, ids))), Redactor({}))
+    read = decode_result(data, NAME)
+    assert [each.id for each in read.head.benchmarks] == [
+        "query[dsn=postgres://u:[removed]@db/x]",
+        "query[dsn=postgres://u:[removed]@db/x] (2)",
+    ]
+
+
+def test_output_that_is_no_utf_8_can_be_written() -> None:
+    printed = b"caf\xe9".decode(errors="surrogateescape")
+    whole = Result(head=run(), warnings=(printed,))
+    assert decode_result(encode_result(whole, as_is), NAME).warnings == (r"caf\udce9",)

@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchgate.errors import FormatError
+from benchgate.model.codec import VERDICT_SCHEMA, decode_verdict, encode_verdict, verdict_schema
+from benchgate.model.environment import Environment
+from benchgate.model.redact import Redactor
+from benchgate.model.result import Better, Source, Tier
+from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
+
+NAME = "verdict.json"
+
+
+def as_is(text: str) -> str:
+    return text
+
+
+def row(**changes: Any) -> Row:  # noqa: ANN401 - fields of a row
+    regressed = Row(
+        benchmark="parse/large",
+        outcome=Outcome.REGRESSED,
+        metric="time",
+        statistic="p25",
+        unit="s",
+        base=0.0123,
+        head=0.0141,
+        ratio=1.146,
+        interval=(1.121, 1.17),
+        margin=0.02,
+        p=1.2e-4,
+        p_adjusted=2.4e-3,
+        launches=(12, 12),
+        tier=Tier.LOCKSTEP,
+        test="wilcoxon",
+        detectable=1.016,
+        classical=Classical(p=3.1e-5, p95_ratio=1.151, result="slower"),
+    )
+    return dataclasses.replace(regressed, **changes)
+
+
+def verdict(*rows: Row) -> Verdict:
+    return Verdict(
+        decision=Decision.FAIL,
+        exit_code=3,
+        summary="1 of 1 regressed",
+        base=Source("abc", "main", why="merge base with main"),
+        head=Source("def", None, dirty=True),
+        settings=GateSettings(),
+        rows=rows or (row(),),
+        environment=Environment(os="Debian"),
+        duration_s=42.0,
+        rounds=12,
+    )
+
+
+def document(*rows: Row) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(encode_verdict(verdict(*rows), as_is))
+    return loaded
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+optional_texts = st.none() | texts
+counts = st.integers(0, 10**9)
+numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+probabilities = st.floats(0, 1)
+ends = st.floats(allow_nan=False)
+rows = st.builds(
+    Row,
+    benchmark=texts.filter(bool),
+    outcome=st.sampled_from(Outcome),
+    metric=texts,
+    statistic=texts,
+    unit=texts,
+    better=st.sampled_from(Better),
+    base=numbers.filter(lambda base: base != 0),
+    head=numbers,
+    ratio=numbers,
+    interval=st.none()
+    | st.tuples(ends, ends)
+    .map(sorted)
+    .map(tuple)
+    .filter(lambda pair: pair[0] < math.inf and pair[1] > -math.inf),
+    confidence=probabilities,
+    margin=numbers,
+    p=st.none() | probabilities,
+    p_adjusted=st.none() | probabilities,
+    launches=st.tuples(counts, counts),
+    tier=st.none() | st.sampled_from(Tier),
+    test=optional_texts,
+    detectable=numbers,
+    rounds_needed=st.none() | counts,
+    advisory=st.booleans(),
+    classical=st.none() | st.builds(Classical, st.none() | probabilities, numbers, texts),
+    notes=st.lists(texts, max_size=2).map(tuple),
+    error=optional_texts,
+    location=optional_texts,
+    display_unit=optional_texts,
+)
+sources = st.builds(Source, optional_texts, optional_texts, st.booleans(), texts)
+verdicts = st.builds(
+    Verdict,
+    decision=st.sampled_from(Decision),
+    exit_code=st.integers(0, 130),
+    summary=texts,
+    base=sources,
+    head=sources,
+    settings=st.builds(
+        GateSettings,
+        rule=texts,
+        alpha=probabilities,
+        correction=texts,
+        confidence=probabilities,
+        fail_on=st.lists(texts, max_size=2).map(tuple),
+        min_compared=st.none() | counts,
+    ),
+    rows=st.lists(rows, max_size=3).map(tuple),
+    warnings=st.lists(texts, max_size=2).map(tuple),
+    environment=st.builds(Environment, os=texts, cpu_count=counts, governor=optional_texts),
+    duration_s=st.floats(0, 1e9),
+    rounds=counts,
+)
+
+
+@settings(deadline=None)
+@given(verdicts)
+def test_what_is_written_is_read_again(original: Verdict) -> None:
+    assert decode_verdict(encode_verdict(original, as_is), NAME) == original
+
+
+@settings(deadline=None, max_examples=50)
+@given(verdicts)
+def test_verdicts_follow_the_schema(original: Verdict) -> None:
+    validator = jsonschema.Draft202012Validator(verdict_schema())
+    validator.validate(json.loads(encode_verdict(original, as_is)))
+
+
+def test_the_schema_refuses_what_reading_refuses() -> None:
+    schema = verdict_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert not validator.is_valid(document() | {"schema": VERDICT_SCHEMA + 1})
+    assert not validator.is_valid(document() | {"more": 1})
+    assert not validator.is_valid(document() | {"counts": {"slower": 1}})
+
+
+def refusal(data: bytes) -> FormatError | None:
+    try:
+        decode_verdict(data, NAME)
+    except FormatError as error:
+        return error
+    return None
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_a_damaged_file_is_refused_or_still_a_verdict(data: st.DataObject) -> None:
+    file = bytearray(encode_verdict(verdict(), as_is))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(file) - 1))
+        file[at : at + data.draw(st.integers(0, 5))] = data.draw(
+            st.binary(max_size=3) | st.sampled_from([b"NaN", b"-", b"[", b"{", b"1e999", b"null"])
+        )
+    error = refusal(bytes(file))
+    assert error is None or (error.message.startswith(f"{NAME}: ") and error.hint)
+
+
+def test_the_layout_is_the_documented_one() -> None:
+    whole = document()
+    assert list(whole)[:3] == ["schema", "verdict", "exit_code"]
+    assert whole["verdict"] == "fail"
+    assert whole["settings"]["rule"] == "launch"
+    assert whole["counts"] == {"regressed": 1}
+    documented = {
+        "benchmark": "parse/large",
+        "metric": "time",
+        "statistic": "p25",
+        "unit": "s",
+        "better": "lower",
+        "outcome": "regressed",
+        "base": 0.0123,
+        "head": 0.0141,
+        "ratio": 1.146,
+        "interval": [1.121, 1.17],
+        "margin": 0.02,
+        "p": 1.2e-4,
+        "p_adjusted": 2.4e-3,
+        "launches": [12, 12],
+        "tier": "lockstep",
+        "test": "wilcoxon",
+        "detectable": 1.016,
+        "classical": {"p": 3.1e-5, "p95_ratio": 1.151, "result": "slower"},
+        "notes": [],
+    }
+    assert whole["rows"][0].items() >= documented.items()
+
+
+def test_it_is_indented_for_people() -> None:
+    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 1,\n  "verdict": "fail",')
+
+
+def test_infinity_is_written_as_null() -> None:
+    written = row(base=0.0, head=5.0, ratio=math.inf, interval=(1.2, math.inf), detectable=math.inf)
+    shown = document(written)["rows"][0]
+    assert shown["ratio"] is None
+    assert shown["interval"] == [1.2, None]
+    assert shown["detectable"] is None
+    (read,) = decode_verdict(encode_verdict(verdict(written), as_is), NAME).rows
+    assert read.ratio == math.inf
+    assert read.interval == (1.2, math.inf)
+
+
+def test_nan_never_appears() -> None:
+    written = row(p=math.nan, interval=(math.nan, 2.0), classical=Classical(None, math.nan, "same"))
+    assert b"NaN" not in encode_verdict(verdict(written), as_is)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"schema": 7},
+            "schema: version 7 was written by a newer benchgate; this one reads up to 1",
+        ),
+        ({"verdict": "maybe"}, "verdict: \"maybe\": must be 'pass', 'fail' or 'no verdict'"),
+        ({"exit_code": True}, "exit_code: true is not a whole number"),
+        ({"counts": {}}, "counts.regressed: 0, but the rows hold 1"),
+        ({"counts": {"slower": 1}}, None),
+        ({"rows": [5]}, "rows[0]: 5 is not an object"),
+        ({"base": None}, "base: null is not an object"),
+        ({"more": 1}, 'unknown key "more"'),
+    ],
+)
+def test_wrong_values_are_refused_with_their_place(
+    change: dict[str, Any], message: str | None
+) -> None:
+    with pytest.raises(FormatError) as caught:
+        decode_verdict(json.dumps(document() | change).encode(), NAME)
+    if message is None:
+        assert caught.value.message.startswith(f"{NAME}: counts.slower")
+    else:
+        assert caught.value.message == f"{NAME}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"p": 1.5}, "rows[0].p: 1.5: must be less than or equal to 1"),
+        ({"ratio": "1"}, 'rows[0].ratio: "1" is not a number'),
+        ({"ratio": math.nan}, "rows[0].ratio: NaN is not a finite number"),
+        ({"interval": [1.0, math.inf]}, "rows[0].interval[1]: Infinity is not a finite number"),
+        ({"interval": 3}, "rows[0].interval: 3 is not an array"),
+        ({"launches": [1.5, 2]}, "rows[0].launches[0]: 1.5 is not a whole number"),
+        ({"classical": {}}, 'rows[0].classical: "p" is missing'),
+    ],
+)
+def test_wrong_rows_are_refused_with_their_place(change: dict[str, Any], message: str) -> None:
+    whole = document()
+    whole["rows"][0] |= change
+    with pytest.raises(FormatError) as caught:
+        decode_verdict(json.dumps(whole).encode(), NAME)
+    assert caught.value.message == f"{NAME}: {message}"
+
+
+def test_an_interval_of_three_is_refused() -> None:
+    whole = document()
+    whole["rows"][0]["interval"] = [1, 2, 3]
+    with pytest.raises(FormatError, match=r"rows\[0\]\.interval"):
+        decode_verdict(json.dumps(whole).encode(), NAME)
+
+
+def test_a_result_is_no_verdict() -> None:
+    with pytest.raises(FormatError, match="holds no `rows`: it is no verdict"):
+        decode_verdict(b'{"schema": 1, "benchmarks": []}', NAME)
+
+
+def texts_of(kind: type, text: str) -> dict[str, Any]:
+    """The text for every field of a dataclass that holds one."""
+    fields = dataclasses.fields(kind)
+    return {field.name: text for field in fields if field.type in {"str", "str | None"}}
+
+
+def test_every_text_is_redacted() -> None:
+    text = "a xyzzy123 b"
+    leaky_row = Row(
+        **texts_of(Row, text),
+        outcome=Outcome.FAILED,
+        classical=Classical(None, None, text),
+        notes=(text,),
+    )
+    leaky = Verdict(
+        **texts_of(Verdict, text),
+        decision=Decision.FAIL,
+        exit_code=5,
+        base=Source(**texts_of(Source, text)),
+        head=Source(**texts_of(Source, text)),
+        settings=GateSettings(**texts_of(GateSettings, text), fail_on=(text,)),
+        rows=(leaky_row,),
+        warnings=(text,),
+        environment=Environment(**texts_of(Environment, text), toolchains={text: text}),
+    )
+    data = encode_verdict(leaky, Redactor({"MY_TOKEN": "xyzzy123"}))
+    assert b"xyzzy123" not in data
+    assert data.count(b"a [removed] b") > 20
+
+
+def test_redaction_leaves_the_words_of_the_format_alone() -> None:
+    redact = Redactor({"A_SECRET": "regressed", "B_SECRET": "lockstep"})
+    read = decode_verdict(encode_verdict(verdict(), redact), NAME)
+    assert read.rows[0].outcome is Outcome.REGRESSED

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchgate.model.redact import Redactor
+
+NO_SECRETS = Redactor({})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("postgres://bob:hunter2@db:5432/x", "postgres://bob:[removed]@db:5432/x"),
+        ("mysql+pymysql://bob:p@ss/w:rd@db/x", "mysql+pymysql://bob:[removed]@db/x"),
+        ("redis://:hunter2@localhost", "redis://:[removed]@localhost"),
+        ("git clone https://s3cr3tt0ken@host/a.git", "git clone https://[removed]@host/a.git"),
+        ("bob:hunter2@tcp(127.0.0.1:3306)/x", "bob:[removed]@tcp(127.0.0.1:3306)/x"),
+        ("host=db password=hunter2 user=bob", "host=db password=[removed] user=bob"),
+        (r"password='it\'s two words' user=bob", "password=[removed] user=bob"),
+        ("Server=db;Pwd=hunter2;Timeout=3", "Server=db;Pwd=[removed]"),
+        ("PGPASSWORD=hun,ter2 psql", "PGPASSWORD=[removed] psql"),
+        ('{"password": "hunter2", "n": 1}', '{"password": [removed], "n": 1}'),
+        ("login[password=hunter2,n=3]", "login[password=[removed],n=3]"),
+        ("login[password=hunter2]", "login[password=[removed]]"),
+        ("?api_key=abc123 HTTP/1.1", "?api_key=[removed] HTTP/1.1"),
+        ("curl -H 'Authorization: Basic Ym9iOmh1bnRlcjI='", None),
+        ("Bearer abcdefgh12345678", "Bearer [removed]"),
+        ("token ghp_" + "a1B2" * 9, "token [removed]"),
+        ("gho_" + "a1B2" * 9, "[removed]"),
+        ("ghs_" + "a1B2" * 9, "[removed]"),
+        ("github_pat_" + "a1B2_" * 9, "[removed]"),
+        ("AKIAIOSFODNN7EXAMPLE", "[removed]"),
+        ("eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl", "[removed]"),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nok",
+            "[removed]\nok",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE, and cut off", "[removed]"),
+    ],
+)
+def test_removes_what_has_the_shape_of_a_secret(text: str, expected: str | None) -> None:
+    if expected is None:
+        assert "Ym9i" not in NO_SECRETS(text)
+    else:
+        assert NO_SECRETS(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "parse/large[n=1000]",
+        "tokenize[tokens=1000]",
+        "http://localhost:8080/users/@me",
+        "https://registry.example/@scope/package",
+        "postgres://bob@db:5432/x",
+        "basic operations per second",
+        "git@github.com:owner/name.git",
+        "wrote 5 secrets in 3.2 ms",
+        "",
+    ],
+)
+def test_leaves_what_is_no_secret(text: str) -> None:
+    assert NO_SECRETS(text) == text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GITHUB_TOKEN",
+        "DB_PASSWORD",
+        "PGPASSWORD",
+        "passwd",
+        "APIKEY",
+        "STRIPE_API_KEY",
+        "MY_SECRET",
+        "AWS_SECRET_ACCESS_KEY",
+        "SSH_PRIVATE_KEY",
+        "SENTRY_DSN",
+        "NPM_AUTH",
+        "MYSQL_PWD",
+        "GOOGLE_CREDENTIALS",
+    ],
+)
+def test_removes_values_of_variables_named_like_secrets(name: str) -> None:
+    assert Redactor({name: " xyzzy1\n"})("said xyzzy1 twice: xyzzy1.") == (
+        "said [removed] twice: [removed]."
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["PWD", "OLDPWD", "GIT_AUTHOR_NAME", "PATH", "TOKENIZERS_PARALLEL"]
+)
+def test_leaves_values_of_other_variables(name: str) -> None:
+    assert Redactor({name: "xyzzy1"})("said xyzzy1") == "said xyzzy1"
+
+
+def test_leaves_short_values() -> None:
+    assert Redactor({"TOKEN": "admin"})("admin") == "admin"
+
+
+def test_removes_the_longer_of_two_values_that_begin_alike() -> None:
+    redact = Redactor({"A_TOKEN": "xyzzy1", "B_TOKEN": "xyzzy1-and-more"})
+    assert redact("xyzzy1-and-more xyzzy1") == "[removed] [removed]"
+
+
+def test_takes_values_literally() -> None:
+    assert Redactor({"A_TOKEN": "a.c+(x"})("abc+(x a.c+(x") == "abc+(x [removed]"
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "password=",
+                "postgres://a:",
+                "@",
+                "b@tcp(",
+                "xyzzy1",
+                "'",
+                '"',
+                " ",
+                "]",
+                ",n=1",
+                ": ",
+            ]
+        )
+        | st.text(max_size=5)
+    ).map("".join)
+)
+def test_twice_is_the_same_as_once(text: str) -> None:
+    redact = Redactor({"A_TOKEN": "xyzzy1", "B_TOKEN": "removed"})
+    once = redact(text)
+    assert redact(once) == once
+    assert "xyzzy1" not in once
+
+
+@pytest.mark.parametrize("piece", ["a.", "a://b:", "password=", "]", "eyJ-", "-----BEGIN ", "x@"])
+def test_long_output_of_a_program_is_no_trap(piece: str) -> None:
+    started = time.process_time()
+    NO_SECRETS(piece * (20_000 // len(piece)))
+    assert time.process_time() - started < 5
