@@ -1,0 +1,133 @@
+"""The `[build]` commands of one arm, run in its tree before anything is measured."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import threading
+from collections import deque
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from benchgate.errors import BaselineError, MeasureError
+from benchgate.git.repository import clean_environ
+from benchgate.measure.engine import ArmName
+from benchgate.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.guardian import Guardian
+
+TAIL_LINES = 40
+_LINE_BYTES = 8192  # what is longer is shown as several
+_DRAIN_S = 2.0
+# They would lead the build into the environment that benchgate was started from.
+_USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
+
+
+def build(
+    arm: Arm,
+    commands: Sequence[Sequence[str]],
+    *,
+    timeout_s: float,
+    variables: Mapping[str, str],
+    guardian: Guardian,
+    on_output: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Run the commands one after the other in the root of an arm's tree.
+
+    Args:
+        arm: its root, env and sha replace {root}, {env} and {sha} in every word.
+        commands: each a program and its arguments.
+        timeout_s: for each command; then its process group is killed.
+        variables: added to the environment, after the arm's own; they are substituted too.
+        guardian: kills the command if benchgate is killed.
+        on_output: called with each line of output, from another thread.
+
+    Raises:
+        MeasureError: a command failed on the head.
+        BaselineError: the same on the base.
+    """
+    environment = build_environment(arm, variables) | guardian.variables
+    for command in commands:
+        argv = [arm.substitute(word) for word in command]
+        tail: deque[str] = deque(maxlen=TAIL_LINES)
+
+        def take(line: str, tail: deque[str] = tail) -> None:
+            tail.append(line)
+            on_output(line)
+
+        failure = _run(
+            argv, arm, environment=environment, timeout_s=timeout_s, guardian=guardian, take=take
+        )
+        if failure is not None:
+            raise _error(arm, argv, failure, "\n".join(tail))
+
+
+def build_environment(arm: Arm, variables: Mapping[str, str]) -> dict[str, str]:
+    """The environment of what runs in an arm, apart from the guardian's variables."""
+    environment = clean_environ(os.environ)
+    for name in _USERS_ENVIRONMENT:
+        environment.pop(name, None)
+    added = {**arm.variables, **variables}
+    return environment | {name: arm.substitute(value) for name, value in added.items()}
+
+
+def _run(
+    argv: Sequence[str],
+    arm: Arm,
+    *,
+    environment: Mapping[str, str],
+    timeout_s: float,
+    guardian: Guardian,
+    take: Callable[[str], None],
+) -> str | None:
+    """Run one command to its end and leave nothing of its group; how it failed, or None."""
+    try:
+        process = subprocess.Popen(
+            argv,
+            cwd=arm.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"cannot be started: {error.strerror}"
+    guardian.watch(process.pid)
+    drain = threading.Thread(target=_drain, args=(process.stdout, take), daemon=True)
+    drain.start()
+    try:
+        exit_code = process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return f"was stopped after {format_duration(timeout_s)}, the build's timeout"
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        guardian.release(process.pid)
+        # What left the group, such as a compiler's server, may hold the pipe open for ever.
+        drain.join(_DRAIN_S)
+    if exit_code < 0:
+        return f"was ended by signal {-exit_code} ({signal.strsignal(-exit_code)})"
+    return f"failed with exit code {exit_code}" if exit_code else None
+
+
+def _drain(stream: IO[bytes], take: Callable[[str], None]) -> None:
+    with stream:
+        for line in iter(lambda: stream.readline(_LINE_BYTES), b""):
+            take(line.decode(errors="replace").rstrip())
+
+
+def _error(arm: Arm, argv: Sequence[str], failure: str, tail: str) -> MeasureError | BaselineError:
+    which = f"the {arm.name}" + (f" ({arm.sha[:12]})" if arm.sha else "")
+    message = f"building {which}: {shlex.join(argv)} {failure}"
+    if arm.name is ArmName.BASE:
+        hint = "Name a base that builds with these commands: benchgate check --against REF"
+        return BaselineError(message, hint=hint, details=tail)
+    return MeasureError(message, details=tail)

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.errors import BaselineError, BenchgateError, MeasureError
+from benchgate.measure.build import TAIL_LINES, build, build_environment
+from benchgate.measure.engine import Arm, ArmName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.measure.guardian import Guardian
+
+SHELL = ("/bin/sh", "-c")
+SHA = "0123456789abcdef0123456789abcdef01234567"
+NOTHING: dict[str, str] = {}
+
+
+@pytest.fixture
+def make_arm(tmp_path: Path) -> Callable[[ArmName], Arm]:
+    def make(name: ArmName, variables: Mapping[str, str] = NOTHING) -> Arm:
+        root = tmp_path / name / "my project"
+        root.mkdir(parents=True)
+        return Arm(name, root=root, env=tmp_path / f"{name}-env", sha=SHA, variables=variables)
+
+    return make
+
+
+@pytest.fixture
+def head(make_arm: Callable[[ArmName], Arm]) -> Arm:
+    return make_arm(ArmName.HEAD)
+
+
+@pytest.fixture
+def run(guardian: Guardian) -> Callable[..., None]:
+    """Build with shell commands."""
+
+    def run_all(arm: Arm, *commands: str, timeout_s: float = 20) -> None:
+        argvs = [(*SHELL, command) for command in commands]
+        build(arm, argvs, timeout_s=timeout_s, variables={}, guardian=guardian)
+
+    return run_all
+
+
+def test_commands_run_in_the_tree_one_after_the_other(head: Arm, run: Callable[..., None]) -> None:
+    run(head, "echo one >log", "echo two >>log; pwd >>log", "cat log >copy")
+    assert (head.root / "copy").read_text().split("\n") == ["one", "two", str(head.root), ""]
+
+
+def test_words_and_variables_are_substituted_whole(head: Arm, guardian: Guardian) -> None:
+    program = "import os, sys; open('seen', 'w').write('|'.join([*sys.argv[1:], os.environ['X']]))"
+    build(
+        head,
+        [(sys.executable, "-c", program, "{root}/a", "--prefix={env}", "{sha}", "{other}")],
+        timeout_s=20,
+        variables={"X": "{env}/lib"},
+        guardian=guardian,
+    )
+    seen = (head.root / "seen").read_text().split("|")
+    assert seen == [
+        f"{head.root}/a",
+        f"--prefix={head.env}",
+        SHA,
+        "{other}",
+        f"{head.env}/lib",
+    ]
+    assert not head.env.exists()
+
+
+def test_program_of_the_tree_itself(head: Arm, guardian: Guardian) -> None:
+    (head.root / "configure").write_text("#!/bin/sh\ntouch configured\n")
+    (head.root / "configure").chmod(0o755)
+    build(head, [("./configure",)], timeout_s=20, variables={}, guardian=guardian)
+    assert (head.root / "configured").exists()
+
+
+def test_the_users_environment_is_left_behind(
+    make_arm: Callable[..., Arm], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("VIRTUAL_ENV", "PYTHONHOME", "GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"):
+        monkeypatch.setenv(name, "the user's")
+    arm = make_arm(ArmName.HEAD, {"CFLAGS": "-O2", "LEVEL": "arm"})
+    environment = build_environment(arm, {"LEVEL": "build", "CACHE": "{env}/cache"})
+    expected = {
+        "CFLAGS": "-O2",
+        "LEVEL": "build",
+        "CACHE": f"{arm.env}/cache",
+        "PATH": os.environ["PATH"],
+    }
+    assert environment.items() >= expected.items()
+    assert "the user's" not in environment.values()
+
+
+def test_an_environment_of_its_own(head: Arm, guardian: Guardian) -> None:
+    create = (sys.executable, "-m", "venv", "--without-pip", "{env}")
+    use = ("{env}/bin/python", "-c", "import sys; open('prefix', 'w').write(sys.prefix)")
+    build(head, [create, use], timeout_s=60, variables={}, guardian=guardian)
+    assert Path((head.root / "prefix").read_text()).resolve() == head.env.resolve()
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "exit_code"),
+    [(ArmName.HEAD, MeasureError, 5), (ArmName.BASE, BaselineError, 6)],
+)
+def test_failure_names_command_code_arm_and_commit(
+    make_arm: Callable[[ArmName], Arm],
+    run: Callable[..., None],
+    name: ArmName,
+    error: type[BenchgateError],
+    exit_code: int,
+) -> None:
+    arm = make_arm(name)
+    with pytest.raises(error) as raised:
+        run(arm, "echo fine", "echo out; echo err >&2; exit 7", "touch not-reached")
+    assert raised.value.exit_code == exit_code
+    assert raised.value.message == (
+        f"building the {name} (0123456789ab): "
+        "/bin/sh -c 'echo out; echo err >&2; exit 7' failed with exit code 7"
+    )
+    assert raised.value.details == "out\nerr"
+    assert ("--against" in raised.value.hint) == (name is ArmName.BASE)
+    assert not (arm.root / "not-reached").exists()
+
+
+def test_details_are_the_end_of_the_output(head: Arm, run: Callable[..., None]) -> None:
+    with pytest.raises(MeasureError) as raised:
+        run(head, "seq 100000; printf 'no end of line \\377'; exit 1")
+    lines = raised.value.details.split("\n")
+    assert len(lines) == TAIL_LINES == 40
+    assert lines[-2:] == ["100000", "no end of line \N{REPLACEMENT CHARACTER}"]
+
+
+def test_output_is_handed_on_line_by_line(head: Arm, guardian: Guardian) -> None:
+    lines: list[str] = []
+    build(
+        head,
+        [(*SHELL, "echo one; echo two >&2"), ("echo", "three")],
+        timeout_s=20,
+        variables={},
+        guardian=guardian,
+        on_output=lines.append,
+    )
+    assert lines == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("no-such-program", "-x"), "no-such-program -x cannot be started: No such file"),
+        (("{env}/bin/python",), "bin/python cannot be started: No such file"),
+        (("./data",), "./data cannot be started: Permission denied"),
+        ((*SHELL, "kill -SEGV $$"), "was ended by signal 11"),
+    ],
+)
+def test_command_that_does_not_run_to_its_end(
+    head: Arm, guardian: Guardian, argv: tuple[str, ...], said: str
+) -> None:
+    (head.root / "data").write_text("no program")
+    with pytest.raises(MeasureError) as raised:
+        build(head, [argv], timeout_s=20, variables={}, guardian=guardian)
+    assert said in raised.value.message
+
+
+def test_input_is_empty(head: Arm, run: Callable[..., None]) -> None:
+    run(head, "cat >input")
+    assert (head.root / "input").read_text() == ""
+
+
+def test_timeout_ends_the_whole_group(
+    head: Arm,
+    run: Callable[..., None],
+    alive: Callable[[int], bool],
+    eventually: Callable[[Callable[[], bool]], bool],
+) -> None:
+    with pytest.raises(MeasureError) as raised:
+        run(head, "echo waiting; sleep 60 & echo $! >child; wait", timeout_s=0.5)
+    assert raised.value.message.endswith("was stopped after 0.5 s, the build's timeout")
+    assert raised.value.details == "waiting"
+    assert eventually(lambda: not alive(int((head.root / "child").read_text())))
+
+
+def test_nothing_runs_on_after_a_command_that_succeeded(
+    head: Arm,
+    run: Callable[..., None],
+    alive: Callable[[int], bool],
+    eventually: Callable[[Callable[[], bool]], bool],
+) -> None:
+    run(head, "sleep 60 & echo $! >child")
+    assert eventually(lambda: not alive(int((head.root / "child").read_text())))
+
+
+def test_interrupt_ends_the_whole_group(
+    head: Arm,
+    run: Callable[..., None],
+    alive: Callable[[int], bool],
+    eventually: Callable[[Callable[[], bool]], bool],
+) -> None:
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(head, "sleep 60 & echo $! >child; wait")
+    timer.join()
+    assert eventually(lambda: not alive(int((head.root / "child").read_text())))
+
+
+def test_no_build_outlives_benchgate_when_that_is_killed(
+    head: Arm, alive: Callable[[int], bool], eventually: Callable[[Callable[[], bool]], bool]
+) -> None:
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from benchgate.measure.build import build\n"
+        "from benchgate.measure.engine import Arm, ArmName\n"
+        "from benchgate.measure.guardian import Guardian\n"
+        "arm = Arm(ArmName.HEAD, Path(sys.argv[1]), Path(sys.argv[1]) / 'env')\n"
+        "command = ('/bin/sh', '-c', 'sleep 60 & echo $! >started; mv started child; wait')\n"
+        "with Guardian.start() as guardian:\n"
+        "    build(arm, [command], timeout_s=60, variables={}, guardian=guardian)\n"
+    )
+    child = head.root / "child"
+    with subprocess.Popen([sys.executable, "-c", program, str(head.root)]) as process:
+        assert eventually(child.exists)
+        process.kill()
+    assert eventually(lambda: not alive(int(child.read_text())))
