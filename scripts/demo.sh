@@ -7,13 +7,14 @@ quickstart=$(cd "$(dirname "$0")/../examples/quickstart" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-check() { # check EXPECTED_EXIT_CODE
-  local exit_code=0
-  printf '\n$ benchgate check\n'
-  benchgate check || exit_code=$?
+check() { # check EXPECTED_EXIT_CODE [OPTION]...
+  local expected=$1 exit_code=0
+  shift
+  printf '\n$ %s\n' "benchgate check${*:+ $*}"
+  benchgate check "$@" || exit_code=$?
   printf '\nexit code %d\n' "$exit_code"
-  if [ "$exit_code" -ne "$1" ]; then
-    echo "demo: expected exit code $1" >&2
+  if [ "$exit_code" -ne "$expected" ]; then
+    echo "demo: expected exit code $expected" >&2
     exit 1
   fi
 }
@@ -33,6 +34,6 @@ check 3
 printf '\n2. The same project without the change:\n'
 printf '\n$ git checkout src\n'
 git checkout --quiet src
-check 0
+check 0 --against HEAD
 
 printf '\nThe slowdown was found (exit code 3), and nothing was found where nothing changed (0).\n'
