@@ -1,0 +1,143 @@
+"""Aligned columns of text, one line per row: fitted to a terminal's width, whole in a pipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.padding import Padding
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+_GAP = "  "
+_NOTE_INDENT = 4
+_NAME_WANTED = 24
+_NAME_LEAST = 8
+# A longer cell in a pipe is printed whole, but does not push every other line to the right.
+_WIDEST_IN_PIPE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Attributes:
+        right: aligned to the right, as numbers are.
+        name: gives way when a terminal is narrow; one column of a table has it.
+        drop: on a narrow terminal, columns go in the order of this number; 0 stays.
+    """
+
+    title: str
+    right: bool = False
+    name: bool = False
+    drop: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of cells.
+
+    Attributes:
+        style: of the first cell.
+        note: said below the line on a terminal, at its end in a pipe.
+        keep: say in the note what a narrow terminal has no column for.
+    """
+
+    cells: tuple[str, ...]
+    style: str = ""
+    note: str = ""
+    keep: bool = False
+
+
+def print_text(console: Console, text: str | Text, *, indent: int = 0) -> None:
+    """Text as it is: wrapped on a terminal, never in a pipe, no markup, no highlighting."""
+    body = _encodable(Text(text) if isinstance(text, str) else text, console)
+    if console.is_terminal:
+        console.print(Padding(body, (0, 0, 0, indent), expand=False), highlight=False)
+        return
+    body.pad_left(indent)
+    console.print(body, soft_wrap=True, highlight=False)
+
+
+def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[Line]) -> None:
+    """The lines below a line of titles; columns without any content are left out."""
+    shown = {i for i in range(len(columns)) if any(line.cells[i] for line in lines)}
+    width = console.width if console.is_terminal else None
+    widths = _widths(columns, lines, shown, width)
+    titles = Line(tuple(column.title for column in columns))
+    for line in (titles, *lines):
+        dropped = sorted(shown - widths.keys()) if line.keep else []
+        said = ", ".join(f"{columns[i].title} {line.cells[i]}" for i in dropped if line.cells[i])
+        note = "; ".join(part for part in (line.note, said) if part)
+        text = Text(_GAP).join(
+            Text(_cell(columns[i], line.cells[i], widths[i], whole=width is None), style)
+            for i, style in zip(widths, _styles(line), strict=False)
+        )
+        if note and width is None:
+            text.append(f"{_GAP}# {note}")
+        text.rstrip()
+        console.print(_encodable(text, console), soft_wrap=True, highlight=False)
+        if note and width is not None:
+            print_text(console, Text(note, "dim"), indent=_NOTE_INDENT)
+
+
+def _widths(
+    columns: Sequence[Column], lines: Sequence[Line], shown: set[int], width: int | None
+) -> dict[int, int]:
+    """The columns to print and the width of each, in cells."""
+    widths = {
+        i: max(cell_len(text) for text in (columns[i].title, *(line.cells[i] for line in lines)))
+        for i in sorted(shown)
+    }
+    if width is None:
+        return {i: min(natural, _WIDEST_IN_PIPE) for i, natural in widths.items()}
+    for drop in sorted({columns[i].drop for i in shown} - {0}):
+        if sum(_wanted(columns[i], widths[i]) + len(_GAP) for i in widths) - len(_GAP) <= width:
+            break
+        widths = {i: natural for i, natural in widths.items() if columns[i].drop != drop}
+    excess = sum(widths.values()) + len(_GAP) * (len(widths) - 1) - width
+    return {
+        i: max(_NAME_LEAST, natural - excess) if columns[i].name and excess > 0 else natural
+        for i, natural in widths.items()
+    }
+
+
+def _wanted(column: Column, natural: int) -> int:
+    return min(natural, _NAME_WANTED) if column.name else natural
+
+
+def _styles(line: Line) -> tuple[str, ...]:
+    return (line.style, *("" for _ in line.cells[1:]))
+
+
+def _cell(column: Column, text: str, width: int, *, whole: bool) -> str:
+    cell = text if whole else shorten(text, width)
+    space = " " * (width - cell_len(cell))
+    return f"{space}{cell}" if column.right else f"{cell}{space}"
+
+
+def shorten(text: str, width: int) -> str:
+    """The text in at most `width` cells: both ends of a name tell it apart, so its middle goes."""
+    if cell_len(text) <= width:
+        return text
+    front, back = text[: len(text) // 2], text[len(text) // 2 :]
+    while cell_len(front) + cell_len(back) + 2 > width:
+        if cell_len(front) > cell_len(back):
+            front = front[:-1]
+        else:
+            back = back[1:]
+    return f"{front}..{back}"
+
+
+def _encodable(text: Text, console: Console) -> Text:
+    """The same in what the stream's encoding can say: a name must not end the program."""
+    encoding = console.encoding
+    if encoding.lower().startswith("utf"):
+        return text
+    plain = text.plain.replace("µs", "us").encode(encoding, "backslashreplace").decode(encoding)
+    return Text(plain, text.style)

@@ -1,0 +1,102 @@
+"""Text from outside (names, errors, notes), made harmless for a terminal and for GitHub's markdown.
+
+A benchmark's name may come from a stranger's pull request: it must not move the cursor,
+reverse the line, break out of its table cell, add a link, or notify anybody.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+_CUT = "..."
+_COMMENT = re.compile(r"<(?=!--)")
+_BACKTICKS = re.compile(r"`+")
+
+_PUNCTUATION = str.maketrans(
+    {character: f"\\{character}" for character in "\\`*_[]|~"}
+    | {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&dollar;"}
+)
+# A space without width, written so that a reader of the markdown sees it.
+_BREAK = "&#8203;"
+# Mentions, issue numbers and links: GitHub finds them in the text after markdown is done,
+# where an escape is gone, so each needs something between its parts.
+_REFERENCE = re.compile(r"(?P<head>@|#(?=\d)|GH(?=-\d)|:(?=//)|www(?=\.))", re.IGNORECASE)
+
+
+def plain_line(text: str, limit: int = 300) -> str:
+    """One line without control, direction and invisible characters, at most `limit` long.
+
+    Runs of white space become one space. A longer text loses its middle, because it is
+    its ends that tell one benchmark from another.
+    """
+    line = " ".join(_visible(_ANSI.sub("", text)).split())
+    if len(line) <= limit:
+        return line
+    kept = limit - len(_CUT)
+    return f"{line[: kept - kept // 2]}{_CUT}{line[len(line) - kept // 2 :]}"
+
+
+def plain_block(text: str, lines: int = 20) -> str:
+    """The last `lines` lines, each harmless as in plain_line, with their indentation kept."""
+    kept = _ANSI.sub("", text).rstrip().splitlines()[-lines:]
+    return "\n".join(
+        " " * (len(expanded) - len(expanded.lstrip())) + plain_line(expanded)
+        for expanded in (line.expandtabs(4)[:2000] for line in kept)
+    )
+
+
+def prose(text: str) -> str:
+    """A plain line as markdown that shows exactly that text, in a sentence or a table cell."""
+    return _REFERENCE.sub(rf"\g<head>{_BREAK}", text.translate(_PUNCTUATION))
+
+
+def code_span(text: str) -> str:
+    """A plain line, not empty, as a code span; GitHub finds no mention or link inside."""
+    fence = "`" * (_longest_run(text) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{_without_comments(text)}{pad}{fence}"
+
+
+def code_cell(text: str) -> str:
+    """A code span for a table cell, where a bar would end the cell."""
+    return code_span(text).replace("|", "\\|")
+
+
+def code_block(text: str) -> str:
+    """A plain block as a fenced code block."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}text\n{_without_comments(text)}\n{fence}"
+
+
+def html_text(text: str) -> str:
+    """A plain line inside of an HTML block, where markdown does not apply."""
+    return _REFERENCE.sub(rf"\g<head>{_BREAK}", html.escape(text, quote=False))
+
+
+def html_code(text: str) -> str:
+    """A plain line as code inside of an HTML block."""
+    return f"<code>{html.escape(text, quote=False)}</code>"
+
+
+def _visible(text: str) -> str:
+    return "".join(
+        character
+        if character.isspace()
+        else ""
+        # Control, format (bidi, zero width), surrogate, private use, unassigned; separators.
+        if unicodedata.category(character)[0] == "C"
+        else character
+        for character in text
+    )
+
+
+def _without_comments(text: str) -> str:
+    """Comment openings split: the raw text must not imitate the hidden marker of a comment."""
+    return _COMMENT.sub("< ", text)
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)

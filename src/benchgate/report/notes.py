@@ -1,0 +1,69 @@
+"""What a reader who meets benchgate for the first time needs to know about a row, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.model.verdict import Outcome
+from benchgate.report import words
+from benchgate.report.escape import plain_line
+
+if TYPE_CHECKING:
+    from benchgate.model.verdict import Row
+
+
+def note(row: Row) -> str:
+    """Our own explanation of the outcome, then the notes that the row carries."""
+    own = _NOTES.get(row.outcome, _nothing)(row)
+    return "; ".join(part for part in (*own, *map(plain_line, row.notes)) if part)
+
+
+def _changed(row: Row) -> list[str]:
+    return ["seen against stored launches only"] if row.advisory else []
+
+
+def _inconclusive(row: Row) -> list[str]:
+    parts: list[str] = []
+    if words.detectable(row):
+        parts.append(f"the smallest change that could have been seen is {words.detectable(row)}")
+    if row.rounds_needed is not None:
+        parts.append(f"about {words.counted(row.rounds_needed, 'more round')} would settle it")
+    return parts or ["too noisy to tell"]
+
+
+def _not_tested(row: Row) -> list[str]:
+    return [] if row.notes else ["too little was measured to test it"]
+
+
+def _failed(row: Row) -> list[str]:
+    lines = (row.error or "").strip().splitlines()
+    return [plain_line(lines[0]) if lines else "it did not run"]
+
+
+def _incomparable(row: Row) -> list[str]:
+    return [] if row.notes else ["the two sides measured different work"]
+
+
+def _nothing(_: Row) -> list[str]:
+    return []
+
+
+def _missing(_: Row) -> list[str]:
+    return ["the base has it, the head does not"]
+
+
+def _new(_: Row) -> list[str]:
+    return ["the base does not have it: nothing to compare with"]
+
+
+_NOTES = {
+    Outcome.REGRESSED: _changed,
+    Outcome.IMPROVED: _changed,
+    Outcome.WAIVED: _changed,
+    Outcome.INCONCLUSIVE: _inconclusive,
+    Outcome.NOT_TESTED: _not_tested,
+    Outcome.FAILED: _failed,
+    Outcome.INCOMPARABLE: _incomparable,
+    Outcome.MISSING: _missing,
+    Outcome.NEW: _new,
+}

@@ -1,0 +1,77 @@
+"""Which rows come first, which need attention, and what a benchmark as a whole came to."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from benchgate.model.verdict import Outcome, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ORDER = (
+    Outcome.FAILED,
+    Outcome.REGRESSED,
+    Outcome.MISSING,
+    Outcome.INCOMPARABLE,
+    Outcome.WAIVED,
+    Outcome.INCONCLUSIVE,
+    Outcome.NOT_TESTED,
+    Outcome.IMPROVED,
+    Outcome.NEW,
+    Outcome.UNCHANGED,
+)
+_RANK = {outcome: rank for rank, outcome in enumerate(ORDER)}
+_NEEDS_ATTENTION = frozenset(ORDER[: ORDER.index(Outcome.IMPROVED)])
+_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED})
+_TAIL_STATISTICS = frozenset({"p90", "p95", "p99", "max"})
+
+
+def worst_first(rows: Sequence[Row]) -> list[Row]:
+    """By outcome, inside an outcome by how much worse, then by name."""
+    return sorted(rows, key=_place)
+
+
+def is_tail(row: Row) -> bool:
+    """Whether the row speaks of the slowest samples, not of the typical one."""
+    return row.statistic in _TAIL_STATISTICS
+
+
+def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
+    """The rows that a reader must see.
+
+    A tail that could not be settled counts only where its benchmark needs attention
+    anyway: tails are several times noisier, and would fill the table of a clean suite.
+    """
+    aside = tails_left_open(rows)
+    seen = {row for row in rows if row.outcome in _NEEDS_ATTENTION} - aside
+    benchmarks = {row.benchmark for row in seen}
+    return frozenset(seen | {row for row in aside if row.benchmark in benchmarks})
+
+
+def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
+    """The row that speaks for each benchmark: its worst, where equal the typical one.
+
+    Tails that stayed open are set aside.
+    """
+    aside = tails_left_open(rows)
+    leading: dict[str, Row] = {}
+    candidates = [row for row in rows if row not in aside]
+    for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], is_tail(row), _place(row))):
+        leading.setdefault(row.benchmark, row)
+    return leading
+
+
+def tails_left_open(rows: Sequence[Row]) -> frozenset[Row]:
+    """Open tails of benchmarks that have another row to speak for them."""
+    typical = {row.benchmark for row in rows if not is_tail(row)}
+    return frozenset(
+        row for row in rows if is_tail(row) and row.outcome in _OPEN and row.benchmark in typical
+    )
+
+
+def _place(row: Row) -> tuple[int, float, str, str, str]:
+    worse = row.worse_ratio
+    size = -worse if worse is not None and not math.isnan(worse) else 0.0
+    return _RANK[row.outcome], size, row.benchmark, row.metric, row.statistic

@@ -1,0 +1,139 @@
+"""The verdict on a terminal, or as plain lines in a pipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from benchgate.model.verdict import Decision, Outcome
+from benchgate.report.columns import Column, Line, print_columns, print_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from benchgate.report.view import Group, RowView, VerdictView
+
+_DECISION_STYLES = {
+    Decision.PASS: "bold green",
+    Decision.FAIL: "bold red",
+    Decision.NO_VERDICT: "bold yellow",
+}
+_OUTCOME_STYLES = {
+    Outcome.FAILED: "bold red",
+    Outcome.REGRESSED: "bold red",
+    Outcome.MISSING: "yellow",
+    Outcome.INCOMPARABLE: "yellow",
+    Outcome.WAIVED: "yellow",
+    Outcome.INCONCLUSIVE: "yellow",
+    Outcome.NOT_TESTED: "yellow",
+    Outcome.IMPROVED: "green",
+    Outcome.NEW: "cyan",
+}
+# A longer group is a number unless it is asked for; a pipe gets it for grep.
+_ROWS_SHOWN = 20
+
+
+def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> None:
+    """Print the verdict; `verbose` shows the folded groups and each row's test as well."""
+    word = verdict.decision.value
+    text = Text(verdict.headline)
+    if verdict.headline.startswith(word):
+        text.stylize(_DECISION_STYLES[verdict.decision], 0, len(word))
+    print_text(console, text)
+    for warning in verdict.warnings:
+        print_text(console, Text.assemble(("warning: ", "yellow"), warning))
+    shown = [group for group in verdict.folded if verbose or _is_short(group, console)]
+    rows = [*verdict.attention, *(row for group in shown for row in group.rows)]
+    if rows:
+        console.print()
+        print_columns(console, _columns(verdict), _lines(rows, set(verdict.attention)))
+    folded = [group.title for group in verdict.folded if group not in shown]
+    if folded:
+        console.print()
+        print_text(console, f"not shown: {', '.join(folded)} (-v shows them)")
+    _print_errors(console, verdict.attention)
+    if verbose:
+        _print_evidence(console, rows)
+    console.print()
+    print_text(console, Text(verdict.last_line, "dim"))
+
+
+def _is_short(group: Group, console: Console) -> bool:
+    return not group.tails and (len(group.rows) <= _ROWS_SHOWN or not console.is_terminal)
+
+
+def _columns(verdict: VerdictView) -> tuple[Column, ...]:
+    return (
+        Column("outcome"),
+        Column("benchmark", name=True),
+        Column("statistic", drop=5),
+        Column("base", right=True, drop=3),
+        Column("head", right=True, drop=3),
+        Column("change", right=True),
+        Column(verdict.interval_title, right=True, drop=4),
+        Column("p", right=True, drop=2),
+        Column("rounds", right=True, drop=1),
+    )
+
+
+def _lines(rows: Sequence[RowView], attention: set[RowView]) -> list[Line]:
+    return [
+        Line(
+            cells=(
+                row.outcome.value,
+                row.benchmark,
+                row.statistic,
+                row.base,
+                row.head,
+                row.change,
+                row.interval,
+                row.p,
+                row.rounds,
+            ),
+            style=_OUTCOME_STYLES.get(row.outcome, ""),
+            note=row.note,
+            keep=row in attention,
+        )
+        for row in rows
+    ]
+
+
+def _print_errors(console: Console, rows: Sequence[RowView]) -> None:
+    for row in rows:
+        if row.error:
+            place = f" ({row.location})" if row.location else ""
+            console.print()
+            print_text(console, Text(f"{row.benchmark}{place} failed:", "bold"))
+            for line in row.error.splitlines():
+                print_text(console, line, indent=4)
+
+
+def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:
+    columns = (
+        Column("how it was decided", name=True),
+        Column("statistic"),
+        Column("measured", drop=1),
+        Column("test"),
+        Column("p", right=True),
+        Column("could have seen", right=True, drop=2),
+        Column("textbook comparison", drop=3),
+    )
+    lines = [
+        Line(
+            (
+                row.benchmark,
+                row.statistic,
+                row.tier,
+                row.test,
+                row.p_raw,
+                row.detectable,
+                row.classical,
+            )
+        )
+        for row in rows
+    ]
+    console.print()
+    print_columns(console, columns, lines)

@@ -1,0 +1,172 @@
+"""A verdict as strings, made once: every renderer takes this and computes nothing.
+
+All of it is plain text without control characters; markup and its escapes are the renderers'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.model.verdict import Outcome, Row
+from benchgate.report import words
+from benchgate.report.escape import plain_block, plain_line
+from benchgate.report.headline import headline
+from benchgate.report.notes import note
+from benchgate.report.ordering import is_tail, needs_attention, worst_first
+from benchgate.units import format_duration, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.model.verdict import Decision, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """One row; "" stands for what does not apply.
+
+    Attributes:
+        statistic: in plain words, after the metric unless that is the time: "typical (p25)".
+        change, interval: signed, head against base as measured.
+        p: adjusted for the number of rows, except under the classical rule.
+        rounds: launches per arm, "10 v 5" where they differ.
+        note: what a reader needs to know, in words.
+        error: the tail of a failed benchmark's output, several lines.
+        test, p_raw, detectable, classical: for those who want to check the decision.
+    """
+
+    outcome: Outcome
+    benchmark: str
+    statistic: str
+    base: str
+    head: str
+    change: str
+    interval: str
+    p: str
+    rounds: str
+    tier: str
+    note: str
+    error: str
+    location: str
+    test: str
+    p_raw: str
+    detectable: str
+    classical: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows that need no attention, under one title."""
+
+    title: str
+    rows: tuple[RowView, ...]
+    tails: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictView:
+    """The whole verdict.
+
+    Attributes:
+        headline: one sentence that begins with the decision's word.
+        interval_title: "95 % interval".
+        attention: worst first.
+        last_line: what was compared, where, how long, the false-alarm rate asked for.
+    """
+
+    decision: Decision
+    headline: str
+    interval_title: str
+    attention: tuple[RowView, ...]
+    folded: tuple[Group, ...]
+    warnings: tuple[str, ...]
+    last_line: str
+
+    @property
+    def rows(self) -> tuple[RowView, ...]:
+        """Every row, those that need attention first."""
+        return (*self.attention, *(row for group in self.folded for row in group.rows))
+
+
+def view_verdict(verdict: Verdict) -> VerdictView:
+    """The verdict as strings."""
+    rows = worst_first(verdict.rows)
+    attention = needs_attention(rows)
+    return VerdictView(
+        decision=verdict.decision,
+        headline=headline(verdict),
+        interval_title=f"{format_percent(verdict.settings.confidence)} interval",
+        attention=tuple(_row(row) for row in rows if row in attention),
+        folded=_folded([row for row in rows if row not in attention]),
+        warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
+        last_line=_last_line(verdict),
+    )
+
+
+def _row(row: Row) -> RowView:
+    return RowView(
+        outcome=row.outcome,
+        benchmark=words.name(row),
+        statistic=words.statistic(row),
+        base=words.value(row, row.base),
+        head=words.value(row, row.head),
+        change=words.change(row),
+        interval=words.interval(row),
+        p=words.deciding_p(row),
+        rounds=words.rounds(row),
+        tier=words.TIERS[row.tier] if row.tier else "",
+        note=note(row),
+        error=plain_block(row.error or ""),
+        location=plain_line(row.location or ""),
+        test=plain_line(row.test or ""),
+        p_raw=words.probability(row.p),
+        detectable=words.detectable(row),
+        classical=words.classical(row),
+    )
+
+
+def _folded(rows: Sequence[Row]) -> tuple[Group, ...]:
+    typical = [row for row in rows if not is_tail(row)]
+    tails = [row for row in rows if is_tail(row)]
+    groups = []
+    for outcome in (Outcome.IMPROVED, Outcome.NEW, Outcome.UNCHANGED):
+        some = [row for row in typical if row.outcome is outcome]
+        if some:
+            groups.append(Group(_title(some), tuple(map(_row, some))))
+    if tails:
+        outcomes = dict.fromkeys(row.outcome for row in tails)
+        parts = [_title([row for row in tails if row.outcome is outcome]) for outcome in outcomes]
+        groups.append(Group(f"tails: {', '.join(parts)}", tuple(map(_row, tails)), tails=True))
+    return tuple(groups)
+
+
+def _title(rows: Sequence[Row]) -> str:
+    outcome = rows[0].outcome
+    margins = words.margins(rows) if outcome is Outcome.UNCHANGED else ""
+    return f"{len(rows)} {outcome.value}{margins}"
+
+
+def _last_line(verdict: Verdict) -> str:
+    why = f" ({plain_line(verdict.base.why)})" if verdict.base.why else ""
+    parts = [
+        f"Compared base {words.source(verdict.base)}{why} and head {words.source(verdict.head)}",
+        words.machine(verdict.environment),
+        _effort(verdict),
+        _rule(verdict),
+    ]
+    return "; ".join(part for part in parts if part) + "."
+
+
+def _effort(verdict: Verdict) -> str:
+    if not verdict.rounds:
+        return ""
+    return f"{words.counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}"
+
+
+def _rule(verdict: Verdict) -> str:
+    settings = verdict.settings
+    if settings.rule != "launch":
+        return f"rule {plain_line(settings.rule)}: no bound on false alarms"
+    rate = format_percent(settings.alpha)
+    return f"asked to fail at most {rate} of runs in which nothing changed"

@@ -1,0 +1,193 @@
+"""The numbers of one row in words. Plain text; what comes from outside is made harmless here."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from benchgate.model.result import Better, Tier
+from benchgate.report.escape import plain_line
+from benchgate.report.ordering import is_tail
+from benchgate.units import TIME_UNITS, format_change, format_percent, format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from benchgate.model.environment import Environment
+    from benchgate.model.result import Source
+    from benchgate.model.verdict import Row
+
+_STATISTICS = {
+    "p25": "typical (p25)",
+    "p50": "typical (median)",
+    "median": "typical (median)",
+    "mean": "mean",
+    "min": "best (min)",
+}
+TIERS = {
+    Tier.LOCKSTEP: "side by side",
+    Tier.INTERLEAVED: "in turn",
+    Tier.STORED: "stored runs",
+}
+_MAIN_METRIC = "time"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: "1 round", "12 rounds"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def name(row: Row, limit: int = 300) -> str:
+    """The benchmark's id, which a damaged file may lack."""
+    return plain_line(row.benchmark, limit) or "(no name)"
+
+
+def statistic(row: Row) -> str:
+    """What was compared: "typical (p25)", "tail (p95)", "peak_rss, typical (median)"."""
+    own = plain_line(row.statistic)
+    known = f"tail ({own})" if is_tail(row) else _STATISTICS.get(row.statistic, own)
+    return ", ".join(part for part in (metric(row), known) if part)
+
+
+def metric(row: Row) -> str:
+    """The metric's name; "" for the time, which is what people expect."""
+    return "" if row.metric == _MAIN_METRIC else plain_line(row.metric)
+
+
+def value(row: Row, number: float | None) -> str:
+    """A value in the row's unit; "" where there is none."""
+    if number is None or not math.isfinite(number):
+        return ""
+    display_unit = row.display_unit if row.display_unit in TIME_UNITS else None
+    return format_value(number, plain_line(row.unit), display_unit)
+
+
+def change(row: Row) -> str:
+    """The change, signed, as measured: "+14.6 %"; "" where there is none."""
+    if row.ratio is None or math.isnan(row.ratio):
+        return "from 0" if row.base == 0 and row.head else ""
+    return format_change(row.ratio)
+
+
+def interval(row: Row) -> str:
+    """The interval of the change, signed: "+12.1 to +17.0 %"; open ends are named."""
+    if row.interval is None or any(math.isnan(end) for end in row.interval):
+        return ""
+    low, high = row.interval
+    if low <= 0 and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f"{format_change(low)} or more"
+    if low <= 0:
+        return f"{format_change(high)} or less"
+    return _span(format_change(low), format_change(high))
+
+
+def size(row: Row) -> str:
+    """How large the change is, whichever way: "by 14.6 %", "by a factor of 26", "from 0 to 12"."""
+    if change(row) == "from 0":
+        return f"from 0 to {value(row, row.head)}"
+    if row.ratio is None or not math.isfinite(row.ratio):
+        return ""
+    return f"by {_unsigned(row.ratio).replace('x ', 'a factor of ')}"
+
+
+def size_interval(row: Row) -> str:
+    """The interval of that size: "12.1 to 17.0 %"; "" where its ends differ in direction."""
+    ends = row.interval
+    if ends is None or not all(math.isfinite(end) and end > 0 for end in ends):
+        return ""
+    if min(ends) <= 1 <= max(ends):
+        return ""
+    near, far = sorted(ends, key=lambda end: abs(math.log(end)))
+    return _span(_unsigned(near), _unsigned(far))
+
+
+def deciding_p(row: Row) -> str:
+    """The p that was held against alpha: the adjusted one, which the classical rule has not."""
+    return probability(row.p if row.test == "classical" else row.p_adjusted)
+
+
+def probability(p: float | None) -> str:
+    """Two digits, none of them in exponent form: "0.0024", "< 0.0001"; "" for None."""
+    if p is None or math.isnan(p):
+        return ""
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def rounds(row: Row) -> str:
+    """Launches that the decision rests on: "12", or "10 v 5" where the arms differ."""
+    base, head = row.launches
+    if not base and not head:
+        return ""
+    return str(base) if base == head else f"{base} v {head}"
+
+
+def is_time(row: Row) -> bool:
+    """Whether the metric is a duration, so that worse means slower."""
+    return row.unit == "s" and row.better is Better.LOWER
+
+
+def worse_word(rows: Iterable[Row]) -> str:
+    """What a change for the worse is called: "slower" where all of the rows are times."""
+    return "slower" if all(is_time(row) for row in rows) else "worse"
+
+
+def better_word(rows: Iterable[Row]) -> str:
+    """What a change for the better is called."""
+    return "faster" if all(is_time(row) for row in rows) else "better"
+
+
+def margins(rows: Sequence[Row]) -> str:
+    """The margins of the rows: " within 2 %", " within 2 to 5 %", or ""."""
+    known = sorted({row.margin for row in rows if row.margin is not None})
+    if not known:
+        return ""
+    return f" within {_span(format_percent(known[0]), format_percent(known[-1]))}"
+
+
+def detectable(row: Row) -> str:
+    """The smallest change that could have been seen: "1.6 %"; "" where unknown."""
+    if row.detectable is None or not math.isfinite(row.detectable):
+        return ""
+    return _unsigned(row.detectable)
+
+
+def classical(row: Row) -> str:
+    """The textbook comparison: "slower: p 0.0031, p95 +15.1 %"; "" where there is none."""
+    if row.classical is None:
+        return ""
+    parts = []
+    if row.classical.p is not None:
+        parts.append(f"p {probability(row.classical.p)}")
+    if row.classical.p95_ratio is not None:
+        parts.append(f"p95 {format_change(row.classical.p95_ratio)}")
+    result = plain_line(row.classical.result)
+    return f"{result}: {', '.join(parts)}" if parts else result
+
+
+def source(code: Source) -> str:
+    """The code that was measured: "a1b2c3d", "a1b2c3d plus uncommitted changes"."""
+    commit = plain_line(code.sha[:7] if code.sha else code.ref or "of an unknown commit")
+    return f"{commit} plus uncommitted changes" if code.dirty else commit
+
+
+def machine(environment: Environment) -> str:
+    """Where it was measured: "on AMD EPYC 7763, 4 cores, Debian 12"; "" when unknown."""
+    cores = counted(environment.cpu_count, "core") if environment.cpu_count else ""
+    parts = (plain_line(environment.cpu_model), cores, plain_line(environment.os))
+    known = ", ".join(part for part in parts if part)
+    return f"on {known}" if known else ""
+
+
+def _unsigned(ratio: float) -> str:
+    return format_change(ratio).lstrip("+-")
+
+
+def _span(low: str, high: str) -> str:
+    """From one to the other, the unit once where both have it: "12.1 to 17.0 %"."""
+    if low == high:
+        return low
+    if high.endswith(" %"):
+        return f"{low.removesuffix(' %')} to {high}"
+    return f"{low} to {high.removeprefix(low[:2])}" if low.startswith("x ") else f"{low} to {high}"

@@ -1,0 +1,241 @@
+"""Verdicts of every state, as a gate would hand them over."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchgate.model.environment import Environment
+from benchgate.model.result import Better, Source, Tier
+from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+BASE = Source(sha="a1b2c3d4e5f60718293a4b5c6d7e8f9012345678", why="merge base with main")
+HEAD = Source(sha="e4f5a6b7c8d90112233445566778899aabbccdde", ref="HEAD", dirty=True)
+MACHINE = Environment(os="Debian GNU/Linux 12", cpu_model="AMD EPYC 7763", cpu_count=4)
+
+
+def changed(benchmark: str, outcome: Outcome, ratio: float, **more: Any) -> Row:  # noqa: ANN401 - any field of Row
+    """A row on ratio +- 2.3 points, confirmed on 12 rounds."""
+    row = Row(
+        benchmark,
+        outcome,
+        metric="time",
+        statistic="p25",
+        unit="s",
+        base=0.0123,
+        head=0.0123 * ratio,
+        ratio=ratio,
+        interval=(ratio - 0.023, ratio + 0.023),
+        margin=0.02,
+        p=0.5**12,
+        p_adjusted=0.5**12 * 10,
+        launches=(12, 12),
+        tier=Tier.LOCKSTEP,
+        test="wilcoxon",
+        detectable=1.016,
+        classical=Classical(p=3.1e-5, p95_ratio=ratio + 0.005, result="slower"),
+    )
+    return replace(row, **more)
+
+
+def unchanged(benchmark: str) -> Row:
+    return changed(
+        benchmark,
+        Outcome.UNCHANGED,
+        1.001,
+        interval=(0.993, 1.009),
+        p=None,
+        p_adjusted=None,
+        launches=(10, 10),
+        classical=Classical(p=0.61, p95_ratio=1.004, result="same"),
+    )
+
+
+def inconclusive(benchmark: str) -> Row:
+    return changed(
+        benchmark,
+        Outcome.INCONCLUSIVE,
+        1.017,
+        interval=(0.98, 1.052),
+        p=0.08,
+        p_adjusted=None,
+        detectable=1.038,
+        rounds_needed=18,
+    )
+
+
+def tail(row: Row, outcome: Outcome, **more: Any) -> Row:  # noqa: ANN401 - any field of Row
+    settled = {"statistic": "p95", "margin": 0.05, "p": None, "p_adjusted": None}
+    return changed(row.benchmark, outcome, 1.012, **(settled | more))
+
+
+def verdict(decision: Decision, *rows: Row, exit_code: int = 0, **more: Any) -> Verdict:  # noqa: ANN401 - any field of Verdict
+    plain = Verdict(
+        decision,
+        exit_code,
+        summary="",
+        base=BASE,
+        head=HEAD,
+        settings=GateSettings(),
+        rows=rows,
+        environment=MACHINE,
+        duration_s=42.0,
+        rounds=12,
+    )
+    return replace(plain, **more)
+
+
+NAMES = ("json/dumps", "json/loads", "re/match", "sha256", "sort", "sqlite/insert", "template")
+CLEAN = tuple(unchanged(name) for name in NAMES)
+TRACEBACK = """\
+ValueError: the fixture is gone
+Traceback (most recent call last):
+  File "benchmarks/bench_db.py", line 12, in bench_insert
+    insert(load())
+\x1b[31mValueError\x1b[0m: the fixture is gone"""
+
+HOSTILE_NAMES = (
+    "<script>alert(1)</script>",
+    "a|b|c\\|d",
+    "`code` ``more``",
+    "@octocat please review #123 GH-7",
+    "[click](https://evil.example) www.evil.example me@evil.example",
+    "<!-- benchgate:marker --> ![x](http://evil.example/x.png)",
+    "\x1b[31mred\x1b[0m\nnew line\r\x00\u202egnp.exe",
+    "x" * 5000,
+    "",
+)
+
+
+def _samples() -> dict[str, Verdict]:
+    slow = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("slower in 12 of 12 rounds",))
+    failed = Row("db/insert", Outcome.FAILED, error=TRACEBACK, location="benchmarks/bench_db.py:10")
+    memory = changed(
+        "parse/large",
+        Outcome.REGRESSED,
+        1.31,
+        metric="peak_rss",
+        unit="B",
+        base=52_000_000,
+        head=68_120_000,
+    )
+    return {
+        "pass": verdict(Decision.PASS, *CLEAN, *(tail(row, Outcome.UNCHANGED) for row in CLEAN)),
+        "fail": verdict(
+            Decision.FAIL,
+            *CLEAN,
+            tail(slow, Outcome.NOT_TESTED, notes=("needs 40 samples per launch",)),
+            slow,
+            changed("parse/small", Outcome.IMPROVED, 0.8),
+            inconclusive("template/loop"),
+            *(tail(row, Outcome.INCONCLUSIVE, rounds_needed=9) for row in CLEAN),
+            exit_code=3,
+        ),
+        "several": verdict(
+            Decision.FAIL,
+            slow,
+            memory,
+            changed("parse/huge[n=1000000]", Outcome.REGRESSED, 26.0, interval=(24.0, 28.0)),
+            changed(
+                "queue/put",
+                Outcome.REGRESSED,
+                0.85,
+                metric="throughput",
+                unit="op/s",
+                better=Better.HIGHER,
+                base=120_000.0,
+                head=102_000.0,
+            ),
+            Row(
+                "sort",
+                Outcome.REGRESSED,
+                metric="allocations",
+                statistic="exact",
+                base=0.0,
+                head=12.0,
+                margin=0.0,
+                launches=(12, 12),
+                tier=Tier.LOCKSTEP,
+                test="exact",
+                notes=("from 0 to 12",),
+            ),
+            changed("db/query", Outcome.WAIVED, 1.06, notes=("until 2026-12-31: checksum added",)),
+            exit_code=3,
+        ),
+        "failed": verdict(Decision.FAIL, *CLEAN, failed, exit_code=5),
+        "inconclusive": verdict(
+            Decision.NO_VERDICT,
+            inconclusive("sort"),
+            replace(inconclusive("template"), rounds_needed=1, interval=None),
+            Row("slow/one", Outcome.NOT_TESTED, notes=("3 rounds: a test needs 7",)),
+            unchanged("sha256"),
+            settings=GateSettings(fail_on=("regressed", "failed", "inconclusive")),
+            warnings=("the canary moved by 4 %: the machine was busy",),
+            exit_code=4,
+        ),
+        "missing-and-new": verdict(
+            Decision.PASS,
+            *CLEAN,
+            Row("old/one", Outcome.MISSING),
+            Row("new/one", Outcome.NEW),
+        ),
+        "incomparable": verdict(
+            Decision.NO_VERDICT,
+            Row("sort", Outcome.INCOMPARABLE, notes=("CPU: 'AMD EPYC 7763' and 'Xeon 8370C'",)),
+            Row("sha256", Outcome.INCOMPARABLE),
+            exit_code=4,
+        ),
+        "nothing": verdict(Decision.NO_VERDICT, exit_code=4, rounds=0),
+        "hostile": verdict(
+            Decision.FAIL,
+            *(
+                changed(name, Outcome.REGRESSED, 1.1 + i / 100)
+                for i, name in enumerate(HOSTILE_NAMES)
+            ),
+            Row(
+                "@team/all",
+                Outcome.FAILED,
+                error="| @octocat <b>#1</b> <!-- x -->\n```\n</details>\x1b[2J\n~~~\n@octocat",
+                notes=("see https://evil.example | $x$ *bold* @octocat",),
+            ),
+            warnings=("<img src=x onerror=alert(1)> @octocat",),
+            exit_code=3,
+        ),
+        "many": verdict(
+            Decision.FAIL,
+            *(unchanged(f"group{i // 50}/bench_{i:03}[size={i * 7}]") for i in range(497)),
+            *(changed(f"slow/bench_{i}", Outcome.REGRESSED, 1.05 + i / 20) for i in range(3)),
+            exit_code=3,
+        ),
+    }
+
+
+@pytest.fixture(scope="session")
+def samples() -> Mapping[str, Verdict]:
+    """Of every state, by name."""
+    return _samples()
+
+
+@pytest.fixture(scope="session")
+def hostile_names() -> tuple[str, ...]:
+    return HOSTILE_NAMES
+
+
+@pytest.fixture
+def golden() -> Callable[[str, str], None]:
+    """Compare with a file in golden/, or write it where UPDATE_GOLDEN is set."""
+
+    def compare(name: str, text: str) -> None:
+        path = Path(__file__).parent / "golden" / name
+        if os.environ.get("UPDATE_GOLDEN"):
+            path.write_text(text, encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == text
+
+    return compare

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from benchgate.report.columns import Column, Line, print_columns, print_text, shorten
+
+COLUMNS = (
+    Column("outcome"),
+    Column("benchmark", name=True),
+    Column("base", right=True, drop=2),
+    Column("change", right=True),
+    Column("p", right=True, drop=1),
+    Column("empty"),
+)
+LONG = "group/a_benchmark_with_a_rather_long_name[size=1000000]"
+LINES = (
+    Line(("regressed", LONG, "12.30 ms", "+14.6 %", "0.0024", ""), "red", "look here", keep=True),
+    Line(("unchanged", "short", "1.000 s", "+0.10 %", "", "")),
+)
+
+
+def printed(width: int | None, lines: tuple[Line, ...] = LINES) -> list[str]:
+    stream = io.StringIO()
+    console = Console(
+        file=stream, width=width or 80, force_terminal=width is not None, color_system=None
+    )
+    print_columns(console, COLUMNS, lines)
+    return stream.getvalue().splitlines()
+
+
+def test_a_pipe_gets_one_whole_line_per_row() -> None:
+    titles, first, second = printed(None)
+
+    assert titles.split() == ["outcome", "benchmark", "base", "change", "p"]
+    assert first.split() == f"regressed {LONG} 12.30 ms +14.6 % 0.0024 # look here".split()
+    assert second.split() == ["unchanged", "short", "1.000", "s", "+0.10", "%"]
+    assert first.index("+14.6 %") == second.index("+0.10 %")
+    assert not second.endswith(" ")
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 200])
+def test_a_terminal_is_never_overrun(width: int) -> None:
+    assert max(len(line) for line in printed(width)) <= width
+
+
+def test_a_narrow_terminal_drops_columns_and_says_in_the_note_what_is_lost() -> None:
+    titles, first, note, _ = printed(60)
+
+    assert titles.split() == ["outcome", "benchmark", "base", "change"]
+    assert "group/" in first
+    assert "=1000000]" in first
+    assert note == "    look here; p 0.0024"
+
+
+def test_a_narrower_terminal_drops_more() -> None:
+    titles, _, note, _ = printed(46)
+
+    assert titles.split() == ["outcome", "benchmark", "change"]
+    assert note == "    look here; base 12.30 ms, p 0.0024"
+
+
+def test_a_wide_terminal_shows_everything() -> None:
+    titles, first, note, _ = printed(120)
+
+    assert titles.split() == ["outcome", "benchmark", "base", "change", "p"]
+    assert LONG in first
+    assert note.strip() == "look here"
+
+
+def test_one_monstrous_name_does_not_push_the_other_lines_of_a_pipe() -> None:
+    monster = Line(("regressed", "x" * 300, "1 s", "+1 %", "", ""))
+    _, first, second = printed(None, (monster, LINES[1]))
+
+    assert "x" * 300 in first
+    assert len(second) < 120
+
+
+@given(st.text(max_size=80), st.integers(min_value=2, max_value=60))
+def test_a_shortened_text_fits(text: str, width: int) -> None:
+    assert cell_len(shorten(text, width)) <= max(width, 2)
+
+
+def test_a_shortened_name_keeps_both_ends() -> None:
+    assert shorten("parse/large[n=1000000]", 14) == "parse/..00000]"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_stream_that_cannot_say_a_name_does_not_end_the_program(encoding: str) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    console = Console(file=stream)
+
+    print_text(console, "漢字 takes 12 µs")
+    stream.flush()
+
+    assert raw.getvalue() == b"\\u6f22\\u5b57 takes 12 us\n"
+
+
+def test_markup_and_emoji_codes_are_text() -> None:
+    stream = io.StringIO()
+
+    print_text(Console(file=stream, force_terminal=True), "[red]a[/red] :tada: 12 [/]")
+
+    assert stream.getvalue().rstrip() == "[red]a[/red] :tada: 12 [/]"

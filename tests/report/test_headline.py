@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.model.result import Source
+from benchgate.model.verdict import Decision, GateSettings, Outcome, Row, Verdict
+from benchgate.report.headline import headline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SAME = Row("same", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0, margin=0.02)
+OTHER = replace(SAME, benchmark="other", margin=0.05)
+SLOW = replace(
+    SAME, benchmark="slow", outcome=Outcome.REGRESSED, ratio=1.146, interval=(1.121, 1.17)
+)
+FAST = replace(SAME, benchmark="fast", outcome=Outcome.IMPROVED, ratio=0.8, interval=(0.75, 0.85))
+OPEN = replace(SAME, benchmark="open", outcome=Outcome.INCONCLUSIVE)
+TAIL = replace(SAME, statistic="p95", outcome=Outcome.INCONCLUSIVE)
+GONE = Row("gone", Outcome.MISSING)
+BROKEN = Row("broken", Outcome.FAILED, error="boom")
+STRANGE = Row("strange", Outcome.INCOMPARABLE)
+NEW = Row("new", Outcome.NEW)
+FEW = Row("few", Outcome.NOT_TESTED)
+WAIVED = replace(SLOW, benchmark="known", outcome=Outcome.WAIVED)
+
+
+def of(decision: Decision, *rows: Row, fail_on: tuple[str, ...] = ("regressed", "failed")) -> str:
+    settings = GateSettings(fail_on=fail_on)
+    return headline(Verdict(decision, 0, "", Source(), Source(), settings, rows))
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ((SAME,), "pass: nothing got slower: 1 benchmark unchanged within 2 %"),
+        ((SAME, OTHER), "pass: nothing got slower: 2 benchmarks unchanged within 2 to 5 %"),
+        (
+            (SAME, FAST, NEW),
+            (
+                "pass: nothing got slower: 1 benchmark unchanged within 2 %, "
+                "1 faster (fast by 20.0 %), 1 new"
+            ),
+        ),
+        (
+            (SAME, FAST, replace(FAST, benchmark="faster", ratio=0.5)),
+            (
+                "pass: nothing got slower: 1 benchmark unchanged within 2 %, "
+                "2 faster (most of all faster by 50.0 %)"
+            ),
+        ),
+        (
+            (SAME, OPEN, FEW),
+            (
+                "pass: nothing was found to be slower: 1 benchmark unchanged within 2 %, "
+                "1 inconclusive, 1 not tested"
+            ),
+        ),
+        (
+            (SAME, TAIL),
+            (
+                "pass: nothing got slower: 1 benchmark unchanged within 2 % "
+                "(the tails of 1 benchmark could not be settled)"
+            ),
+        ),
+        (
+            (SAME, GONE),
+            (
+                "pass: nothing was found to be slower: 1 benchmark unchanged within 2 %; "
+                "1 of 2 benchmarks is missing from the head: gone"
+            ),
+        ),
+        (
+            (SAME, WAIVED),
+            (
+                "pass: 1 of 2 benchmarks is slower and waived: known by 14.6 % (12.1 to 17.0 %); "
+                "1 benchmark unchanged within 2 %"
+            ),
+        ),
+        (
+            (replace(SAME, metric="peak_rss", unit="B"),),
+            "pass: nothing got worse: 1 benchmark unchanged within 2 %",
+        ),
+    ],
+)
+def test_a_pass_claims_no_more_than_was_seen(rows: tuple[Row, ...], expected: str) -> None:
+    assert of(Decision.PASS, *rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            (SAME, SLOW),
+            "fail: 1 of 2 benchmarks is slower: slow by 14.6 % (12.1 to 17.0 %)",
+        ),
+        (
+            (SLOW, replace(SLOW, benchmark="slower", ratio=2.0, interval=None)),
+            "fail: 2 of 2 benchmarks are slower, most of all slower by 100.0 %",
+        ),
+        (
+            (SLOW, replace(SLOW, statistic="p95", ratio=3.0)),
+            "fail: 1 of 1 benchmark is slower: slow by 14.6 % (12.1 to 17.0 %)",
+        ),
+        (
+            (SAME, replace(SLOW, benchmark="same", statistic="p95")),
+            "fail: 1 of 1 benchmark is slower: same (tail) by 14.6 % (12.1 to 17.0 %)",
+        ),
+        (
+            (replace(SLOW, metric="peak_rss", unit="B"),),
+            ("fail: 1 of 1 benchmark is worse: slow (peak_rss) by 14.6 % (12.1 to 17.0 %)"),
+        ),
+        (
+            (Row("n", Outcome.REGRESSED, "allocations", "exact", base=0.0, head=7.0),),
+            "fail: 1 of 1 benchmark is worse: n (allocations) from 0 to 7",
+        ),
+        (
+            (SLOW, BROKEN, GONE),
+            (
+                "fail: 1 of 3 benchmarks is slower: slow by 14.6 % (12.1 to 17.0 %); "
+                "1 of 3 benchmarks failed to run: broken"
+            ),
+        ),
+    ],
+)
+def test_a_failure_names_what_is_to_blame(rows: tuple[Row, ...], expected: str) -> None:
+    assert of(Decision.FAIL, *rows) == expected
+
+
+def test_a_failure_by_policy_names_the_missing_ones() -> None:
+    rows = [replace(GONE, benchmark=f"gone{i}") for i in range(5)]
+
+    assert of(Decision.FAIL, *rows, SAME, fail_on=("regressed", "missing")) == (
+        "fail: 5 of 6 benchmarks are missing from the head: gone0, gone1, gone2 and 2 more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ((), "no verdict: there was nothing to compare"),
+        ((NEW,), "no verdict: nothing could be compared; 1 benchmark new"),
+        (
+            (STRANGE, FEW),
+            (
+                "no verdict: nothing could be compared; "
+                "1 of 2 benchmarks cannot be compared: strange; "
+                "1 of 2 benchmarks is not tested: few"
+            ),
+        ),
+        (
+            (OPEN, SAME),
+            "no verdict: 1 of 2 benchmarks is inconclusive: open; 1 benchmark unchanged within 2 %",
+        ),
+        (
+            (replace(SLOW, advisory=True), SAME),
+            (
+                "no verdict: 1 of 2 benchmarks looks slower: slow by 14.6 % (12.1 to 17.0 %); "
+                "1 benchmark unchanged within 2 %"
+            ),
+        ),
+    ],
+)
+def test_no_verdict_says_why(rows: tuple[Row, ...], expected: str) -> None:
+    assert of(Decision.NO_VERDICT, *rows) == expected
+
+
+def test_no_verdict_says_how_many_must_be_compared() -> None:
+    verdict = Verdict(
+        Decision.NO_VERDICT, 4, "", Source(), Source(), GateSettings(min_compared=3), (SAME, FEW)
+    )
+
+    assert headline(verdict).startswith(
+        "no verdict: only 1 of 2 benchmarks could be compared, and 3 must be; "
+    )
+
+
+def test_a_summary_of_its_own_is_kept_and_made_harmless() -> None:
+    verdict = Verdict(
+        Decision.PASS, 0, "pass:\x1b[2J all\nwell", Source(), Source(), GateSettings(), ()
+    )
+
+    assert headline(verdict) == "pass: all well"
+
+
+def test_every_headline_begins_with_the_decision(samples: Mapping[str, Verdict]) -> None:
+    for verdict in samples.values():
+        assert headline(verdict).startswith(f"{verdict.decision.value}: ")
+        assert len(headline(verdict)) < 700

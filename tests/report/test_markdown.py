@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import cmarkgfm  # type: ignore[import-untyped]
+import pytest
+from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchgate.model.result import Source
+from benchgate.model.verdict import Decision, GateSettings, Outcome, Row, Verdict
+from benchgate.report.markdown import render_markdown
+from benchgate.report.view import view_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+STATES = (
+    "pass",
+    "fail",
+    "several",
+    "failed",
+    "inconclusive",
+    "missing-and-new",
+    "incomparable",
+    "nothing",
+    "hostile",
+    "many",
+)
+OWN_TAGS = {
+    *("h3", "p", "br", "strong", "code", "pre", "sub", "blockquote", "details", "summary"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+class Page(HTMLParser):
+    """Tags, text outside of code, and each table's cells, row by row."""
+
+    def __init__(self, markdown: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.prose = ""
+        self.tables: list[list[int]] = []
+        self._code = 0
+        options = Options.CMARK_OPT_UNSAFE
+        self.feed(str(cmarkgfm.github_flavored_markdown_to_html(markdown, options=options)))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert {name for name, _ in attrs} <= {"align", "lang"}, (tag, attrs)
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr":
+            self.tables[-1].append(0)
+        if tag in {"td", "th"}:
+            self.tables[-1][-1] += 1
+        self._code += tag == "code"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._code -= tag == "code"
+
+    def handle_data(self, data: str) -> None:
+        if not self._code:
+            self.prose += data
+
+    def handle_comment(self, data: str) -> None:
+        pytest.fail(f"a comment: {data}")
+
+
+def assert_harmless(page: Page) -> None:
+    assert set(page.tags) <= OWN_TAGS
+    assert not re.search(r"@\w|#\d|GH-\d|://", page.prose)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_looks_as_it_did(
+    state: str, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
+) -> None:
+    golden(f"{state}.md", render_markdown(view_verdict(samples[state])))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_is_harmless_html(state: str, samples: Mapping[str, Verdict]) -> None:
+    page = Page(render_markdown(view_verdict(samples[state])))
+
+    assert_harmless(page)
+    assert page.tags.count("details") == page.tags.count("summary")
+
+
+def test_the_first_line_is_the_verdict_in_words(samples: Mapping[str, Verdict]) -> None:
+    first = render_markdown(view_verdict(samples["fail"])).splitlines()[0]
+
+    assert "fail: 1 of 10 benchmarks is slower: parse/large by 14.6 % (12.3 to 16.9 %)" in first
+
+
+def test_what_needs_no_attention_is_folded(samples: Mapping[str, Verdict]) -> None:
+    markdown = render_markdown(view_verdict(samples["fail"]))
+    in_sight = re.sub(r"<details>.*?</details>", "", markdown, flags=re.DOTALL)
+
+    assert "parse/large" in in_sight
+    assert "template/loop" in in_sight
+    assert "sha256" not in in_sight
+    assert "sha256" in markdown
+
+
+def test_the_last_line_says_what_was_compared(samples: Mapping[str, Verdict]) -> None:
+    last = render_markdown(view_verdict(samples["fail"])).splitlines()[-1]
+
+    for fact in ("a1b2c3d", "merge base with main", "e4f5a6b", "EPYC", "4 cores", "42 s", "1 %"):
+        assert fact in last
+
+
+def test_the_output_of_a_failed_benchmark_is_shown(samples: Mapping[str, Verdict]) -> None:
+    markdown = render_markdown(view_verdict(samples["failed"]))
+
+    assert 'File "benchmarks/bench_db.py", line 12, in bench_insert' in markdown
+
+
+@pytest.mark.parametrize("state", ["hostile", "several", "fail", "many"])
+def test_every_row_of_a_table_has_the_same_cells(
+    state: str, samples: Mapping[str, Verdict]
+) -> None:
+    view = view_verdict(samples[state])
+    tables = Page(render_markdown(view)).tables
+
+    assert all(len(set(table)) == 1 for table in tables)
+    lines = sum(len(table) - 1 for table in tables)
+    assert lines == 2 * len(view.rows), "each row once, and once in the evidence"
+
+
+@given(st.text(), st.text(), st.text(), st.text())
+def test_nothing_from_outside_becomes_markup(
+    name: str, error: str, note: str, warning: str
+) -> None:
+    rows = (
+        Row(name, Outcome.FAILED, error=error, notes=(note,)),
+        Row(name, Outcome.INCOMPARABLE, metric=note, statistic=warning, notes=(error,)),
+    )
+    source = Source(sha=name, ref=note, why=warning)
+    settings = GateSettings(rule=name)
+    verdict = Verdict(Decision.FAIL, 3, "", source, source, settings, rows, warnings=(warning,))
+
+    page = Page(render_markdown(view_verdict(verdict)))
+
+    assert_harmless(page)
+    assert [len(table) for table in page.tables] == [3, 3]
+    assert all(len(set(table)) == 1 for table in page.tables)

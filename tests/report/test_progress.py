@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import io
+import re
+import threading
+
+import pytest
+from rich.console import Console
+
+from benchgate.report.progress import (
+    LiveProgress,
+    PlainProgress,
+    Progress,
+    create_progress,
+)
+
+
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+class Stream(io.StringIO):
+    """Counts what is written to it."""
+
+    writes = 0
+
+    def write(self, text: str) -> int:
+        self.writes += 1
+        return super().write(text)
+
+
+def two_rounds(progress: Progress, clock: Clock) -> None:
+    progress.building("base")
+    progress.found(2)
+    for index in range(2):
+        progress.round_started(index, "screen", 2, 8.0 - 4 * index, rounds=5)
+        for name in ("json/dumps", "sort\x1b[2J"):
+            clock.now_s += 2.0
+            progress.measured(name)
+        progress.round_ended(index, {"unchanged": index, "open": 2 - index, "suspects": 0})
+    progress.message("db/insert failed:\n gone")
+    progress.close()
+    progress.close()
+
+
+def test_a_pipe_gets_one_line_per_round() -> None:
+    stream, clock = Stream(), Clock()
+    progress = create_progress(Console(file=stream), clock=clock)
+
+    two_rounds(progress, clock)
+
+    assert isinstance(progress, PlainProgress)
+    assert stream.getvalue().splitlines() == [
+        "building base",
+        "found 2 benchmarks",
+        "round 1 of about 5 (screen): 2 benchmarks; 2 open; 4.0 s elapsed, about 4.0 s left",
+        (
+            "round 2 of about 5 (screen): 2 benchmarks; 1 unchanged, 1 open; 8.0 s elapsed, "
+            "about 0.0 s left"
+        ),
+        "db/insert failed: gone",
+    ]
+
+
+def test_a_round_without_an_estimate_claims_none() -> None:
+    stream, clock = Stream(), Clock()
+    progress = create_progress(Console(file=stream), clock=clock)
+
+    progress.round_started(11, "settle", 1, None)
+    progress.round_ended(11, {})
+
+    assert stream.getvalue() == "round 12 (settle): 1 benchmark; 0.0 s elapsed\n"
+
+
+def test_quiet_says_nothing() -> None:
+    stream, clock = Stream(), Clock()
+
+    two_rounds(create_progress(Console(file=stream, force_terminal=True), quiet=True), clock)
+
+    assert stream.writes == 0
+
+
+def test_a_terminal_that_is_a_log_gets_plain_lines() -> None:
+    console = Console(file=Stream(), force_terminal=True)
+
+    assert isinstance(create_progress(console, plain=True), PlainProgress)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_a_terminal_gets_two_lines_that_vanish(width: int) -> None:
+    stream, clock = Stream(), Clock()
+    console = Console(file=stream, force_terminal=True, width=width, color_system=None)
+    progress = create_progress(console, clock=clock)
+
+    two_rounds(progress, clock)
+
+    assert isinstance(progress, LiveProgress)
+    text = stream.getvalue()
+    assert "round 2 of about 5 (screen)" in text
+    assert "2 of 2" in text
+    assert "1 unchanged" in text
+    assert "db/insert failed: gone" in text
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1, "the cursor is back"
+    drawn = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+    assert max(len(line) for line in re.split(r"[\r\n]", drawn)) <= width
+
+
+def test_no_thread_draws_while_samples_are_taken() -> None:
+    stream, clock = Stream(), Clock()
+    console = Console(file=stream, force_terminal=True, width=80)
+    before = threading.active_count()
+    progress = create_progress(console, clock=clock)
+
+    progress.round_started(0, "screen", 1000, 60.0)
+    assert threading.active_count() == before
+    progress.close()
+
+
+def test_many_quick_benchmarks_are_drawn_ten_times_a_second_at_most() -> None:
+    stream, clock = Stream(), Clock()
+    progress = create_progress(Console(file=stream, force_terminal=True, width=80), clock=clock)
+    progress.round_started(0, "screen", 1000, 60.0)
+    drawn = stream.writes
+
+    for _ in range(1000):
+        clock.now_s += 0.001
+        progress.measured("quick")
+
+    assert stream.writes - drawn <= 10
+    progress.round_ended(0, {"open": 1000})
+    progress.close()
+    assert "1000 of 1000" in stream.getvalue()
+
+
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", "━"), ("ascii", "#")])
+def test_the_bar_is_drawn_in_what_the_terminal_can_say(encoding: str, mark: str) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    clock = Clock()
+    progress = create_progress(Console(file=stream, force_terminal=True, width=80), clock=clock)
+
+    two_rounds(progress, clock)
+    stream.flush()
+
+    assert mark in raw.getvalue().decode(encoding)

@@ -1,0 +1,33 @@
+"""The page that explains the output, held against what can be put out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchgate.model.result import Tier
+from benchgate.model.verdict import Decision, Outcome
+from benchgate.report.words import TIERS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reading-a-verdict.md").read_text(encoding="utf-8")
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("word", [*Outcome, *Decision])
+def test_every_word_has_a_row_of_its_own(word: str) -> None:
+    assert f"| **{word}** |" in PAGE
+
+
+@pytest.mark.parametrize("tier", Tier)
+def test_every_tier_is_explained(tier: Tier) -> None:
+    assert f"**{TIERS[tier]}**" in PAGE
+
+
+def test_the_example_is_what_is_really_printed() -> None:
+    example = PAGE.split("```text\n")[1].split("```")[0].splitlines()
+    printed = (GOLDEN / "fail-110.txt").read_text(encoding="utf-8").splitlines()
+
+    assert example[0] == printed[0]
+    rows = [line for line in example[2:] if line][:-3]
+    assert set(rows) <= set(printed)

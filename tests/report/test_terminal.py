@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from benchgate.report.terminal import render_verdict
+from benchgate.report.view import view_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.model.verdict import Verdict
+
+STATES = (
+    "pass",
+    "fail",
+    "several",
+    "failed",
+    "inconclusive",
+    "missing-and-new",
+    "incomparable",
+    "nothing",
+    "hostile",
+    "many",
+)
+COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-7]|4[0-7]|9[0-7])m")
+
+
+def piped(verdict: Verdict, *, verbose: bool = False) -> str:
+    stream = io.StringIO()
+    render_verdict(view_verdict(verdict), Console(file=stream), verbose=verbose)
+    return stream.getvalue()
+
+
+def on_terminal(verdict: Verdict, width: int, *, verbose: bool = False) -> str:
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, force_terminal=True, color_system="standard")
+    render_verdict(view_verdict(verdict), console, verbose=verbose)
+    return stream.getvalue()
+
+
+def bare(text: str) -> str:
+    """Without colours, and without the spaces that fill a terminal's line."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_looks_as_it_did_in_a_pipe(
+    state: str, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
+) -> None:
+    golden(f"{state}.txt", piped(samples[state]))
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+@pytest.mark.parametrize("state", ["fail", "several", "failed", "inconclusive"])
+def test_states_look_as_they_did_on_a_terminal(
+    state: str, width: int, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
+) -> None:
+    golden(f"{state}-{width}.txt", bare(on_terminal(samples[state], width)))
+
+
+def test_verbose_looks_as_it_did(
+    samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
+) -> None:
+    golden("fail-verbose.txt", piped(samples["fail"], verbose=True))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_pipe_gets_no_escapes_and_no_drawing(state: str, samples: Mapping[str, Verdict]) -> None:
+    text = piped(samples[state])
+
+    assert "\x1b" not in text
+    assert text.replace("µs", "us").isascii()
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("state", STATES)
+def test_a_terminal_is_never_overrun(
+    state: str, width: int, samples: Mapping[str, Verdict]
+) -> None:
+    assert max(map(len, bare(on_terminal(samples[state], width)).splitlines())) <= width
+
+
+def test_a_terminal_gets_colour_and_a_pipe_none(samples: Mapping[str, Verdict]) -> None:
+    assert COLOUR.search(on_terminal(samples["fail"], 100))
+    assert not COLOUR.search(piped(samples["fail"]))
+
+
+def test_no_color_is_honoured(
+    samples: Mapping[str, Verdict], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    text = on_terminal(samples["fail"], 100)
+
+    assert not COLOUR.search(text)
+    assert "regressed" in text
+
+
+def test_every_name_of_a_large_suite_can_be_found_in_a_pipe(samples: Mapping[str, Verdict]) -> None:
+    text = piped(samples["many"])
+
+    for row in samples["many"].rows:
+        assert len([line for line in text.splitlines() if row.benchmark in line]) >= 1
+    assert len(text.splitlines()) < 510
+
+
+def test_a_large_suite_is_a_number_on_a_terminal(samples: Mapping[str, Verdict]) -> None:
+    text = bare(on_terminal(samples["many"], 80))
+
+    assert "not shown: 497 unchanged within 2 % (-v shows them)" in text
+    assert "slow/bench_2" in text
+    assert len(text.splitlines()) < 20
+    assert "group3/" in bare(on_terminal(samples["many"], 80, verbose=True))
+
+
+def test_the_end_of_a_failure_is_below_the_table(samples: Mapping[str, Verdict]) -> None:
+    text = piped(samples["failed"])
+
+    assert "db/insert (benchmarks/bench_db.py:10) failed:\n    ValueError" in text
+    assert text.index("sha256") < text.index("benchmarks/bench_db.py")

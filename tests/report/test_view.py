@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from benchgate.model.environment import Environment
+from benchgate.model.verdict import GateSettings, Outcome, Verdict
+from benchgate.report.view import RowView, view_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def test_every_row_is_shown_exactly_once(samples: Mapping[str, Verdict]) -> None:
+    for verdict in samples.values():
+        assert len(view_verdict(verdict).rows) == len(verdict.rows)
+
+
+def test_a_clean_suite_has_nothing_to_attend_to(samples: Mapping[str, Verdict]) -> None:
+    view = view_verdict(samples["pass"])
+
+    assert view.attention == ()
+    assert [group.title for group in view.folded] == [
+        "7 unchanged within 2 %",
+        "tails: 7 unchanged within 5 %",
+    ]
+
+
+def test_what_needs_attention_comes_worst_first(samples: Mapping[str, Verdict]) -> None:
+    view = view_verdict(samples["fail"])
+
+    assert [(row.outcome, row.benchmark, row.statistic) for row in view.attention] == [
+        (Outcome.REGRESSED, "parse/large", "typical (p25)"),
+        (Outcome.INCONCLUSIVE, "template/loop", "typical (p25)"),
+        (Outcome.NOT_TESTED, "parse/large", "tail (p95)"),
+    ]
+
+
+def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
+    row = view_verdict(samples["fail"]).attention[0]
+
+    assert row == RowView(
+        outcome=Outcome.REGRESSED,
+        benchmark="parse/large",
+        statistic="typical (p25)",
+        base="12.30 ms",
+        head="14.10 ms",
+        change="+14.6 %",
+        interval="+12.3 to +16.9 %",
+        p="0.0024",
+        rounds="12",
+        tier="side by side",
+        note="slower in 12 of 12 rounds",
+        error="",
+        location="",
+        test="wilcoxon",
+        p_raw="0.00024",
+        detectable="1.6 %",
+        classical="slower: p < 0.0001, p95 +15.1 %",
+    )
+
+
+def test_nothing_in_a_view_can_move_a_cursor(samples: Mapping[str, Verdict]) -> None:
+    view = view_verdict(samples["hostile"])
+
+    for row in view.rows:
+        for field in fields(row):
+            text = getattr(row, field.name)
+            assert all(c.isprintable() or (c == "\n" and field.name == "error") for c in text)
+
+
+def test_the_last_line_leaves_out_what_is_not_known(samples: Mapping[str, Verdict]) -> None:
+    verdict = replace(
+        samples["pass"],
+        environment=Environment(),
+        rounds=0,
+        settings=GateSettings(rule="classical"),
+    )
+
+    assert view_verdict(verdict).last_line == (
+        "Compared base a1b2c3d (merge base with main) and head e4f5a6b plus uncommitted changes; "
+        "rule classical: no bound on false alarms."
+    )

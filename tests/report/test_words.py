@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from benchgate.model.environment import Environment
+from benchgate.model.result import Better, Source
+from benchgate.model.verdict import Classical, Outcome, Row
+from benchgate.report import words
+
+ROW = Row("a", Outcome.REGRESSED, "time", "p25", "s", ratio=1.146)
+
+
+@pytest.mark.parametrize(
+    ("metric", "statistic", "expected"),
+    [
+        ("time", "p25", "typical (p25)"),
+        ("time", "median", "typical (median)"),
+        ("time", "p95", "tail (p95)"),
+        ("time", "mean", "mean"),
+        ("peak_rss", "median", "peak_rss, typical (median)"),
+        ("allocations", "exact", "allocations, exact"),
+        ("", "", ""),
+    ],
+)
+def test_statistics_have_plain_names(metric: str, statistic: str, expected: str) -> None:
+    assert words.statistic(replace(ROW, metric=metric, statistic=statistic)) == expected
+
+
+@pytest.mark.parametrize(
+    ("unit", "display_unit", "number", "expected"),
+    [
+        ("s", None, 0.0123, "12.30 ms"),
+        ("s", "us", 0.0123, "12300 µs"),
+        ("s", "fortnight", 0.0123, "12.30 ms"),
+        ("B", None, 2048.0, "2.000 KiB"),
+        ("op/s\x1b[2J", None, 12.0, "12 op/s"),
+        ("s", None, None, ""),
+        ("s", None, math.nan, ""),
+    ],
+)
+def test_values_are_in_the_unit_their_author_wants(
+    unit: str, display_unit: str | None, number: float | None, expected: str
+) -> None:
+    row = replace(ROW, unit=unit, display_unit=display_unit)
+
+    assert words.value(row, number) == expected
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [
+        ((1.121, 1.17), "+12.1 to +17.0 %"),
+        ((0.98, 1.05), "-2.0 to +5.0 %"),
+        ((24.0, 28.0), "x 24.00 to 28.00"),
+        ((1.0, 1.0), "0.00 %"),
+        ((0.9, math.inf), "-10.0 % or more"),
+        ((0.0, 1.1), "+10.0 % or less"),
+        ((0.0, math.inf), ""),
+        ((math.nan, 1.0), ""),
+        (None, ""),
+    ],
+)
+def test_intervals_are_signed(interval: tuple[float, float] | None, expected: str) -> None:
+    assert words.interval(replace(ROW, interval=interval)) == expected
+
+
+@pytest.mark.parametrize(
+    ("ratio", "interval", "size", "between"),
+    [
+        (1.146, (1.121, 1.17), "by 14.6 %", "12.1 to 17.0 %"),
+        (0.8, (0.75, 0.85), "by 20.0 %", "15.0 to 25.0 %"),
+        (26.0, (24.0, 28.0), "by a factor of 26.00", "x 24.00 to 28.00"),
+        (1.01, (0.99, 1.03), "by 1.0 %", ""),
+        (1.5, (1.2, math.inf), "by 50.0 %", ""),
+        (1.5, None, "by 50.0 %", ""),
+        (None, None, "", ""),
+    ],
+)
+def test_sizes_have_no_sign(
+    ratio: float | None, interval: tuple[float, float] | None, size: str, between: str
+) -> None:
+    row = replace(ROW, ratio=ratio, interval=interval)
+
+    assert words.size(row) == size
+    assert words.size_interval(row) == between
+
+
+@pytest.mark.parametrize("ratio", [None, math.inf])
+def test_a_change_from_nothing_has_no_ratio(ratio: float | None) -> None:
+    row = replace(ROW, unit="", ratio=ratio, base=0.0, head=12.0)
+
+    assert words.change(row) == "from 0"
+    assert words.size(row) == "from 0 to 12"
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"), [(0.0024, "0.0024"), (1e-9, "< 0.0001"), (0.42, "0.42"), (1.0, "1")]
+)
+def test_probabilities_are_never_in_exponent_form(p: float, expected: str) -> None:
+    assert words.probability(p) == expected
+
+
+def test_the_p_that_decided_is_the_adjusted_one_but_under_the_classical_rule() -> None:
+    row = replace(ROW, p=0.001, p_adjusted=0.01, test="wilcoxon")
+
+    assert words.deciding_p(row) == "0.01"
+    assert words.deciding_p(replace(row, p_adjusted=None)) == ""
+    assert words.deciding_p(replace(row, p_adjusted=None, test="classical")) == "0.001"
+
+
+def test_launches_are_told_apart_where_the_arms_differ() -> None:
+    assert words.rounds(replace(ROW, launches=(12, 12))) == "12"
+    assert words.rounds(replace(ROW, launches=(10, 5))) == "10 v 5"
+    assert words.rounds(ROW) == ""
+
+
+def test_only_times_are_slower() -> None:
+    throughput = replace(ROW, unit="op/s", better=Better.HIGHER)
+
+    assert (words.worse_word([ROW]), words.better_word([ROW])) == ("slower", "faster")
+    assert words.worse_word([ROW, throughput]) == "worse"
+    assert words.better_word([throughput]) == "better"
+
+
+@pytest.mark.parametrize(
+    ("classical", "expected"),
+    [
+        (Classical(0.00077753, 1.093458, "slower"), "slower: p 0.00078, p95 +9.3 %"),
+        (Classical(None, None, "not tested"), "not tested"),
+        (None, ""),
+    ],
+)
+def test_the_textbook_comparison_is_told(classical: Classical | None, expected: str) -> None:
+    assert words.classical(replace(ROW, classical=classical)) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (Source(sha="a1b2c3d4e5f6"), "a1b2c3d"),
+        (Source(sha="a1b2c3d4e5f6", dirty=True), "a1b2c3d plus uncommitted changes"),
+        (Source(ref="before.json"), "before.json"),
+        (Source(), "of an unknown commit"),
+    ],
+)
+def test_sources_are_short(source: Source, expected: str) -> None:
+    assert words.source(source) == expected
+
+
+def test_a_machine_is_what_is_known_of_it() -> None:
+    assert words.machine(Environment()) == ""
+    assert words.machine(Environment(cpu_model="X", cpu_count=1)) == "on X, 1 core"
