@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ICONS = {
     Decision.PASS: "\N{WHITE HEAVY CHECK MARK}",
     Decision.FAIL: "\N{CROSS MARK}",
-    Decision.NO_VERDICT: "\N{WHITE QUESTION MARK ORNAMENT}",
+    Decision.NO_VERDICT: "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}",
 }
 # A longer one pushes the numbers out of sight.
 _NAME_LIMIT = 100
