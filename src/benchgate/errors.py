@@ -2,6 +2,7 @@
 
     BenchgateError              1  never raised itself; anything else that escapes is a bug
     ├── UsageError              2  the command line, or the place it was called in
+    │   ├── NotARepositoryError 2  what needs a git repository was called outside of one
     │   ├── ConfigError         2  benchgate.toml or [tool.benchgate]
     │   └── FormatError         2  a result or verdict file that cannot be believed
     ├── MeasureError            5  a benchmark, or the head's build, failed
@@ -37,6 +38,10 @@ class UsageError(BenchgateError):
     """The command line asks for something that cannot be done here."""
 
     exit_code = 2
+
+
+class NotARepositoryError(UsageError):
+    """The folder is in no git repository."""
 
 
 class ConfigError(UsageError):

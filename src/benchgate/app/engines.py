@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,25 +36,28 @@ class Place:
 
     Attributes:
         checkout: the user's tree, which no arm may import from; None where it is measured itself.
+        cpus: all that this process may use, as long as it is kept off none.
         cpu: the CPU that lockstep pairs share; None where pinning is not supported or not wanted.
         unpinned: why not, for a note.
     """
 
     checkout: Path | None
+    cpus: frozenset[int]
     cpu: int | None
     unpinned: str
 
 
 def choose_place(config: Config, checkout: Path | None) -> Place:
     """Pick the idlest CPU, unless the user or the OS is against pinning."""
+    cpus = available_cpus()
     if not config.measure.pin:
-        return Place(checkout, None, "not pinned: pin = false in [measure]")
+        return Place(checkout, cpus, None, "not pinned: pin = false in [measure]")
     pinning = supports_pinning()
     if not pinning:
-        return Place(checkout, None, f"not pinned: {pinning.reason}")
+        return Place(checkout, cpus, None, f"not pinned: {pinning.reason}")
     before = read_busy_ticks()
     time.sleep(_LOOK_AT_CPUS_S)
-    return Place(checkout, choose_cpu(before, read_busy_ticks(), available_cpus()), "")
+    return Place(checkout, cpus, choose_cpu(before, read_busy_ticks(), cpus), "")
 
 
 def make_engines(
@@ -80,7 +84,7 @@ def make_engines(
         warmup=None if measure.warmup == "auto" else measure.warmup,
         cpu=place.cpu,
         unpinned=place.unpinned,
-        all_cpus=tuple(sorted(available_cpus())),
+        all_cpus=tuple(sorted(place.cpus)),
         interpreter=default_interpreter(place.checkout or arms[-1].root, environ),
         forbidden=(place.checkout,) if place.checkout else (),
         environ=environ,
@@ -124,9 +128,9 @@ def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:
 def _command_spec(benchmark: CommandBenchmark, config: Config) -> CommandSpec:
     return CommandSpec(
         name=benchmark.name,
-        command=benchmark.command,
-        prepare=benchmark.prepare,
-        cleanup=benchmark.cleanup,
+        command=shlex.join(benchmark.command),
+        prepare=shlex.join(benchmark.prepare) if benchmark.prepare else None,
+        cleanup=shlex.join(benchmark.cleanup) if benchmark.cleanup else None,
         cwd=benchmark.cwd,
         ok_exit_codes=frozenset(benchmark.ok_exit_codes),
         timeout_s=benchmark.timeout_s or config.measure.timeout_s,

@@ -1,8 +1,8 @@
-"""From a result to a verdict: the one path that `check` and `compare` share."""
+"""From runs to a verdict: the one path that `check` and `compare` share."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
@@ -14,12 +14,30 @@ from benchgate.report.headline import headline
 from benchgate.report.ordering import worst_first
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchgate.config import Config
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgement, Need
     from benchgate.model.result import Result, Run
 
 
-def judge_result(result: Result, config: Config) -> Judgement:
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """Two runs and what the gate says of them."""
+
+    base: Run
+    head: Run
+    judgement: Judgement
+    duration_s: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def needs(self) -> Sequence[Need]:
+        """What each row still needs."""
+        return self.judgement.needs
+
+
+def judge_run(result: Result, config: Config) -> Judged:
     """Judge a result whose arms were measured in turn.
 
     Raises:
@@ -30,12 +48,60 @@ def judge_result(result: Result, config: Config) -> Judgement:
             "the result holds one arm only: there is nothing to compare it with",
             hint="Give a second result, or measure both with `benchgate check`.",
         )
-    return judge(
-        result.base, result.head, config, paired=True, waves=wave_settings(config, result.head)
+    waves = _waves(config, result.head)
+    judgement = judge(result.base, result.head, config, paired=True, waves=waves)
+    return Judged(result.base, result.head, judgement, result.duration_s, result.warnings)
+
+
+def judge_stored(base: Result, head: Result, config: Config) -> Judged:
+    """Judge two results that were measured at different times; the evidence is advisory."""
+    judgement = judge(base.head, head.head, config, paired=False, waves=None)
+    differences = base.head.environment.differences(head.head.environment)
+    warnings = tuple(f"measured on different machines: {d}" for d in differences)
+    return Judged(
+        base.head,
+        head.head,
+        judgement,
+        base.duration_s + head.duration_s,
+        (*warnings, *base.warnings, *head.warnings),
     )
 
 
-def wave_settings(config: Config, head: Run) -> WaveSettings | None:
+def make_verdict(judged: Judged, config: Config) -> Verdict:
+    """Conclude from the rows, and put everything a reader needs beside them."""
+    gate, judgement = config.gate, judged.judgement
+    min_compared = gate.min_compared if isinstance(gate.min_compared, int) else None
+    decision, exit_code = conclude(
+        judgement.rows,
+        fail_on=gate.fail_on,
+        min_compared=judgement.base_benchmarks if min_compared is None else min_compared,
+        advisory_fails=config.baseline.advisory_fails,
+    )
+    unused = config.unmatched_rules([row.benchmark for row in judgement.rows])
+    verdict = Verdict(
+        decision=decision,
+        exit_code=exit_code,
+        summary="",
+        base=judged.base.source,
+        head=judged.head.source,
+        settings=GateSettings(
+            rule=gate.rule,
+            alpha=gate.alpha,
+            correction="none" if gate.rule == "classical" else "holm",
+            confidence=gate.confidence,
+            fail_on=tuple(gate.fail_on),
+            min_compared=min_compared,
+        ),
+        rows=tuple(worst_first(judgement.rows)),
+        warnings=(*judged.warnings, *judgement.warnings, *unused),
+        environment=judged.head.environment,
+        duration_s=judged.duration_s,
+        rounds=_rounds(judged.head),
+    )
+    return replace(verdict, summary=headline(verdict))
+
+
+def _waves(config: Config, head: Run) -> WaveSettings | None:
     """Give the procedure that chose the rounds of a run; None when all were measured regardless."""
     if not head.screen_rounds:
         return None
@@ -47,49 +113,5 @@ def wave_settings(config: Config, head: Run) -> WaveSettings | None:
     )
 
 
-def make_verdict(
-    base: Run,
-    head: Run,
-    judgement: Judgement,
-    config: Config,
-    *,
-    duration_s: float,
-    warnings: tuple[str, ...] = (),
-) -> Verdict:
-    """Conclude from the rows, and put everything a reader needs beside them."""
-    gate = config.gate
-    least = judgement.base_benchmarks if gate.min_compared is None else gate.min_compared
-    decision, exit_code = conclude(
-        judgement.rows,
-        fail_on=gate.fail_on,
-        min_compared=least,
-        advisory_fails=config.baseline.advisory_fails,
-    )
-    classical = gate.rule == "classical"
-    verdict = Verdict(
-        decision=decision,
-        exit_code=exit_code,
-        summary="",
-        base=base.source,
-        head=head.source,
-        settings=GateSettings(
-            rule=gate.rule,
-            alpha=gate.alpha,
-            correction="none" if classical else "holm",
-            confidence=gate.confidence,
-            fail_on=tuple(gate.fail_on),
-            min_compared=gate.min_compared,
-        ),
-        rows=tuple(worst_first(judgement.rows)),
-        warnings=(*warnings, *judgement.warnings),
-        environment=head.environment,
-        duration_s=duration_s,
-        rounds=_rounds(head),
-    )
-    return replace(verdict, summary=headline(verdict))
-
-
 def _rounds(run: Run) -> int:
-    """How many rounds a run has."""
-    indices = {x.round for b in run.benchmarks for s in b.series for x in s.launches}
-    return len(indices)
+    return len({x.round for b in run.benchmarks for s in b.series for x in s.launches})

@@ -2,47 +2,83 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate import __version__
+from benchgate.errors import Interrupted
 from benchgate.files import write_atomic
+from benchgate.git.branches import current_branch
+from benchgate.git.changes import read_changes
 from benchgate.measure.engine import ArmName
 from benchgate.measure.environment import read_environment
 from benchgate.model.codec import encode_result
-from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result, Run, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+    from typing import Self
 
     from benchgate.app.effects import Effects
+    from benchgate.git.repository import Git
     from benchgate.measure.session import Session
+    from benchgate.model.environment import Environment
 
 
 @dataclass(slots=True)
 class Record:
-    """Gives the result at any moment, and saves it.
+    """Gives the result of a session at any moment, and saves it.
 
     Attributes:
         sources: the code of each arm.
         output: where to save; None keeps it in memory.
+        warnings: for the result; may grow while measuring.
     """
 
     session: Session
     sources: Mapping[ArmName, Source]
+    environments: Mapping[ArmName, Environment]
     screen_rounds: int
     started: str
-    began_s: float
-    clock: Callable[[], float]
-    environments: Mapping[ArmName, Environment]
+    elapsed_s: Callable[[], float]
     redact: Redactor
     output: Path | None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...]
+    complete: bool = False
 
-    def result(self, *, complete: bool) -> Result:
+    @classmethod
+    def begin(
+        cls,
+        session: Session,
+        sources: Mapping[ArmName, Source],
+        effects: Effects,
+        *,
+        began_s: float,
+        started: str,
+        screen_rounds: int,
+        output: Path | None,
+        warnings: tuple[str, ...],
+    ) -> Self:
+        """Describe the machine, and take note of what will not change any more."""
+        environments = {
+            arm: read_environment(effects.environ, session.toolchains[arm]) for arm in session.arms
+        }
+        return cls(
+            session=session,
+            sources=sources,
+            environments=environments,
+            screen_rounds=screen_rounds,
+            started=started,
+            elapsed_s=lambda: effects.clock() - began_s,
+            redact=Redactor(effects.environ),
+            output=output,
+            warnings=warnings,
+        )
+
+    def result(self) -> Result:
         """Give what was measured so far."""
         runs = {
             arm: Run(
@@ -51,7 +87,7 @@ class Record:
                 environment=self.environments[arm],
                 benchmarks=benchmarks,
                 seed=self.session.seed,
-                complete=complete,
+                complete=self.complete,
                 screen_rounds=self.screen_rounds,
             )
             for arm, benchmarks in self.session.results().items()
@@ -59,17 +95,36 @@ class Record:
         return Result(
             head=runs[ArmName.HEAD],
             base=runs.get(ArmName.BASE),
-            duration_s=self.clock() - self.began_s,
+            duration_s=self.elapsed_s(),
             warnings=self.warnings,
             tool=f"benchgate {__version__}",
         )
 
-    def save(self, *, complete: bool = False) -> None:
+    def save(self) -> None:
         """Write the result file, where one is wanted."""
         if self.output is not None:
-            write_atomic(self.output, encode_result(self.result(complete=complete), self.redact))
+            write_atomic(self.output, encode_result(self.result(), self.redact))
+
+    def finish(self) -> None:
+        """Save it as complete."""
+        self.complete = True
+        self.save()
+
+    @contextmanager
+    def kept_when_interrupted(self) -> Iterator[None]:
+        """Save before an interruption goes on its way.
+
+        Raises:
+            Interrupted: instead of KeyboardInterrupt.
+        """
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.save()
+            hint = f"What was measured is in {self.output}." if self.output else ""
+            raise Interrupted("interrupted", hint=hint) from None
 
 
-def environments_of(session: Session, effects: Effects) -> dict[ArmName, Environment]:
-    """Describe this machine for each arm, with the versions that the arm's benchmarks use."""
-    return {arm: read_environment(effects.environ, session.toolchains[arm]) for arm in session.arms}
+def working_tree_source(git: Git) -> Source:
+    """Describe what the user has checked out, changes included."""
+    return Source(sha=git.head_sha(), ref=current_branch(git), dirty=read_changes(git).dirty)

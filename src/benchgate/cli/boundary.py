@@ -46,7 +46,7 @@ def guarded(command: click.Command) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 

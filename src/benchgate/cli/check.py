@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -12,6 +11,9 @@ from benchgate.app.choice import Choice
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs
 from benchgate.cli.world import configuration, real_effects, repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command("check")
@@ -36,7 +38,7 @@ def command(
     config_file: Path | None,
     quiet: bool,
     verbose: bool,
-    **overrides: Any,
+    **overrides: Unpack[o.Overrides],
 ) -> int:
     """Measure base and head in turn, decide, report.
 

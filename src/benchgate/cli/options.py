@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+class Overrides(TypedDict, total=False):
+    """Options that stand for keys of the configuration; see Config.with_overrides."""
+
+    budget: str | None
+    rounds: int | None
+    seed: int | None
+    margin: str | None
+    alpha: float | None
+    rule: str | None
+    fail_on: tuple[str, ...]
+
+
 F = TypeVar("F", bound="Callable[..., Any]")
+_Option: TypeAlias = "Callable[[Any], Any]"
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -79,7 +93,7 @@ QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, only the 
 VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every row and its test.")
 
 
-def options(*groups: Any) -> Callable[[F], F]:
+def options(*groups: _Option | tuple[_Option, ...]) -> Callable[[F], F]:
     """Add options, single ones or tuples of them, in the order given."""
 
     def add(function: F) -> F:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
@@ -62,6 +61,7 @@ class Outputs:
     @staticmethod
     def _put(path: Path, data: bytes) -> None:
         if path == _STANDARD_OUTPUT:
-            click.get_binary_stream("stdout").write(data.rstrip(b"\n") + b"\n")
+            sys.stdout.buffer.write(data.rstrip(b"\n") + b"\n")
+            sys.stdout.buffer.flush()
         else:
             write_atomic(path, data)

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from benchgate.app.effects import Effects
 from benchgate.config import load
+from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
 from benchgate.report.progress import create_progress
 
@@ -45,6 +46,14 @@ def real_effects(*, quiet: bool = False) -> Effects:
 def repository(cwd: Path) -> Git:
     """Find the repository that the command was called in."""
     return Git(find_root(cwd))
+
+
+def repository_or_none(cwd: Path) -> Git | None:
+    """Find the repository, for commands that also work without one."""
+    try:
+        return repository(cwd)
+    except NotARepositoryError:
+        return None
 
 
 def configuration(cwd: Path, root: Path | None, explicit: Path | None) -> Config:

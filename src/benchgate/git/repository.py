@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.errors import UsageError
+from benchgate.errors import NotARepositoryError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,8 @@ def find_root(start: Path) -> Path:
     """The root of the checkout that a folder lies in.
 
     Raises:
-        UsageError: there is none, or git is absent, or refuses to work there.
+        NotARepositoryError: there is none.
+        UsageError: git is absent, or refuses to work there.
     """
     done = _git(start, "rev-parse", "--show-toplevel")
     if done.exit_code == 0:
@@ -64,7 +65,7 @@ def find_root(start: Path) -> Path:
             hint="\n".join(remedy) or "git config --global --add safe.directory '*'",
         )
     if "not a git repository" in done.error:
-        raise UsageError(
+        raise NotARepositoryError(
             f"{start} is not in a git repository",
             hint="Commits are compared, so run this inside of a repository; "
             "without one, measure with `benchgate run` and use `benchgate compare`.",

@@ -20,13 +20,17 @@ _HYPERVISORS = {"QEMU": "KVM", "Amazon EC2": "Amazon EC2", "Google": "Google Com
 
 
 def read_environment(
-    environ: Mapping[str, str], toolchains: Mapping[str, str] | None = None
+    environ: Mapping[str, str],
+    toolchains: Mapping[str, str] | None = None,
+    *,
+    cpu_count: int | None = None,
 ) -> Environment:
     """Describe this machine.
 
     Args:
         environ: of the process; CI systems name their image there.
         toolchains: versions of the tools that the benchmarks use.
+        cpu_count: CPUs that may be used, where this process itself is kept off one of them.
     """
     cpu = _cpu_fields()
     return Environment(
@@ -35,7 +39,7 @@ def read_environment(
         machine=platform.machine(),
         cpu_model=cpu.get("model name") or _sysctl("machdep.cpu.brand_string"),
         cpu_flags_hash=_short_hash(cpu.get("flags") or cpu.get("Features") or ""),
-        cpu_count=len(available_cpus()),
+        cpu_count=cpu_count or len(available_cpus()),
         memory_bytes=_memory_bytes(),
         governor=_read(_CPU_FOLDER / "cpu0/cpufreq/scaling_governor"),
         turbo=_turbo(),

@@ -1,0 +1,30 @@
+"""`benchgate compare`: decide between stored results, without measuring anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.app.judging import judge_run, judge_stored, make_verdict
+from benchgate.files import read_result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.model.verdict import Verdict
+
+
+def compare(base: Path, head: Path | None, config: Config) -> Verdict:
+    """Decide between the heads of two result files, or between the two arms of one.
+
+    Args:
+        base: the older result; alone, a result of `benchgate check`, whose verdict is made anew.
+
+    Raises:
+        UsageError: a file cannot be read, or one alone holds one arm only.
+        FormatError: a file is no result, or damaged.
+    """
+    first = read_result(base)
+    if head is None:
+        return make_verdict(judge_run(first, config), config)
+    return make_verdict(judge_stored(first, read_result(head), config), config)

@@ -1,0 +1,137 @@
+"""`benchgate init`: a first configuration for a Python project, from what is found in it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.app.engines import find_benchmark_folders
+from benchgate.config.load import OWN_FILE
+from benchgate.errors import UsageError
+from benchgate.measure.engine import Arm, ArmName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NEW_FOLDER = "benchmarks"
+_COMPILED = ("setuptools-rust", "maturin", "scikit-build", "meson-python", "cython", "pybind11")
+
+_CONFIGURATION = """\
+# How benchgate measures and judges this project. What is not said here has a default:
+# `benchgate schema config` describes every key.
+
+{build}[[benchmark]]
+python = {folders}
+
+# Any program can be measured too; each execution is a process of its own:
+# [[benchmark]]
+# name = "cli/startup"
+# command = "python3 -m {package} --version"
+
+# [gate]
+# margin = "2%"      # the smallest change that matters
+"""
+
+_BUILD = """\
+# The project has compiled parts, so each side gets an environment of its own.
+[build]
+command = ["python3 -m venv {env}", "{env}/bin/pip install ."]
+
+"""
+
+_STARTER = '''\
+"""Benchmarks of {package}: every function named bench_* is one."""
+
+import {package}
+
+
+def bench_replace_me():
+    """Call what must not get slower; what it returns is thrown away."""
+    repr({package})
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file to be written, relative to the root."""
+
+    path: str
+    text: str
+
+
+def propose(root: Path) -> tuple[NewFile, ...]:
+    """Give the files that would make a first `benchgate check` work.
+
+    Raises:
+        UsageError: there is a configuration already, or no Python package to measure.
+    """
+    if (root / OWN_FILE).exists():
+        raise UsageError(
+            f"{root / OWN_FILE} exists already",
+            hint="Edit it; `benchgate validate` checks it.",
+        )
+    project = _read_project(root)
+    if "benchgate" in project.get("tool", {}):
+        raise UsageError(
+            f"{root / 'pyproject.toml'} has a [tool.benchgate] table already",
+            hint="Edit it; `benchgate validate` checks it.",
+        )
+    package = next(_packages(root), None)
+    folders = find_benchmark_folders([Arm(ArmName.HEAD, root, root / ".benchgate-env")])
+    if package is None and not folders:
+        raise UsageError(
+            f"{root} holds neither a Python package nor a file bench_*.py",
+            hint="Any program can be measured: write a benchgate.toml with\n"
+            '  [[benchmark]]\n  name = "mine"\n  command = "./my-program --option"',
+        )
+    files = []
+    if not folders and package is not None:
+        folders = (_NEW_FOLDER,)
+        files.append(NewFile(f"{_NEW_FOLDER}/bench_{package}.py", _STARTER.format(package=package)))
+    quoted = [f'"{folder}"' for folder in folders]
+    text = _CONFIGURATION.format(
+        build=_BUILD if _has_compiled_parts(root, project) else "",
+        folders=quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]",
+        package=package or "mypackage",
+    )
+    return (NewFile(OWN_FILE, text), *files)
+
+
+def write(root: Path, files: tuple[NewFile, ...]) -> None:
+    """Write proposed files; what exists is never overwritten.
+
+    Raises:
+        UsageError: a file exists, or cannot be written.
+    """
+    for file in files:
+        path = root / file.path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as stream:
+                stream.write(file.text)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _read_project(root: Path) -> dict[str, dict[str, object]]:
+    try:
+        return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _packages(root: Path) -> Iterator[str]:
+    """Name the importable packages, those in src first."""
+    for folder in (root / "src", root):
+        for init in sorted(folder.glob("*/__init__.py")):
+            if init.parent.name.isidentifier() and init.parent.name not in {"tests", "docs"}:
+                yield init.parent.name
+
+
+def _has_compiled_parts(root: Path, project: dict[str, dict[str, object]]) -> bool:
+    requires = str(project.get("build-system", {}).get("requires", "")).lower()
+    return any(name in requires for name in _COMPILED) or any(
+        (root / name).exists() for name in ("Cargo.toml", "meson.build")
+    )

@@ -1,0 +1,93 @@
+"""From arms to an open session: built, pinned, and with its benchmarks found."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchgate.app.choice import leave_out_unwanted
+from benchgate.app.engines import choose_place, make_engines
+from benchgate.errors import UsageError
+from benchgate.git.repository import clean_environ
+from benchgate.measure.affinity import kept_off
+from benchgate.measure.build import build
+from benchgate.measure.guardian import Guardian
+from benchgate.measure.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import ExitStack
+    from pathlib import Path
+
+    from benchgate.app.choice import Choice
+    from benchgate.app.effects import Effects
+    from benchgate.config import Config
+    from benchgate.measure.engine import Arm
+
+
+def open_session(
+    stack: ExitStack,
+    arms: Iterable[Arm],
+    config: Config,
+    effects: Effects,
+    *,
+    checkout: Path | None,
+    choice: Choice,
+) -> Session:
+    """Build the arms and find their benchmarks.
+
+    Args:
+        stack: closes what is opened here.
+        checkout: the user's tree, from which nothing may be imported; None where it is an arm.
+
+    Raises:
+        MeasureError: the head cannot be built.
+        BaselineError: the base cannot be built.
+        UsageError: there are no benchmarks, or none that was asked for.
+    """
+    guardian = stack.enter_context(Guardian.start())
+    ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
+    _build(ready, config, guardian, effects)
+    place = choose_place(config, checkout)
+    stack.enter_context(kept_off(place.cpu))
+    environ = clean_environ(effects.environ)
+    seed = config.measure.seed
+    session = stack.enter_context(
+        closing(
+            Session(
+                make_engines(config, ready, place, guardian, environ),
+                [arm.name for arm in ready],
+                effects.draw_seed() if seed is None else seed,
+                effects.clock,
+            )
+        )
+    )
+    session.discover()
+    leave_out_unwanted(choice, session)
+    _require_benchmarks(session, config)
+    return session
+
+
+def _build(arms: Iterable[Arm], config: Config, guardian: Guardian, effects: Effects) -> None:
+    if not config.build.commands:
+        return
+    for arm in arms:
+        effects.progress.building(arm.name)
+        build(
+            arm,
+            config.build.commands,
+            timeout_s=config.build.timeout_s,
+            variables=config.build.env,
+            guardian=guardian,
+        )
+
+
+def _require_benchmarks(session: Session, config: Config) -> None:
+    if session.ids or any(session.recorder.failures(arm) for arm in session.arms):
+        return
+    raise UsageError(
+        f"no benchmarks found ({config.source or 'there is no configuration'})",
+        hint="A benchmark is a function `bench_*` in a file `bench_*.py`, or a [[benchmark]] with "
+        "a command in benchgate.toml; `benchgate init` writes a first one.",
+    )

@@ -1,0 +1,96 @@
+"""`benchgate run` and `benchgate list`: one tree alone."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchgate.app.choice import Choice
+from benchgate.app.opening import open_session
+from benchgate.app.records import Record, working_tree_source
+from benchgate.app.rounds import FixedRounds, measure_rounds
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.worktree import one_arm, sweep
+from benchgate.model.result import Source
+from benchgate.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.app.effects import Effects
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.measure.session import Session
+    from benchgate.model.result import Result
+
+DEFAULT_ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What the user asked for, beside the configuration.
+
+    Attributes:
+        output: the result file; saved after every round.
+    """
+
+    choice: Choice = field(default_factory=Choice)
+    output: Path | None = None
+
+
+def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
+    """Measure the working tree, or the current folder where there is no repository.
+
+    Raises:
+        MeasureError: the build failed.
+        UsageError: no benchmarks.
+        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+    """
+    began_s, started = effects.clock(), effects.now()
+    with open_tree(request.choice, config, git, effects) as (session, notes):
+        record = Record.begin(
+            session,
+            {ArmName.HEAD: working_tree_source(git) if git else Source()},
+            effects,
+            began_s=began_s,
+            started=started,
+            screen_rounds=0,
+            output=request.output,
+            warnings=notes,
+        )
+        effects.progress.found(len(session.ids))
+        with record.kept_when_interrupted():
+            dropped = measure_rounds(
+                session,
+                FixedRounds(session, config.measure.rounds or DEFAULT_ROUNDS),
+                budget_s=config.measure.budget_s,
+                clock=effects.clock,
+                progress=effects.progress,
+                save=record.save,
+            )
+        if dropped:
+            budget = format_duration(config.measure.budget_s)
+            record.warnings += (f"the budget of {budget} ended before the last round",)
+        record.finish()
+        return record.result()
+
+
+@contextmanager
+def open_tree(
+    choice: Choice, config: Config, git: Git | None, effects: Effects
+) -> Iterator[tuple[Session, tuple[str, ...]]]:
+    """Open a session on the working tree alone; give it, and notes for its result."""
+    with ExitStack() as stack:
+        if git is None:
+            folder = effects.cwd
+            arm = Arm(ArmName.HEAD, folder, folder / ".benchgate-env")
+            yield open_session(stack, [arm], config, effects, checkout=None, choice=choice), ()
+            return
+        warnings = sweep(git)
+        trees = stack.enter_context(one_arm(git))
+        session = open_session(
+            stack, trees.arms.values(), config, effects, checkout=git.root, choice=choice
+        )
+        yield session, (*warnings, *trees.notes)

@@ -1,0 +1,49 @@
+"""`benchgate list`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from benchgate.app.choice import Choice
+from benchgate.app.run import open_tree
+from benchgate.app.show import list_benchmarks
+from benchgate.cli import options as o
+from benchgate.cli.world import configuration, console, real_effects, repository_or_none
+from benchgate.report.listing import render_listing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAILED_EXIT_CODE = 5
+
+
+@click.command("list")
+@o.options(o.CHOICE, o.CONFIG, o.QUIET)
+def command(
+    globs: tuple[str, ...], tags: tuple[str, ...], config_file: Path | None, quiet: bool
+) -> int:
+    """List what would be measured.
+
+    The benchmark files are imported, as for a measurement; nothing is measured.
+
+    \b
+    Example:
+      benchgate list --filter 'parse/*'
+
+    Exit code 0: everything could be read, 5: a benchmark file could not.
+    """
+    effects = real_effects(quiet=quiet)
+    git = repository_or_none(effects.cwd)
+    config = configuration(effects.cwd, git.root if git else None, config_file)
+    try:
+        with open_tree(Choice(globs, tags), config, git, effects) as (session, _):
+            listed = list_benchmarks(session)
+            failures = [f for arm in session.arms for f in session.recorder.failures(arm)]
+    finally:
+        effects.progress.close()
+    render_listing(listed, console())
+    for failure in failures:
+        click.echo(f"error: {failure.id}: {failure.error}", err=True)
+    return FAILED_EXIT_CODE if failures else 0

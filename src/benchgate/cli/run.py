@@ -1,0 +1,56 @@
+"""`benchgate run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+import click
+
+from benchgate.app.choice import Choice
+from benchgate.app.run import RunRequest, run
+from benchgate.app.show import view_result
+from benchgate.cli import options as o
+from benchgate.cli.world import configuration, console, real_effects, repository_or_none
+from benchgate.files import ensure_writable
+from benchgate.report.listing import render_result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAILED_EXIT_CODE = 5
+
+
+@click.command("run")
+@o.options(o.CHOICE, o.MEASURING, o.OUTPUT, o.CONFIG, o.QUIET)
+def command(
+    globs: tuple[str, ...],
+    tags: tuple[str, ...],
+    output: Path | None,
+    config_file: Path | None,
+    quiet: bool,
+    **overrides: Unpack[o.Overrides],
+) -> int:
+    """Measure one tree, write a result file.
+
+    The working tree is measured, uncommitted changes included; outside of a git repository
+    it is the current folder. Two results can be compared with `benchgate compare`.
+
+    \b
+    Example:
+      benchgate run --output before.json.gz
+
+    Exit code 0: everything ran, 5: a benchmark failed.
+    """
+    effects = real_effects(quiet=quiet)
+    if output is not None:
+        ensure_writable(output)
+    git = repository_or_none(effects.cwd)
+    root = git.root if git else None
+    config = configuration(effects.cwd, root, config_file).with_overrides(**overrides)
+    try:
+        result = run(RunRequest(Choice(globs, tags), output), config, git, effects)
+    finally:
+        effects.progress.close()
+    view = view_result(result)
+    render_result(view, console())
+    return FAILED_EXIT_CODE if view.runs[0].failures else 0
