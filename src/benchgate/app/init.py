@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.app.engines import find_benchmark_folders
@@ -14,6 +13,7 @@ from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _NEW_FOLDER = "benchmarks"
 _COMPILED = ("setuptools-rust", "maturin", "scikit-build", "meson-python", "cython", "pybind11")

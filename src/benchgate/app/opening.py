@@ -60,6 +60,7 @@ def open_session(
                 [arm.name for arm in ready],
                 effects.draw_seed() if seed is None else seed,
                 effects.clock,
+                cpu_count=len(place.cpus),
             )
         )
     )

@@ -64,7 +64,10 @@ class Record:
     ) -> Self:
         """Describe the machine, and take note of what will not change any more."""
         environments = {
-            arm: read_environment(effects.environ, session.toolchains[arm]) for arm in session.arms
+            arm: read_environment(
+                effects.environ, session.toolchains[arm], cpu_count=session.cpu_count
+            )
+            for arm in session.arms
         }
         return cls(
             session=session,

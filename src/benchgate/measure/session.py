@@ -23,6 +23,7 @@ class Session:
         arms: one or two.
         seed: all random choices follow from it and the number of the round.
         clock: seconds that only grow, for what a benchmark costs.
+        cpu_count: CPUs that the benchmarks may use, for the record.
     """
 
     def __init__(
@@ -31,10 +32,13 @@ class Session:
         arms: Sequence[ArmName],
         seed: int,
         clock: Callable[[], float],
+        *,
+        cpu_count: int | None = None,
     ) -> None:
         self.recorder = Recorder(arms)
         self.arms = tuple(arms)
         self.seed = seed
+        self.cpu_count = cpu_count
         self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
         self.costs_s: dict[str, float] = {}
         self.hidden: frozenset[str] = frozenset()
