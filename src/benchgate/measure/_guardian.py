@@ -1,0 +1,77 @@
+"""End what a benchgate that was killed has left behind; run in a small process of its own.
+
+Started as `python -I -S _guardian.py TABLE TOKEN`. Standard input is a pipe that nobody
+writes to: when it ends, benchgate is gone. TABLE is the descriptor of a file of 8-byte
+process group numbers, 0 where a place is free, read only then: while measuring goes on,
+the guardian does not run at all and so disturbs nothing. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from struct import Struct
+
+SESSION_VARIABLE = "BENCHGATE_SESSION"
+SLOT = Struct("=q")
+PATIENCE_S = 1.5
+PAUSE_S = 0.05
+
+
+def kill_bearers(token: str) -> int:
+    """Kill each process whose first environment carried the session's token, as soon as it is seen.
+
+    Returns:
+        How many there were; none where /proc is absent.
+    """
+    variable = f"{SESSION_VARIABLE}={token}".encode()
+    found = 0
+    with suppress(OSError):
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            with suppress(OSError):  # it ended meanwhile, or belongs to somebody else
+                if variable in (entry / "environ").read_bytes().split(b"\0"):
+                    found += 1
+                    os.kill(int(entry.name), signal.SIGKILL)
+    return found
+
+
+def end(groups: list[int], token: str, patience_s: float = PATIENCE_S) -> None:
+    """Kill the process groups and the token's bearers, again until two looks find none of these.
+
+    Two, because the environment of a process that is just being started reads as empty.
+    What cannot die (in an uninterruptible call), and what forks and leaves its group faster
+    than /proc can be read, is given up after `patience_s`.
+    """
+    deadline = time.monotonic() + patience_s
+    quiet = 0
+    while quiet < 2 and time.monotonic() < deadline:
+        for group in groups:
+            with suppress(OSError):
+                os.killpg(group, signal.SIGKILL)
+        quiet = 0 if kill_bearers(token) else quiet + 1
+        time.sleep(PAUSE_S)
+
+
+def read_groups(table: int) -> list[int]:
+    """Process groups in the table."""
+    data = os.pread(table, os.fstat(table).st_size, 0)
+    whole = len(data) - len(data) % SLOT.size
+    return [group for (group,) in SLOT.iter_unpack(data[:whole]) if group > 0]
+
+
+def main() -> None:
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_IGN)
+    while os.read(0, 4096):
+        pass
+    end(read_groups(int(sys.argv[1])), sys.argv[2])
+
+
+if __name__ == "__main__":
+    main()

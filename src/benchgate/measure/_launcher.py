@@ -1,0 +1,309 @@
+"""Run commands for benchgate one at a time, from a process as small as Python allows.
+
+A child's peak memory, as the OS counts it, starts at the peak of the process that spawned it:
+run from benchgate itself, with its numeric libraries, every command would seem to need 100 MB.
+A small parent that does nothing else also disturbs what it measures least.
+
+Started as `python -I -S _launcher.py`. Each line of standard input is a request, answered by
+one line on standard output, both JSON. When standard input ends, the command that is
+running is killed with its process group, and the launcher ends. Standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+
+TYPE_CHECKING = False  # importing it from typing costs more than a megabyte
+
+if TYPE_CHECKING:
+    import resource
+    from collections.abc import Callable
+    from typing import TypeAlias, TypedDict
+
+    ExitWatch: TypeAlias = "PidFd | WaitingThread"
+
+    class Request(TypedDict):
+        """What to run; `program` is the file of `argv[0]`, already looked up."""
+
+        program: str
+        argv: list[str]
+        cwd: str
+        env: dict[str, str]
+        timeout_s: float
+        cpus: list[int] | None
+
+    class Usage(TypedDict):
+        """The fields of `process.Execution`."""
+
+        wall_ns: int
+        user_ns: int
+        system_ns: int
+        peak_rss_bytes: int
+        peak_rss_floor_bytes: int
+        returncode: int
+        timed_out: bool
+        output_tail: str
+
+    class Reply(TypedDict, total=False):
+        """What it cost; or, in a sentence, why it could not be started."""
+
+        usage: Usage
+        refused: str
+
+
+TAIL_BYTES = 8192
+READ_BYTES = 65536
+# A process that left the group may hold the pipe and flood it for ever; a full pipe is less.
+LAST_READS = 32
+# What is ignored here, by us or by Python itself, must not be ignored in a child.
+IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ)
+
+
+class Abandoned(Exception):  # noqa: N818 - an event, and nobody's fault
+    """Benchgate has gone, or wants no answer any more."""
+
+
+class PidFd:
+    """Tells by `fd`, which becomes readable, that a child has ended: its pidfd, on Linux."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self.fd = os.pidfd_open(pid)
+
+    def reap(self) -> tuple[int, resource.struct_rusage]:
+        """Wait for the end; give the status and what was used."""
+        os.close(self.fd)
+        _, status, usage = os.wait4(self._pid, 0)
+        return status, usage
+
+
+class WaitingThread:
+    """The same by a thread that waits for the child, on any POSIX system."""
+
+    def __init__(self, pid: int) -> None:
+        import threading  # noqa: PLC0415 - costs memory, which is the floor of every measurement
+
+        self._result: tuple[int, resource.struct_rusage] | None = None
+        self.fd, ended = os.pipe()
+
+        def wait() -> None:
+            _, status, usage = os.wait4(pid, 0)
+            self._result = status, usage
+            os.close(ended)
+
+        self._thread = threading.Thread(target=wait)
+        self._thread.start()
+
+    def reap(self) -> tuple[int, resource.struct_rusage]:
+        self._thread.join()
+        os.close(self.fd)
+        if self._result is None:
+            raise RuntimeError("the waiting thread failed")
+        return self._result
+
+
+def watch_exit(pid: int) -> ExitWatch:
+    """Choose the best watch that this system has."""
+    if sys.platform == "linux":
+        try:
+            return PidFd(pid)
+        except OSError:  # an old kernel, or a sandbox that forbids the call
+            pass
+    return WaitingThread(pid)
+
+
+class Output:
+    """The reading end of a child's output: drained, and only its tail kept."""
+
+    def __init__(self, fd: int) -> None:
+        os.set_blocking(fd, False)
+        self.fd = fd
+        self.tail = b""
+        self._buffer = bytearray(READ_BYTES)
+
+    def read(self) -> bool:
+        """Take what is there, up to one buffer; False when there was nothing."""
+        try:
+            count = os.readv(self.fd, [self._buffer])
+        except BlockingIOError:
+            return False
+        fresh = self._buffer[max(0, count - TAIL_BYTES) : count]
+        self.tail = (self.tail + fresh)[-TAIL_BYTES:]
+        return count > 0
+
+    def finish(self) -> str:
+        """Take what is left, without waiting, and give the tail of all as text."""
+        for _ in range(LAST_READS):
+            if not self.read():
+                break
+        os.close(self.fd)
+        return self.tail.decode(errors="replace")
+
+
+class Launcher:
+    """Runs one request after the other.
+
+    Args:
+        control: descriptor that becomes readable when an execution is to be abandoned.
+        watch: how to learn of a child's end.
+    """
+
+    def __init__(self, control: int, watch: Callable[[int], ExitWatch]) -> None:
+        self._control = control
+        self._watch = watch
+        self._home = frozenset[int]()
+        if sys.platform == "linux":
+            self._home = frozenset(os.sched_getaffinity(0))
+
+    def execute(self, request: Request) -> Reply:
+        """Run a command to its end, or to its timeout.
+
+        Raises:
+            Abandoned: after the command was killed.
+        """
+        read_end, write_end = os.pipe()
+        output = Output(read_end)
+        try:
+            started_ns, pid = self._spawn(request, write_end)
+        except (OSError, ValueError) as error:
+            output.finish()
+            return {"refused": reason(error)}
+        finally:
+            os.close(write_end)
+        watch = self._watch(pid)
+        try:
+            ended_ns, timed_out = self._attend(watch, output, started_ns, request["timeout_s"])
+        finally:
+            kill_group(pid)
+            status, usage = watch.reap()
+            tail = output.finish()
+        cost: Usage = {
+            "wall_ns": ended_ns - started_ns,
+            "user_ns": round(usage.ru_utime * 1e9),
+            "system_ns": round(usage.ru_stime * 1e9),
+            "peak_rss_bytes": maxrss_bytes(usage),
+            "peak_rss_floor_bytes": own_peak_rss_bytes(),
+            "returncode": os.waitstatus_to_exitcode(status),
+            "timed_out": timed_out,
+            "output_tail": tail,
+        }
+        return {"usage": cost}
+
+    def _spawn(self, request: Request, output: int) -> tuple[int, int]:
+        """Start the command; give the time just before, and its process and group number."""
+        cpus = request["cpus"]
+        os.chdir(request["cwd"])
+        try:
+            # A child starts on the CPUs of the thread that spawns it: none starts unpinned.
+            self._move_to(frozenset(cpus) if cpus else self._home)
+            started_ns = time.perf_counter_ns()
+            pid = os.posix_spawn(
+                request["program"],
+                request["argv"],
+                request["env"],
+                file_actions=(
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, output, 1),
+                    (os.POSIX_SPAWN_DUP2, output, 2),
+                ),
+                setsid=True,
+                setsigmask=(),
+                setsigdef=IGNORED,
+            )
+        finally:
+            # Out of the child's way, where there is another CPU.
+            self._move_to(self._home - frozenset(cpus or ()) or self._home)
+            os.chdir("/")
+        return started_ns, pid
+
+    def _move_to(self, cpus: frozenset[int]) -> None:
+        if sys.platform != "linux":
+            if cpus:
+                raise OSError(f"{sys.platform} does not bind processes to CPUs")
+            return
+        try:
+            os.sched_setaffinity(0, cpus)
+        except OSError as error:
+            message = f"the OS does not bind it to the CPUs {sorted(cpus)}"
+            raise OSError(error.errno, message) from error
+
+    def _attend(
+        self, watch: ExitWatch, output: Output, started_ns: int, timeout_s: float
+    ) -> tuple[int, bool]:
+        """Drain the output until the child ends; give the time then, and whether it timed out."""
+        poller = select.poll()
+        for fd in (watch.fd, output.fd, self._control):
+            poller.register(fd, select.POLLIN)
+        deadline_ns = started_ns + round(timeout_s * 1e9)
+        now_ns = started_ns
+        while True:
+            ready = {fd for fd, _ in poller.poll(max(0.0, (deadline_ns - now_ns) / 1e6))}
+            now_ns = time.perf_counter_ns()
+            if watch.fd in ready:
+                return now_ns, False
+            if self._control in ready:
+                raise Abandoned
+            if now_ns >= deadline_ns:
+                return now_ns, True
+            if output.fd in ready and not output.read():
+                poller.unregister(output.fd)  # closed by the child, which goes on
+
+
+def kill_group(pgid: int) -> None:
+    """Kill what is left of a process group."""
+    # Nobody left, or on macOS nobody but a zombie.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pgid, signal.SIGKILL)
+
+
+def maxrss_bytes(usage: resource.struct_rusage) -> int:
+    """Peak memory, which macOS counts in bytes and Linux in KiB."""
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def own_peak_rss_bytes() -> int:
+    """Peak memory of this process, below which a child's cannot be seen; 0 where unknown.
+
+    Not from rusage: there this process itself starts at the peak of the one that spawned it.
+    """
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:  # noqa: PTH123 - pathlib is large
+            for line in file:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+def reason(error: OSError | ValueError) -> str:
+    """What the OS or Python says about a command that cannot be started."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error)
+
+
+def main() -> None:
+    for name in IGNORED:
+        signal.signal(name, signal.SIG_IGN)
+    launcher = Launcher(control=0, watch=watch_exit)
+    pending = b""
+    while chunk := os.read(0, READ_BYTES):
+        pending += chunk
+        while b"\n" in pending:
+            line, _, pending = pending.partition(b"\n")
+            try:
+                reply = launcher.execute(json.loads(line))
+                os.write(1, json.dumps(reply).encode() + b"\n")
+            except (Abandoned, BrokenPipeError):
+                return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Which CPUs may be used, which one is idle, and keeping benchgate itself off it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# Of a CPU's line in /proc/stat: user nice system idle iowait irq softirq steal, see proc(5).
+# Guest time, which follows, is already part of user time.
+_BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Pinning:
+    """Whether processes can be bound to CPUs here; true in a condition when they can.
+
+    Attributes:
+        reason: why not, to follow "not pinned: "; "" when it is supported.
+    """
+
+    supported: bool
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.supported
+
+
+def supports_pinning() -> Pinning:
+    """Find out whether this OS binds processes to CPUs, by trying what changes nothing."""
+    if sys.platform != "linux":
+        return Pinning(supported=False, reason=f"{sys.platform} does not bind processes to CPUs")
+    try:
+        os.sched_setaffinity(0, os.sched_getaffinity(0))
+    except OSError as error:
+        return Pinning(supported=False, reason=f"the OS refused: {error.strerror}")
+    return Pinning(supported=True)
+
+
+def available_cpus() -> frozenset[int]:
+    """CPUs that this thread may use now; inside of `kept_off` one fewer."""
+    if sys.platform != "linux":
+        return frozenset(range(os.cpu_count() or 1))
+    return frozenset(os.sched_getaffinity(0))
+
+
+def read_busy_ticks(path: Path = Path("/proc/stat")) -> dict[int, int]:
+    """Clock ticks for which each CPU has not been idle since the start; empty where unknown."""
+    try:
+        return parse_busy_ticks(path.read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return {}
+
+
+def parse_busy_ticks(text: str) -> dict[int, int]:
+    """Busy ticks by CPU from the text of /proc/stat."""
+    ticks = {}
+    for line in text.splitlines():
+        name, *values = line.split()
+        if name.startswith("cpu") and name[3:].isdigit():
+            ticks[int(name[3:])] = sum(int(values[field]) for field in _BUSY_FIELDS)
+    return ticks
+
+
+def choose_cpu(before: Mapping[int, int], after: Mapping[int, int], allowed: frozenset[int]) -> int:
+    """The CPU that was idlest between two readings of `read_busy_ticks`.
+
+    Among equals the one of the highest number wins: interrupts are served on the low ones.
+    CPUs without a reading are chosen only when no other is allowed.
+
+    Args:
+        before: busy ticks by CPU.
+        after: the same, later.
+        allowed: not empty.
+    """
+    known = allowed & before.keys() & after.keys()
+    return min(known or allowed, key=lambda cpu: (after.get(cpu, 0) - before.get(cpu, 0), -cpu))
+
+
+@contextmanager
+def kept_off(cpu: int | None) -> Iterator[None]:
+    """Keep every thread of this process off a CPU, as long as there is another one.
+
+    Processes started meanwhile inherit it: give them their own CPUs. None keeps off nothing.
+    """
+    if cpu is None or not supports_pinning():
+        yield
+        return
+    before = _affinities()
+    try:
+        for thread, cpus in before.items():
+            _bind(thread, cpus - {cpu})
+        yield
+    finally:
+        for thread, cpus in before.items():
+            _bind(thread, cpus)
+
+
+def _affinities() -> dict[int, frozenset[int]]:
+    """CPUs of each thread of this process."""
+    affinities = {}
+    if sys.platform == "linux":
+        for task in Path("/proc/self/task").iterdir():
+            with suppress(ProcessLookupError):
+                affinities[int(task.name)] = frozenset(os.sched_getaffinity(int(task.name)))
+    return affinities
+
+
+def _bind(thread: int, cpus: frozenset[int]) -> None:
+    if sys.platform == "linux" and cpus:
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(thread, cpus)

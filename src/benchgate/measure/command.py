@@ -1,0 +1,265 @@
+"""Measuring commands: in bursts, the arms taking turns execution by execution."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.errors import MeasureError
+from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
+from benchgate.measure.engine import Definition, Discovery, Measured, Observation
+from benchgate.measure.job import jobs_of, trouble_with, workload_hash
+from benchgate.measure.process import Launcher
+from benchgate.measure.turns import executions_within, later_orders, starting_order
+from benchgate.model.result import Metric, Tier
+from benchgate.units import format_value
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.job import Job
+    from benchgate.measure.process import Execution
+
+BURST_S = 6.0
+
+_METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
+    (Metric("time", "s"), lambda execution: execution.wall_ns / 1e9),
+    (Metric("cpu_time", "s"), lambda execution: (execution.user_ns + execution.system_ns) / 1e9),
+    (Metric("peak_rss", "B"), lambda execution: execution.peak_rss_bytes),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One `[[benchmark]]` with a `command`.
+
+    In command, prepare, cleanup, cwd and the values of variables, {root}, {env} and {sha}
+    stand for those of the arm.
+
+    Attributes:
+        name: the benchmark's id.
+        command: what is measured; split into words as a shell would, but run without one.
+        shell: let /bin/sh read command, prepare and cleanup instead.
+        prepare: runs before each execution, untimed. What it leaves running in its process
+            group is killed.
+        cleanup: runs once after the executions of a round, untimed, also when they failed.
+        cwd: folder to run in, relative to the arm's root.
+        ok_exit_codes: of command; any other is a failure.
+        timeout_s: for each execution, and for prepare and cleanup.
+        variables: added to the environment.
+        executions: per arm and round at most; slow commands get fewer.
+        warmup: executions before those of the first round, kept apart.
+        tags: to choose benchmarks by.
+        pin: run it on one CPU, where the OS can; wrong for what is parallel itself.
+    """
+
+    name: str
+    command: str
+    shell: bool = False
+    prepare: str | None = None
+    cleanup: str | None = None
+    cwd: str = "."
+    ok_exit_codes: frozenset[int] = frozenset({0})
+    timeout_s: float = 60.0
+    variables: Mapping[str, str] = field(default_factory=dict)
+    executions: int = 6
+    warmup: int = 1
+    tags: tuple[str, ...] = ()
+    pin: bool = True
+
+
+class _JobFailedError(Exception):
+    """A job's command, prepare or cleanup failed; the message is an observation's error."""
+
+    def __init__(self, job: Job, error: str) -> None:
+        super().__init__(error)
+        self.job = job
+        self.error = error
+
+
+class CommandEngine:
+    """Measures commands on one or two arms.
+
+    Args:
+        specs: of different names.
+        arms: one or two, whose variables have the same names.
+        guardian: ends what outlives benchgate.
+        cpu: where pinned benchmarks run; None when no CPU was chosen.
+        environ: what the environment of every command starts from.
+        burst_s: about how long one arm's executions in one round may take, prepare included.
+
+    Raises:
+        ConfigError: a command cannot be split into words.
+        MeasureError: the arms set different variables.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[CommandSpec],
+        arms: Sequence[Arm],
+        guardian: Guardian,
+        *,
+        cpu: int | None = None,
+        environ: Mapping[str, str] = os.environ,
+        burst_s: float = BURST_S,
+    ) -> None:
+        self._specs = {spec.name: spec for spec in specs}
+        self._arms = [arm.name for arm in arms]
+        self._jobs = {spec.name: jobs_of(spec, arms, environ) for spec in specs}
+        self._launcher = Launcher(guardian)
+        pinning = supports_pinning()
+        self._cpu = cpu if pinning else None
+        self._all_cpus = available_cpus() if pinning else None
+        self._unpinned = f"not pinned: {pinning.reason or 'no CPU was chosen'}"
+        self._burst_s = burst_s
+        self._executions: dict[str, int] = {}
+
+    def discover(self) -> Discovery:
+        """Give what the configuration defines, the same in every arm."""
+        definitions = tuple(
+            Definition(
+                id=spec.name,
+                workload=workload_hash(spec),
+                tier=Tier.INTERLEAVED,
+                tags=spec.tags,
+                notes=(self._unpinned,) if spec.pin and self._cpu is None else (),
+            )
+            for spec in self._specs.values()
+        )
+        return Discovery(found=dict.fromkeys(self._arms, definitions))
+
+    def measure_round(
+        self, ids: Sequence[str], rng: random.Random, round_index: int
+    ) -> Iterator[Observation]:
+        """Measure one burst of each benchmark on every arm; see `engine.Engine`.
+
+        When one arm fails, its failure is all that is yielded of the benchmark.
+        """
+        for name in ids:
+            jobs = starting_order(self._jobs[name], name, round_index)
+            try:
+                yield from self._measure(self._specs[name], jobs, rng)
+            except _JobFailedError as failure:
+                yield Observation(
+                    arm=failure.job.arm,
+                    benchmark=name,
+                    order=jobs.index(failure.job),
+                    error=failure.error,
+                )
+
+    def close(self) -> None:
+        """End the command that is running, if one is."""
+        self._launcher.close()
+
+    def _measure(
+        self, spec: CommandSpec, jobs: tuple[Job, ...], rng: random.Random
+    ) -> list[Observation]:
+        """Measure a burst and clean up; not after Ctrl-C, when nothing more is to be run."""
+        try:
+            observations = self._burst(spec, jobs, rng)
+        except _JobFailedError:
+            for job in jobs:
+                with suppress(_JobFailedError):  # the first failure is the one to report
+                    self._run(spec, job, "cleanup", job.cleanup)
+            raise
+        for job in jobs:
+            self._run(spec, job, "cleanup", job.cleanup)
+        return observations
+
+    def _burst(
+        self, spec: CommandSpec, jobs: tuple[Job, ...], rng: random.Random
+    ) -> list[Observation]:
+        warmups: dict[Job, list[Execution]] = {job: [] for job in jobs}
+        samples: dict[Job, list[Execution]] = {job: [] for job in jobs}
+        count = self._executions.get(spec.name)
+        for _ in range(spec.warmup if count is None else 0):
+            self._take_turns(spec, jobs, warmups)
+        slowest_s = self._take_turns(spec, jobs, samples)
+        if count is None:
+            count = executions_within(self._burst_s, slowest_s, spec.executions)
+        for order in later_orders(jobs, count - 1, rng):
+            self._take_turns(spec, order, samples)
+        self._executions[spec.name] = count
+        return [
+            Observation(
+                arm=job.arm,
+                benchmark=spec.name,
+                order=order,
+                metrics=_measured(samples[job], warmups[job]),
+                notes=_memory_notes(samples[job]),
+            )
+            for order, job in enumerate(jobs)
+        ]
+
+    def _take_turns(
+        self, spec: CommandSpec, jobs: tuple[Job, ...], into: dict[Job, list[Execution]]
+    ) -> float:
+        """Execute each job once; give the seconds that the slowest took, prepare included."""
+        slowest_s = 0.0
+        for job in jobs:
+            started_s = time.perf_counter()
+            self._run(spec, job, "prepare", job.prepare)
+            into[job].append(self._time(spec, job))
+            slowest_s = max(slowest_s, time.perf_counter() - started_s)
+        return slowest_s
+
+    def _time(self, spec: CommandSpec, job: Job) -> Execution:
+        cpu = self._cpu if spec.pin else None
+        cpus = self._all_cpus if cpu is None else frozenset({cpu})
+        with kept_off(cpu):
+            return self._execute(spec, job, job.command, spec.ok_exit_codes, cpus)
+
+    def _run(self, spec: CommandSpec, job: Job, role: str, argv: tuple[str, ...] | None) -> None:
+        if argv is None:
+            return
+        try:
+            self._execute(spec, job, argv, frozenset({0}), self._all_cpus)
+        except _JobFailedError as failure:
+            raise _JobFailedError(job, f"{role}: {failure.error}") from failure
+
+    def _execute(
+        self,
+        spec: CommandSpec,
+        job: Job,
+        argv: tuple[str, ...],
+        ok_exit_codes: frozenset[int],
+        cpus: frozenset[int] | None,
+    ) -> Execution:
+        try:
+            execution = self._launcher.execute(
+                argv, cwd=job.cwd, env=job.env, timeout_s=spec.timeout_s, cpus=cpus
+            )
+        except MeasureError as error:
+            parts = (error.message, error.hint, error.details)
+            raise _JobFailedError(job, "\n".join(filter(None, parts))) from error
+        trouble = trouble_with(execution, ok_exit_codes, spec.timeout_s)
+        if trouble is not None:
+            raise _JobFailedError(job, trouble)
+        return execution
+
+
+def _measured(samples: list[Execution], warmup: list[Execution]) -> tuple[Measured, ...]:
+    return tuple(
+        Measured(
+            metric=metric,
+            loops=1,
+            samples=np.array([value(execution) for execution in samples], dtype=np.float64),
+            warmup=np.array([value(execution) for execution in warmup], dtype=np.float64),
+        )
+        for metric, value in _METRICS
+    )
+
+
+def _memory_notes(samples: list[Execution]) -> tuple[str, ...]:
+    floor_bytes = max(execution.peak_rss_floor_bytes for execution in samples)
+    if all(execution.peak_rss_bytes > floor_bytes for execution in samples):
+        return ()
+    return (f"peak_rss: less than {format_value(floor_bytes, 'B')} cannot be told apart",)

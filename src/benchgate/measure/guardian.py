@@ -1,0 +1,119 @@
+"""No measured process survives benchgate, even when benchgate is killed by SIGKILL."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from benchgate.measure import _guardian
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import IO
+
+_SCRIPT = Path(_guardian.__file__)
+_CLOSE_TIMEOUT_S = _guardian.PATIENCE_S + 3.5
+
+
+def helper_environment() -> dict[str, str]:
+    """Environment of benchgate's own helper processes.
+
+    They end by themselves when benchgate does. Without the token of a session around this
+    one, that session's guardian leaves them the moment they need to clean up.
+    """
+    return {name: value for name, value in os.environ.items() if name != _guardian.SESSION_VARIABLE}
+
+
+class Guardian:
+    """A small process that waits for the end of this one, and then kills what is left over.
+
+    What that is: every process group that is watched and not released, and, on Linux, every
+    process that carries the session's token in its environment, in whatever group it hides.
+    """
+
+    def __init__(self, token: str, process: subprocess.Popen[bytes], table: IO[bytes]) -> None:
+        self._token = token
+        self._process = process
+        self._table = table
+        self._slots: list[int] = []
+
+    @classmethod
+    def start(cls, token: str | None = None) -> Self:
+        """Start the guardian's process.
+
+        Args:
+            token: names the session; drawn at random when None.
+        """
+        token = token or secrets.token_hex(16)
+        table = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_SCRIPT), str(table.fileno()), token],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env=helper_environment(),
+            pass_fds=(table.fileno(),),
+            start_new_session=True,
+        )
+        return cls(token, process, table)
+
+    @property
+    def pid(self) -> int:
+        """The guardian's own process."""
+        return self._process.pid
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What every process of the session must have in its environment; constant."""
+        return {_guardian.SESSION_VARIABLE: self._token}
+
+    def watch(self, pgid: int) -> None:
+        """Have the process group killed at the end, unless it is released before."""
+        if 0 not in self._slots:
+            self._slots.append(0)
+        self._write(self._slots.index(0), pgid)
+
+    def release(self, pgid: int) -> None:
+        """Forget a process group that has ended: its number may soon belong to another."""
+        if pgid in self._slots:
+            self._write(self._slots.index(pgid), 0)
+
+    def end_all(self) -> None:
+        """Kill now what would be killed at the end, and forget it."""
+        _guardian.end([pgid for pgid in self._slots if pgid], self._token)
+        for slot in range(len(self._slots)):
+            self._write(slot, 0)
+
+    def close(self) -> None:
+        """Let the guardian kill what is left, and wait for its end."""
+        if self._table.closed:
+            return
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(_CLOSE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._table.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _write(self, slot: int, pgid: int) -> None:
+        self._slots[slot] = pgid
+        os.pwrite(self._table.fileno(), _guardian.SLOT.pack(pgid), slot * _guardian.SLOT.size)

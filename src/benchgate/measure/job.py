@@ -1,0 +1,151 @@
+"""A configured command as it is run in each arm, and the hash of what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import signal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.errors import ConfigError, MeasureError
+from benchgate.model.redact import Redactor
+from benchgate.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from benchgate.measure.command import CommandSpec
+    from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.process import Execution
+
+SHELL = ("/bin/sh", "-c")
+PADDING = "BENCHGATE_PADDING"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """A command in one arm, every placeholder replaced."""
+
+    arm: ArmName
+    command: tuple[str, ...]
+    prepare: tuple[str, ...] | None
+    cleanup: tuple[str, ...] | None
+    cwd: Path
+    env: Mapping[str, str]
+
+
+def jobs_of(spec: CommandSpec, arms: Sequence[Arm], environ: Mapping[str, str]) -> tuple[Job, ...]:
+    """What to run in each arm, under conditions as equal as they can be made.
+
+    Names of variables are the same in all arms, and so is the room that arguments and
+    environment take at the top of the stack: it shifts all below it, and with that the speed.
+
+    Raises:
+        ConfigError: a command cannot be split into words.
+        MeasureError: the arms set different variables.
+    """
+    names = {frozenset(arm.variables) for arm in arms}
+    if len(names) > 1:
+        different = sorted(frozenset.union(*names) - frozenset.intersection(*names))
+        raise MeasureError(
+            f"the arms are not measured the same way: only one of them sets {', '.join(different)}"
+        )
+    jobs = [_job(spec, arm, environ) for arm in arms]
+    largest = max(_stack_bytes(job) for job in jobs)
+    return tuple(
+        replace(job, env={**job.env, PADDING: "x" * (largest - _stack_bytes(job))}) for job in jobs
+    )
+
+
+def _job(spec: CommandSpec, arm: Arm, environ: Mapping[str, str]) -> Job:
+    cwd = arm.root / arm.substitute(spec.cwd)
+    variables = {name: arm.substitute(value) for name, value in spec.variables.items()}
+
+    def words(key: str, text: str) -> tuple[str, ...]:
+        if spec.shell:
+            return (*SHELL, arm.substitute(text))
+        # Split first: a folder's name with a space in it stays one word.
+        return tuple(arm.substitute(word) for word in split(text, f"{spec.name}: {key}"))
+
+    return Job(
+        arm=arm.name,
+        command=words("command", spec.command),
+        prepare=None if spec.prepare is None else words("prepare", spec.prepare),
+        cleanup=None if spec.cleanup is None else words("cleanup", spec.cleanup),
+        cwd=cwd,
+        # PWD would be right in the arm that benchgate was started in, and wrong in the other.
+        env={**environ, **arm.variables, **variables, "PWD": str(cwd)},
+    )
+
+
+def split(text: str, where: str) -> list[str]:
+    """Words of a command line, quoted as for a shell.
+
+    Raises:
+        ConfigError: a quotation does not end, or there is no word.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ConfigError(
+            f"{where}: {text!r} cannot be split into words: {error}",
+            hint="Quote it as for a shell, or let one read it with shell = true.",
+        ) from error
+    if not words:
+        raise ConfigError(f"{where}: the command is empty")
+    return words
+
+
+def _stack_bytes(job: Job) -> int:
+    """Room for the strings that a new process finds on its stack: path, arguments, variables."""
+    strings = [*job.command, *(f"{name}={value}" for name, value in job.env.items())]
+    if "/" in job.command[0]:
+        strings.append(job.command[0])
+    return sum(len(string.encode(errors="surrogateescape")) + 1 for string in strings)
+
+
+def workload_hash(spec: CommandSpec) -> str:
+    """16 hex digits that change with what is measured, not with secrets or with how often."""
+    definition = json.dumps(
+        {
+            "command": spec.command,
+            "shell": spec.shell,
+            "prepare": spec.prepare,
+            "cleanup": spec.cleanup,
+            "cwd": spec.cwd,
+            "ok_exit_codes": sorted(spec.ok_exit_codes),
+            "variables": dict(spec.variables),
+            "pin": spec.pin,
+        },
+        sort_keys=True,
+    )
+    text = Redactor(spec.variables)(definition)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def trouble_with(
+    execution: Execution, ok_exit_codes: frozenset[int], timeout_s: float
+) -> str | None:
+    """What went wrong, one line and the output's tail; None when nothing did."""
+    code = execution.returncode
+    if execution.timed_out:
+        line = f"timed out after {format_duration(timeout_s)}; its process group was killed"
+    elif code in ok_exit_codes:
+        return None
+    elif code < 0:
+        line = f"killed by {signal_name(-code)}"
+    else:
+        allowed = ", ".join(map(str, sorted(ok_exit_codes)))
+        line = f"exited with {code} (allowed: {allowed})"
+    return f"{line}\n{execution.output_tail}".rstrip()
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV for 11; real-time signals have no name of their own."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

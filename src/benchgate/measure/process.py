@@ -1,0 +1,198 @@
+"""Run a command once, and say what it cost.
+
+The command is spawned by a small process of its own, see `_launcher`; benchgate sleeps meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from benchgate.errors import MeasureError
+from benchgate.measure import _launcher
+from benchgate.measure.guardian import helper_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from benchgate.measure.guardian import Guardian
+
+_SCRIPT = Path(_launcher.__file__)
+_CLOSE_TIMEOUT_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One run of a command.
+
+    Attributes:
+        wall_ns: from just before it was spawned to its end, whatever its children still do.
+        user_ns: CPU time in its own code, with that of children it has waited for.
+        system_ns: the same in the kernel.
+        peak_rss_bytes: peak resident memory of the largest process of these.
+        peak_rss_floor_bytes: a smaller peak is not seen, and reads as about this.
+        returncode: exit code, or the negative number of the signal that killed it.
+        timed_out: whether it was killed because its time was over.
+        output_tail: the last of what it wrote to standard output and error, in their order.
+    """
+
+    wall_ns: int
+    user_ns: int
+    system_ns: int
+    peak_rss_bytes: int
+    peak_rss_floor_bytes: int
+    returncode: int
+    timed_out: bool
+    output_tail: str
+
+    def __post_init__(self) -> None:
+        for name in ("wall_ns", "user_ns", "system_ns"):
+            if getattr(self, name) < 0:
+                raise MeasureError(
+                    f"a clock went backwards: {name} is {getattr(self, name)}",
+                    hint="The machine's clock cannot be relied on; measure again, or elsewhere.",
+                )
+
+
+class Launcher:
+    """Executes commands, one at a time.
+
+    After an execution nothing is left of its process group. When this process ends or is
+    interrupted, the running command is killed with its group.
+
+    Args:
+        guardian: its variables are added to the environment of every command.
+    """
+
+    def __init__(self, guardian: Guardian) -> None:
+        self._guardian = guardian
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def execute(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout_s: float,
+        cpus: frozenset[int] | None = None,
+    ) -> Execution:
+        """Run a command to its end, with standard input closed and its output drained.
+
+        Args:
+            argv: program and arguments; the program is looked up in the PATH of `env`.
+            cwd: folder to run in.
+            env: the whole environment, apart from the guardian's variables.
+            timeout_s: when it is over, the process group is killed.
+            cpus: the only ones it may use; None for all that benchgate may use.
+
+        Raises:
+            MeasureError: it could not be started. That it failed is no error here.
+        """
+        if not cwd.is_dir():
+            raise MeasureError(f"cannot run {argv[0]!r}: there is no folder {cwd}")
+        request: _launcher.Request = {
+            "program": find_program(argv[0], cwd, env.get("PATH", os.defpath)),
+            "argv": list(argv),
+            "cwd": str(cwd),
+            "env": {**env, **self._guardian.variables},
+            "timeout_s": timeout_s,
+            "cpus": None if cpus is None else sorted(cpus),
+        }
+        try:
+            reply = self._ask(request)
+        except BaseException:
+            self.close()  # ends the command too
+            raise
+        if "refused" in reply:
+            raise MeasureError(f"cannot run {argv[0]!r}: {reply['refused']}")
+        return Execution(**reply["usage"])
+
+    def close(self) -> None:
+        """End the small process, and the command with its group if one is running."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with process:
+            if process.stdin is not None:
+                process.stdin.close()
+            try:
+                process.wait(_CLOSE_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(self, request: _launcher.Request) -> _launcher.Reply:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_SCRIPT)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd="/",
+                env=helper_environment(),
+                start_new_session=True,
+            )
+        process = self._process
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the launcher has no pipes")
+        line = b""
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            pass
+        if not line:
+            raise MeasureError(
+                f"the process that runs commands has ended while it ran {request['argv'][0]!r}",
+                hint="Something killed it; if memory was short, the kernel's log says so.",
+            )
+        reply: _launcher.Reply = json.loads(line)
+        return reply
+
+
+def find_program(name: str, cwd: Path, path: str) -> str:
+    """The file that a command's first word means.
+
+    Args:
+        name: a path, absolute or relative to `cwd` (then so is the result), or a bare name.
+        cwd: folder that the command runs in.
+        path: folders to look for a bare name in, as in PATH.
+
+    Raises:
+        MeasureError: there is none, or it is not executable.
+    """
+    if not name:
+        raise MeasureError("the command is empty")
+    if "/" not in name:
+        folders = os.pathsep.join(str(cwd / folder) for folder in path.split(os.pathsep))
+        found = shutil.which(name, path=folders)
+        if found is None:
+            raise MeasureError(
+                f"command not found: {name!r}",
+                hint="Install it, or check the PATH that benchgate was started with.",
+            )
+        return found
+    file = cwd / name
+    if not file.exists():
+        raise MeasureError(f"command not found: there is no file {file}")
+    if not file.is_file() or not os.access(file, os.X_OK):
+        raise MeasureError(f"not executable: {file}", hint="chmod +x it, or name its interpreter.")
+    return name

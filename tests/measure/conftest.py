@@ -1,0 +1,50 @@
+"""What tests with real processes need: a guardian, and whether a process is alive."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.measure.guardian import Guardian
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@pytest.fixture(scope="module")
+def guardian() -> Iterator[Guardian]:
+    """One for all tests of a file: starting and closing it takes longer than most of them."""
+    with Guardian.start() as guardian:
+        yield guardian
+
+
+@pytest.fixture
+def alive() -> Callable[[int], bool]:
+    """Tell whether a process runs; one that only waits to be reaped does not."""
+
+    def is_alive(pid: int) -> bool:
+        state = subprocess.run(
+            ["ps", "-o", "stat=", "-p", str(pid)],  # noqa: S607 - the system's own
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout.strip()
+        return bool(state) and not state.startswith("Z")
+
+    return is_alive
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], bool]], bool]:
+    """Wait until something is true, but not for ever."""
+
+    def wait_for(condition: Callable[[], bool]) -> bool:
+        deadline = time.monotonic() + 10
+        while not condition() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return condition()
+
+    return wait_for

@@ -1,0 +1,323 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from benchgate.measure.affinity import available_cpus, supports_pinning
+from benchgate.measure.command import BURST_S, CommandEngine, CommandSpec
+from benchgate.measure.engine import Arm, ArmName, Observation
+from benchgate.model.result import Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from benchgate.measure.guardian import Guardian
+
+LOG_COMMAND = "echo command {sha} >> {root}/../log"
+LOG_PREPARE = "echo prepare {sha} >> {root}/../log"
+LOG_CLEANUP = "echo cleanup {sha} >> {root}/../log"
+NOT_FOUND = (
+    "command not found: 'no-such-command-here'\n"
+    "Install it, or check the PATH that benchgate was started with."
+)
+
+
+class MakeEngine(Protocol):
+    def __call__(
+        self,
+        specs: Sequence[CommandSpec],
+        *,
+        arms: int = 2,
+        cpu: int | None = None,
+        burst_s: float = BURST_S,
+    ) -> CommandEngine: ...
+
+
+@pytest.fixture
+def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
+    """Make an engine on trees whose {sha} is the name of the arm."""
+    engines = []
+
+    def make(
+        specs: Sequence[CommandSpec],
+        *,
+        arms: int = 2,
+        cpu: int | None = None,
+        burst_s: float = BURST_S,
+    ) -> CommandEngine:
+        trees = []
+        for name in list(ArmName)[-arms:]:
+            root = tmp_path / f"{name}-tree"
+            root.mkdir(exist_ok=True)
+            trees.append(Arm(name, root, tmp_path / f"{name}-env", str(name)))
+        engines.append(CommandEngine(specs, trees, guardian, cpu=cpu, burst_s=burst_s))
+        return engines[-1]
+
+    yield make
+    for engine in engines:
+        engine.close()
+
+
+def measure(engine: CommandEngine, ids: Sequence[str], round_index: int = 0) -> list[Observation]:
+    return list(engine.measure_round(ids, random.Random(round_index), round_index))  # noqa: S311 - repeatable on purpose
+
+
+def shell(name: str, command: str, **fields: Any) -> CommandSpec:  # noqa: ANN401 - of any type
+    return CommandSpec(name, command, shell=True, **fields)  # noqa: S604 - an attribute
+
+
+def log_of(tmp_path: Path) -> list[tuple[str, str]]:
+    """What was run, and in which arm."""
+    file = tmp_path / "log"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [(words[0], words[1]) for words in map(str.split, lines)]
+
+
+def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngine) -> None:
+    engine = make_engine([CommandSpec("one", "true"), CommandSpec("two", "sleep 0.05")])
+    observations = measure(engine, ["two", "one"])
+    assert [observation.benchmark for observation in observations] == ["two", "two", "one", "one"]
+    for observation in observations:
+        assert observation.error is None
+        assert [(m.metric.name, m.metric.unit) for m in observation.metrics] == [
+            ("time", "s"),
+            ("cpu_time", "s"),
+            ("peak_rss", "B"),
+        ]
+        for measured in observation.metrics:
+            assert measured.loops == 1
+            assert measured.samples.shape == (6,)
+            assert measured.warmup.shape == (1,)
+    for pair in (observations[:2], observations[2:]):
+        assert {observation.arm for observation in pair} == set(ArmName)
+        assert [observation.order for observation in pair] == [0, 1]
+    assert (observations[0].metrics[0].samples >= 0.05).all()
+    assert (observations[0].metrics[2].samples > 0).all()
+
+
+def test_discovery_gives_every_arm_the_same_definitions(make_engine: MakeEngine) -> None:
+    specs = [CommandSpec("one", "true", tags=("quick",)), CommandSpec("two", "false", pin=False)]
+    found = make_engine(specs).discover().found
+    assert set(found) == set(ArmName)
+    assert found[ArmName.BASE] == found[ArmName.HEAD]
+    one, two = found[ArmName.BASE]
+    assert (one.id, one.tags, one.tier) == ("one", ("quick",), Tier.INTERLEAVED)
+    assert one.workload != two.workload
+    (note,) = one.notes
+    assert note.startswith("not pinned: ")
+    assert two.notes == ()
+
+
+def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:
+    (observation,) = measure(make_engine([CommandSpec("one", "true")], arms=1), ["one"])
+    assert observation.arm is ArmName.HEAD
+    assert observation.order == 0
+    assert observation.metrics[0].samples.shape == (6,)
+
+
+def test_the_arms_take_turns_one_by_one(make_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = make_engine([shell("one", LOG_COMMAND, warmup=2)])
+    arms = []
+    for index in range(8):
+        (tmp_path / "log").unlink(missing_ok=True)
+        first = measure(engine, ["one"], index)[0].arm
+        turns = [arm for _, arm in log_of(tmp_path)]
+        assert len(turns) == (16 if index == 0 else 12), "warm-up is for the first round alone"
+        pairs = list(zip(turns[::2], turns[1::2], strict=True))
+        assert all(set(pair) == set(ArmName) for pair in pairs)
+        timed = pairs[-6:]
+        assert timed[0][0] == first
+        assert Counter(pair[0] for pair in timed) == dict.fromkeys(ArmName, 3)
+        arms.append(timed)
+    starts = "".join(timed[0][0][0] for timed in arms)
+    assert starts in ("bhhbbhhb", "hbbhhbbh")
+    assert len(set(map(tuple, arms))) > 4, "the order within a burst is drawn anew"
+
+
+def test_warmup_is_kept_in_the_first_round_and_absent_later(make_engine: MakeEngine) -> None:
+    engine = make_engine([CommandSpec("one", "true", warmup=3)])
+    first, second = (measure(engine, ["one"], index) for index in range(2))
+    assert {m.warmup.shape for o in first for m in o.metrics} == {(3,)}
+    assert {m.warmup.shape for o in second for m in o.metrics} == {(0,)}
+
+
+def test_without_warmup_there_is_none(make_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = make_engine([shell("one", LOG_COMMAND, warmup=0, executions=2)])
+    measure(engine, ["one"])
+    assert len(log_of(tmp_path)) == 4
+
+
+def test_prepare_runs_before_each_execution_and_cleanup_after_the_burst(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    spec = shell("one", LOG_COMMAND, prepare=LOG_PREPARE, cleanup=LOG_CLEANUP, executions=3)
+    measure(make_engine([spec]), ["one"])
+    log = log_of(tmp_path)
+    assert [role for role, _ in log] == ["prepare", "command"] * 8 + ["cleanup"] * 2
+    assert {arm for _, arm in log[-2:]} == set(ArmName)
+    for (_, prepared), (_, run) in zip(log[:16:2], log[1:16:2], strict=True):
+        assert prepared == run
+
+
+def test_prepare_and_cleanup_are_not_timed(make_engine: MakeEngine) -> None:
+    pause = "sleep 0.5"
+    spec = CommandSpec("one", "true", prepare=pause, cleanup=pause, executions=1, warmup=0)
+    for observation in measure(make_engine([spec]), ["one"]):
+        assert observation.metrics[0].samples[0] < 0.5
+
+
+def test_slow_commands_get_fewer_executions_and_both_arms_the_same(
+    make_engine: MakeEngine,
+) -> None:
+    slow_head = shell("a", "[ {sha} = base ] || sleep 0.3", warmup=0)
+    engine = make_engine([slow_head], burst_s=0.8)
+    shapes = {
+        measured.samples.shape
+        for index in range(3)
+        for observation in measure(engine, ["a"], index)
+        for measured in observation.metrics
+    }
+    assert len(shapes) == 1
+    assert shapes <= {(1,), (2,)}
+
+
+def test_a_command_longer_than_a_burst_is_executed_once(make_engine: MakeEngine) -> None:
+    engine = make_engine([CommandSpec("one", "sleep 0.1", warmup=0)], burst_s=0.05)
+    assert [o.metrics[0].samples.shape for o in measure(engine, ["one"])] == [(1,), (1,)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "error"),
+    [
+        (shell("a", "echo no; exit 3"), "exited with 3 (allowed: 0)\nno"),
+        (shell("a", "exit 3", ok_exit_codes=frozenset({0, 1})), "exited with 3 (allowed: 0, 1)"),
+        (shell("a", "kill -SEGV $$"), "killed by SIGSEGV"),
+        (
+            shell("a", "echo so far; sleep 300", timeout_s=0.5),
+            "timed out after 0.5 s; its process group was killed\nso far",
+        ),
+        (
+            shell("a", "true", prepare="echo why; exit 4", ok_exit_codes=frozenset({4, 0})),
+            "prepare: exited with 4 (allowed: 0)\nwhy",
+        ),
+        (shell("a", "true", cleanup="exit 5"), "cleanup: exited with 5 (allowed: 0)"),
+        (shell("a", "exit 3", cleanup="exit 5"), "exited with 3 (allowed: 0)"),
+        (
+            CommandSpec("a", "no-such-command-here"),
+            NOT_FOUND,
+        ),
+        (
+            CommandSpec("a", "true", prepare="no-such-command-here"),
+            f"prepare: {NOT_FOUND}",
+        ),
+    ],
+)
+def test_a_failure_says_how_and_spoils_no_other(
+    make_engine: MakeEngine, spec: CommandSpec, error: str
+) -> None:
+    engine = make_engine([spec, CommandSpec("other", "true")])
+    failed, *others = measure(engine, ["a", "other"])
+    assert failed.benchmark == "a"
+    assert failed.error == error
+    assert failed.metrics == ()
+    assert [(o.benchmark, o.error) for o in others] == [("other", None)] * 2
+
+
+def test_exit_codes_that_are_allowed_are_measured(make_engine: MakeEngine) -> None:
+    engine = make_engine([shell("a", "exit 1", ok_exit_codes=frozenset({1}))])
+    assert [o.error for o in measure(engine, ["a"])] == [None, None]
+
+
+@pytest.mark.parametrize("arm", list(ArmName))
+@pytest.mark.parametrize("round_index", [0, 1])
+def test_a_failure_in_one_arm_is_all_that_is_said(
+    make_engine: MakeEngine, tmp_path: Path, arm: ArmName, round_index: int
+) -> None:
+    spec = shell("a", f"[ {{sha}} != {arm} ]", cleanup=LOG_CLEANUP)
+    (observation,) = measure(make_engine([spec]), ["a"], round_index)
+    assert observation.arm is arm
+    assert observation.error == "exited with 1 (allowed: 0)"
+    assert {cleaned for _, cleaned in log_of(tmp_path)} == set(ArmName)
+
+
+def test_a_failure_late_in_the_burst_fails_the_round(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    spec = shell("a", f"{LOG_COMMAND}; [ $(wc -l < {{root}}/../log) -lt 9 ]")
+    (observation,) = measure(make_engine([spec]), ["a"])
+    assert observation.error == "exited with 1 (allowed: 0)"
+    assert len(log_of(tmp_path)) == 9
+
+
+def test_commands_run_in_their_arm(make_engine: MakeEngine, tmp_path: Path) -> None:
+    for arm in ArmName:
+        folder = tmp_path / f"{arm}-tree" / "sub"
+        folder.mkdir(parents=True)
+        (folder / "tool").write_text(f'#!/bin/sh\n[ "$WHERE" = {folder.parent} ] && pwd > seen\n')
+        (folder / "tool").chmod(0o755)
+    spec = CommandSpec("a", "./tool", cwd="sub", variables={"WHERE": "{root}"})
+    assert [o.error for o in measure(make_engine([spec]), ["a"])] == [None, None]
+    for arm in ArmName:
+        folder = tmp_path / f"{arm}-tree" / "sub"
+        assert (folder / "seen").read_text() == f"{folder}\n"
+
+
+@pytest.mark.skipif(not supports_pinning(), reason="needs pinning")
+def test_pinned_commands_run_on_the_chosen_cpu_and_others_anywhere(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    cpu = min(available_cpus())
+    program = "import os; print(sorted(os.sched_getaffinity(0)))"
+    command = f'{sys.executable} -c "{program}" >> {{root}}/../'
+    specs = [
+        shell("pinned", f"{command}pinned", prepare=f"{command}free"),
+        shell("parallel", f"{command}free", pin=False),
+    ]
+    engine = make_engine(specs, cpu=cpu)
+    before = available_cpus()
+    assert all(not d.notes for d in engine.discover().found[ArmName.BASE])
+    measure(engine, ["pinned", "parallel"])
+    assert set((tmp_path / "pinned").read_text().splitlines()) == {str([cpu])}
+    assert set((tmp_path / "free").read_text().splitlines()) == {str(sorted(before))}
+    assert available_cpus() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no floor")
+def test_memory_below_what_can_be_seen_is_noted(make_engine: MakeEngine) -> None:
+    large = f"{sys.executable} -c \"bytearray(b'x') * 100_000_000\""
+    engine = make_engine([CommandSpec("small", "true"), CommandSpec("large", large, executions=2)])
+    small, _, seen, _ = measure(engine, ["small", "large"])
+    (note,) = small.notes
+    assert note.startswith("peak_rss: less than ")
+    assert seen.notes == ()
+
+
+def test_an_interruption_ends_the_command_and_runs_nothing_more(
+    make_engine: MakeEngine,
+    tmp_path: Path,
+    alive: Callable[[int], bool],
+    eventually: Callable[[Callable[[], bool]], bool],
+) -> None:
+    pids = tmp_path / "pids"
+    spec = shell("a", f"sleep 300 & echo $! $$ > {pids}; sleep 300", cleanup=LOG_CLEANUP)
+    engine = make_engine([spec])
+
+    def interrupt() -> None:
+        eventually(lambda: pids.exists() and len(pids.read_text().split()) == 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        measure(engine, ["a"])
+    thread.join()
+    assert not any(alive(int(pid)) for pid in pids.read_text().split())
+    assert log_of(tmp_path) == []

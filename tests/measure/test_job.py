@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchgate.errors import ConfigError, MeasureError
+from benchgate.measure.command import CommandSpec
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.job import PADDING, Job, jobs_of, trouble_with, workload_hash
+from benchgate.measure.process import Execution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BASE = Arm(ArmName.BASE, Path("/tmp/a long path/tree"), Path("/tmp/env"), "0123")  # noqa: S108
+HEAD = Arm(ArmName.HEAD, Path("/src"), Path("/src/.env"), "4567")
+
+
+def job(**fields: Any) -> Job:  # noqa: ANN401 - of any type
+    (only,) = jobs_of(CommandSpec("a", **fields), [HEAD], {})
+    return only
+
+
+def test_placeholders_are_replaced_everywhere() -> None:
+    made = job(
+        command="{env}/bin/run {root} {sha} {other}",
+        prepare="clean {root}",
+        cleanup="drop {sha}",
+        cwd="sub/{sha}",
+        variables={"DATA": "{root}/data"},
+    )
+    assert made.command == ("/src/.env/bin/run", "/src", "4567", "{other}")
+    assert made.prepare == ("clean", "/src")
+    assert made.cleanup == ("drop", "4567")
+    assert made.cwd == Path("/src/sub/4567")
+    assert made.env["DATA"] == "/src/data"
+    assert made.env["PWD"] == str(made.cwd)
+
+
+def test_a_folder_with_spaces_stays_one_word() -> None:
+    (made,) = jobs_of(CommandSpec("a", "'{root}/my tool' {root}"), [BASE], {})
+    assert made.command == (f"{BASE.root}/my tool", f"{BASE.root}")
+
+
+def test_a_shell_is_used_only_when_asked_for() -> None:
+    assert job(command="echo $HOME | wc").command == ("echo", "$HOME", "|", "wc")
+    made = job(command="echo $HOME | wc", prepare="true; true", shell=True)  # noqa: S604 - an attribute
+    assert made.command == ("/bin/sh", "-c", "echo $HOME | wc")
+    assert made.prepare == ("/bin/sh", "-c", "true; true")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"command": "echo 'a"}, 'a: command: "echo \'a" cannot be split into words'),
+        ({"command": "true", "prepare": "x \\"}, "a: prepare: 'x \\\\' cannot be split into words"),
+        ({"command": "  "}, "a: command: the command is empty"),
+        ({"command": "true", "cleanup": ""}, "a: cleanup: the command is empty"),
+    ],
+)
+def test_what_is_no_command_line_is_named(fields: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        job(**fields)
+    assert caught.value.message.startswith(message)
+
+
+def test_variables_of_the_entry_win_over_those_of_the_arm_and_the_surroundings() -> None:
+    arm = replace(HEAD, variables={"B": "arm", "C": "arm"})
+    environ = {"A": "outside", "B": "outside", "C": "outside"}
+    (made,) = jobs_of(CommandSpec("a", "true", variables={"C": "entry"}), [arm], environ)
+    assert {name: made.env[name] for name in "ABC"} == {"A": "outside", "B": "arm", "C": "entry"}
+
+
+def stack_bytes(argv: tuple[str, ...], env: Mapping[str, str]) -> int:
+    """Path, arguments and variables, each ended by a zero byte."""
+    words = (argv[0], *argv, *(f"{name}={value}" for name, value in env.items()))
+    return len("\0".join(words).encode()) + 1
+
+
+def test_both_arms_get_the_same_names_and_the_same_room() -> None:
+    arms = [replace(arm, variables={"PATH": f"{arm.env}/bin"}) for arm in (BASE, HEAD)]
+    spec = CommandSpec("a", "{root}/run {sha} é", variables={"X": "{root}:{env}"})
+    base, head = jobs_of(spec, arms, {"HOME": "/home/me", "PWD": "/src"})
+    assert base.env.keys() == head.env.keys() == {"HOME", "PWD", "PATH", "X", PADDING}
+    assert stack_bytes(base.command, base.env) == stack_bytes(head.command, head.env)
+
+
+def test_arms_of_different_variables_are_refused() -> None:
+    with pytest.raises(MeasureError, match="only one of them sets OPT"):
+        jobs_of(CommandSpec("a", "true"), [BASE, replace(HEAD, variables={"OPT": "1"})], {})
+
+
+SPEC = CommandSpec("a", "run {root}", variables={"API_TOKEN": "first-secret", "LEVEL": "1"})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"command": "run {root} --more"},
+        {"shell": True},
+        {"prepare": "clean"},
+        {"cleanup": "clean"},
+        {"cwd": "sub"},
+        {"ok_exit_codes": frozenset({0, 1})},
+        {"variables": {"API_TOKEN": "first-secret", "LEVEL": "2"}},
+        {"variables": {"OTHER_TOKEN": "first-secret", "LEVEL": "1"}},
+        {"pin": False},
+    ],
+)
+def test_other_work_has_another_hash(fields: dict[str, Any]) -> None:
+    assert workload_hash(replace(SPEC, **fields)) != workload_hash(SPEC)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"variables": {"LEVEL": "1", "API_TOKEN": "another-secret"}},
+        {"name": "b"},
+        {"executions": 3, "warmup": 0, "timeout_s": 1.0, "tags": ("slow",)},
+    ],
+)
+def test_the_same_work_has_the_same_hash(fields: dict[str, Any]) -> None:
+    assert workload_hash(replace(SPEC, **fields)) == workload_hash(SPEC)
+
+
+def test_the_hash_is_the_same_tomorrow() -> None:
+    assert workload_hash(CommandSpec("a", "true")) == "6729d29de10e6859"
+
+
+@pytest.mark.parametrize(
+    ("returncode", "timed_out", "line"),
+    [
+        (0, False, None),
+        (2, False, None),
+        (3, False, "exited with 3 (allowed: 0, 2)"),
+        (-11, False, "killed by SIGSEGV"),
+        (-63, False, "killed by signal 63"),
+        (-9, True, "timed out after 10 s; its process group was killed"),
+        (0, True, "timed out after 10 s; its process group was killed"),
+    ],
+)
+def test_trouble(returncode: int, line: str | None, *, timed_out: bool) -> None:
+    execution = Execution(1, 1, 1, 1, 1, returncode, timed_out, "last words\n")
+    trouble = trouble_with(execution, frozenset({2, 0}), 10.0)
+    assert trouble == (None if line is None else f"{line}\nlast words")
