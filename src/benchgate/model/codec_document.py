@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
@@ -13,7 +15,7 @@ from benchgate.errors import FormatError
 from benchgate.model.codec_types import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 R = TypeVar("R", bound=Record)
 Migration: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
@@ -59,11 +61,12 @@ class Format(Generic[R]):
         Raises:
             FormatError: names the file and the place in it.
         """
-        document = self._migrated(self._having("schema", _parsed(data, name), name), name)
-        try:
-            return self.record.model_validate(self._having(self.hallmark, document, name))
-        except ValidationError as error:
-            raise FormatError(f"{name}: {first_fault(error)}", hint=_REWRITE) from None
+        with _collector_paused():
+            document = self._migrated(self._having("schema", _parsed(data, name), name), name)
+            try:
+                return self.record.model_validate(self._having(self.hallmark, document, name))
+            except ValidationError as error:
+                raise FormatError(f"{name}: {first_fault(error)}", hint=_REWRITE) from None
 
     def json_schema(self) -> dict[str, Any]:
         """The JSON Schema of the current version."""
@@ -103,6 +106,18 @@ class Format(Generic[R]):
                     f"{name}: not valid in version {version}: {error!r}", hint=_REWRITE
                 ) from None
         return document
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """What is read is a tree: to look for cycles in it, again and again, doubles the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _parsed(data: bytes, name: str) -> object:
