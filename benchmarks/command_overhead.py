@@ -1,4 +1,3 @@
-# ruff: noqa: INP001, T201 - a script, and printing is what it is for
 """What measuring a command adds to it: `true` run by benchgate, and by what Python offers.
 
 The ways take turns in one process, so that they meet the same machine. Of each are shown the
