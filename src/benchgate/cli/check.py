@@ -9,6 +9,7 @@ import click
 from benchgate.app.check import CheckRequest, check
 from benchgate.app.choice import Choice
 from benchgate.cli import options as o
+from benchgate.cli.last import prepare_last_result
 from benchgate.cli.outputs import Outputs
 from benchgate.cli.world import configuration, real_effects, repository
 
@@ -51,12 +52,15 @@ def command(
       benchgate check --against main --filter 'parse/*' --margin 3%
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
 
+    The result is kept for `benchgate show` and `benchgate compare` also without --output.
+
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline.
     """
     effects = real_effects(quiet=quiet)
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable(output)
     git = repository(effects.cwd)
+    output = output or prepare_last_result(git.root, effects.environ)
     config = configuration(effects.cwd, git.root, config_file).with_overrides(
         against=against, **overrides
     )

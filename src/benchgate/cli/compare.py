@@ -10,18 +10,19 @@ import click
 
 from benchgate.app.compare import compare
 from benchgate.cli import options as o
+from benchgate.cli.last import require_last_result
 from benchgate.cli.outputs import Outputs
-from benchgate.cli.world import configuration, repository_or_none
+from benchgate.cli.world import configuration, repository, repository_or_none
 
 _RESULT = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("compare")
-@click.argument("base", type=_RESULT)
+@click.argument("base", type=_RESULT, required=False)
 @click.argument("head", type=_RESULT, required=False)
 @o.options(o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
 def command(
-    base: Path,
+    base: Path | None,
     head: Path | None,
     json_file: Path | None,
     markdown_file: Path | None,
@@ -31,14 +32,15 @@ def command(
 ) -> int:
     """Decide between two result files.
 
-    With one file, a result of `benchgate check`, its verdict is made anew. Two results that were
+    With one file, a result of `benchgate check` (by default the last one here), its verdict is
+    made anew. Two results that were
     measured at different times share no rounds, so what they show is advisory: it fails no build
     unless `baseline.advisory_fails` is set.
 
     \b
     Examples:
       benchgate compare before.json.gz after.json.gz
-      benchgate compare result.json.gz --margin 5%
+      benchgate compare --margin 5%
 
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed.
     """
@@ -47,6 +49,7 @@ def command(
     config = configuration(cwd, git.root if git else None, config_file).with_overrides(**overrides)
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable()
-    verdict = compare(base, head, config)
+    path = base or require_last_result(repository(cwd).root, os.environ)
+    verdict = compare(path, head, config)
     outputs.write(verdict, os.environ)
     return verdict.exit_code
