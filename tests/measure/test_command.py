@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from benchgate.measure.affinity import available_cpus, supports_pinning
+from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
 from benchgate.measure.command import BURST_S, CommandEngine, CommandSpec
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.model.result import Tier
@@ -37,6 +37,7 @@ class MakeEngine(Protocol):
         *,
         arms: int = 2,
         cpu: int | None = None,
+        all_cpus: frozenset[int] | None = None,
         burst_s: float = BURST_S,
     ) -> CommandEngine: ...
 
@@ -51,6 +52,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         *,
         arms: int = 2,
         cpu: int | None = None,
+        all_cpus: frozenset[int] | None = None,
         burst_s: float = BURST_S,
     ) -> CommandEngine:
         trees = []
@@ -58,7 +60,9 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             root = tmp_path / f"{name}-tree"
             root.mkdir(exist_ok=True)
             trees.append(Arm(name, root, tmp_path / f"{name}-env", str(name)))
-        engines.append(CommandEngine(specs, trees, guardian, cpu=cpu, burst_s=burst_s))
+        engines.append(
+            CommandEngine(specs, trees, guardian, cpu=cpu, all_cpus=all_cpus, burst_s=burst_s)
+        )
         return engines[-1]
 
     yield make
@@ -281,10 +285,11 @@ def test_pinned_commands_run_on_the_chosen_cpu_and_others_anywhere(
         shell("pinned", f"{command}pinned", prepare=f"{command}free"),
         shell("parallel", f"{command}free", pin=False),
     ]
-    engine = make_engine(specs, cpu=cpu)
     before = available_cpus()
-    assert all(not d.notes for d in engine.discover().found[ArmName.BASE])
-    measure(engine, ["pinned", "parallel"])
+    with kept_off(cpu):
+        engine = make_engine(specs, cpu=cpu, all_cpus=before)
+        assert all(not d.notes for d in engine.discover().found[ArmName.BASE])
+        measure(engine, ["pinned", "parallel"])
     assert set((tmp_path / "pinned").read_text().splitlines()) == {str([cpu])}
     assert set((tmp_path / "free").read_text().splitlines()) == {str(sorted(before))}
     assert available_cpus() == before

@@ -93,6 +93,9 @@ class CommandEngine:
         arms: one or two, whose variables have the same names.
         guardian: ends what outlives benchgate.
         cpu: where pinned benchmarks run; None when no CPU was chosen.
+        all_cpus: where everything else runs; None for the CPUs that are available now, which
+            inside of `kept_off` are too few.
+        unpinned: why no CPU was chosen, for a note.
         environ: what the environment of every command starts from.
         burst_s: about how long one arm's executions in one round may take, prepare included.
 
@@ -108,6 +111,8 @@ class CommandEngine:
         guardian: Guardian,
         *,
         cpu: int | None = None,
+        all_cpus: frozenset[int] | None = None,
+        unpinned: str = "not pinned: no CPU was chosen",
         environ: Mapping[str, str] = os.environ,
         burst_s: float = BURST_S,
     ) -> None:
@@ -117,8 +122,8 @@ class CommandEngine:
         self._launcher = Launcher(guardian)
         pinning = supports_pinning()
         self._cpu = cpu if pinning else None
-        self._all_cpus = available_cpus() if pinning else None
-        self._unpinned = f"not pinned: {pinning.reason or 'no CPU was chosen'}"
+        self._all_cpus = (all_cpus or available_cpus()) if pinning else None
+        self._unpinned = unpinned if pinning else f"not pinned: {pinning.reason}"
         self._burst_s = burst_s
         self._executions: dict[str, int] = {}
 
