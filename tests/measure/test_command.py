@@ -74,8 +74,24 @@ def measure(engine: CommandEngine, ids: Sequence[str], round_index: int = 0) -> 
     return list(engine.measure_round(ids, random.Random(round_index), round_index))  # noqa: S311 - repeatable on purpose
 
 
-def shell(name: str, command: str, **fields: Any) -> CommandSpec:  # noqa: ANN401 - of any type
-    return CommandSpec(name, command, shell=True, **fields)  # noqa: S604 - an attribute
+def shell(
+    name: str,
+    command: str,
+    prepare: str | None = None,
+    cleanup: str | None = None,
+    **fields: Any,  # noqa: ANN401 - of any type
+) -> CommandSpec:
+    return CommandSpec(
+        name,
+        in_shell(command),
+        prepare=prepare if prepare is None else in_shell(prepare),
+        cleanup=cleanup if cleanup is None else in_shell(cleanup),
+        **fields,
+    )
+
+
+def in_shell(text: str) -> tuple[str, ...]:
+    return ("/bin/sh", "-c", text)
 
 
 def log_of(tmp_path: Path) -> list[tuple[str, str]]:
@@ -86,7 +102,7 @@ def log_of(tmp_path: Path) -> list[tuple[str, str]]:
 
 
 def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngine) -> None:
-    engine = make_engine([CommandSpec("one", "true"), CommandSpec("two", "sleep 0.05")])
+    engine = make_engine([CommandSpec("one", ("true",)), CommandSpec("two", ("sleep", "0.05"))])
     observations = measure(engine, ["two", "one"])
     assert [observation.benchmark for observation in observations] == ["two", "two", "one", "one"]
     for observation in observations:
@@ -108,7 +124,10 @@ def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngi
 
 
 def test_discovery_gives_every_arm_the_same_definitions(make_engine: MakeEngine) -> None:
-    specs = [CommandSpec("one", "true", tags=("quick",)), CommandSpec("two", "false", pin=False)]
+    specs = [
+        CommandSpec("one", ("true",), tags=("quick",)),
+        CommandSpec("two", ("false",), pin=False),
+    ]
     found = make_engine(specs).discover().found
     assert set(found) == set(ArmName)
     assert found[ArmName.BASE] == found[ArmName.HEAD]
@@ -121,7 +140,7 @@ def test_discovery_gives_every_arm_the_same_definitions(make_engine: MakeEngine)
 
 
 def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:
-    (observation,) = measure(make_engine([CommandSpec("one", "true")], arms=1), ["one"])
+    (observation,) = measure(make_engine([CommandSpec("one", ("true",))], arms=1), ["one"])
     assert observation.arm is ArmName.HEAD
     assert observation.order == 0
     assert observation.metrics[0].samples.shape == (6,)
@@ -147,7 +166,7 @@ def test_the_arms_take_turns_one_by_one(make_engine: MakeEngine, tmp_path: Path)
 
 
 def test_warmup_is_kept_in_the_first_round_and_absent_later(make_engine: MakeEngine) -> None:
-    engine = make_engine([CommandSpec("one", "true", warmup=3)])
+    engine = make_engine([CommandSpec("one", ("true",), warmup=3)])
     first, second = (measure(engine, ["one"], index) for index in range(2))
     assert {m.warmup.shape for o in first for m in o.metrics} == {(3,)}
     assert {m.warmup.shape for o in second for m in o.metrics} == {(0,)}
@@ -172,8 +191,8 @@ def test_prepare_runs_before_each_execution_and_cleanup_after_the_burst(
 
 
 def test_prepare_and_cleanup_are_not_timed(make_engine: MakeEngine) -> None:
-    pause = "sleep 0.5"
-    spec = CommandSpec("one", "true", prepare=pause, cleanup=pause, executions=1, warmup=0)
+    pause = ("sleep", "0.5")
+    spec = CommandSpec("one", ("true",), prepare=pause, cleanup=pause, executions=1, warmup=0)
     for observation in measure(make_engine([spec]), ["one"]):
         assert observation.metrics[0].samples[0] < 0.5
 
@@ -194,7 +213,7 @@ def test_slow_commands_get_fewer_executions_and_both_arms_the_same(
 
 
 def test_a_command_longer_than_a_burst_is_executed_once(make_engine: MakeEngine) -> None:
-    engine = make_engine([CommandSpec("one", "sleep 0.1", warmup=0)], burst_s=0.05)
+    engine = make_engine([CommandSpec("one", ("sleep", "0.1"), warmup=0)], burst_s=0.05)
     assert [o.metrics[0].samples.shape for o in measure(engine, ["one"])] == [(1,), (1,)]
 
 
@@ -215,11 +234,11 @@ def test_a_command_longer_than_a_burst_is_executed_once(make_engine: MakeEngine)
         (shell("a", "true", cleanup="exit 5"), "cleanup: exited with 5 (allowed: 0)"),
         (shell("a", "exit 3", cleanup="exit 5"), "exited with 3 (allowed: 0)"),
         (
-            CommandSpec("a", "no-such-command-here"),
+            CommandSpec("a", ("no-such-command-here",)),
             NOT_FOUND,
         ),
         (
-            CommandSpec("a", "true", prepare="no-such-command-here"),
+            CommandSpec("a", ("true",), prepare=("no-such-command-here",)),
             f"prepare: {NOT_FOUND}",
         ),
     ],
@@ -227,7 +246,7 @@ def test_a_command_longer_than_a_burst_is_executed_once(make_engine: MakeEngine)
 def test_a_failure_says_how_and_spoils_no_other(
     make_engine: MakeEngine, spec: CommandSpec, error: str
 ) -> None:
-    engine = make_engine([spec, CommandSpec("other", "true")])
+    engine = make_engine([spec, CommandSpec("other", ("true",))])
     failed, *others = measure(engine, ["a", "other"])
     assert failed.benchmark == "a"
     assert failed.error == error
@@ -267,7 +286,7 @@ def test_commands_run_in_their_arm(make_engine: MakeEngine, tmp_path: Path) -> N
         folder.mkdir(parents=True)
         (folder / "tool").write_text(f'#!/bin/sh\n[ "$WHERE" = {folder.parent} ] && pwd > seen\n')
         (folder / "tool").chmod(0o755)
-    spec = CommandSpec("a", "./tool", cwd="sub", variables={"WHERE": "{root}"})
+    spec = CommandSpec("a", ("./tool",), cwd="sub", variables={"WHERE": "{root}"})
     assert [o.error for o in measure(make_engine([spec]), ["a"])] == [None, None]
     for arm in ArmName:
         folder = tmp_path / f"{arm}-tree" / "sub"
@@ -297,8 +316,13 @@ def test_pinned_commands_run_on_the_chosen_cpu_and_others_anywhere(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no floor")
 def test_memory_below_what_can_be_seen_is_noted(make_engine: MakeEngine) -> None:
-    large = f"{sys.executable} -c \"bytearray(b'x') * 100_000_000\""
-    engine = make_engine([CommandSpec("small", "true"), CommandSpec("large", large, executions=2)])
+    large = (sys.executable, "-c", "bytearray(b'x') * 100_000_000")
+    engine = make_engine(
+        [
+            CommandSpec("small", ("true",)),
+            CommandSpec("large", large, executions=2),
+        ]
+    )
     small, _, seen, _ = measure(engine, ["small", "large"])
     (note,) = small.notes
     assert note.startswith("peak_rss: less than ")

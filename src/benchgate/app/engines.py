@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -93,7 +92,17 @@ def make_engines(
     if specs:
         engines.append(PythonEngine(specs, arms, settings, guardian))
     if commands:
-        engines.append(CommandEngine(commands, arms, guardian, cpu=place.cpu, environ=environ))
+        engines.append(
+            CommandEngine(
+                commands,
+                arms,
+                guardian,
+                cpu=place.cpu,
+                all_cpus=place.cpus,
+                unpinned=place.unpinned,
+                environ=environ,
+            )
+        )
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian))
     return engines
@@ -128,9 +137,9 @@ def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:
 def _command_spec(benchmark: CommandBenchmark, config: Config) -> CommandSpec:
     return CommandSpec(
         name=benchmark.name,
-        command=shlex.join(benchmark.command),
-        prepare=shlex.join(benchmark.prepare) if benchmark.prepare else None,
-        cleanup=shlex.join(benchmark.cleanup) if benchmark.cleanup else None,
+        command=benchmark.command,
+        prepare=benchmark.prepare,
+        cleanup=benchmark.cleanup,
         cwd=benchmark.cwd,
         ok_exit_codes=frozenset(benchmark.ok_exit_codes),
         timeout_s=benchmark.timeout_s or config.measure.timeout_s,

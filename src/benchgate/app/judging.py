@@ -30,6 +30,7 @@ class Judged:
     judgement: Judgement
     duration_s: float
     warnings: tuple[str, ...] = ()
+    base_source: str = "git"
 
     @property
     def needs(self) -> Sequence[Need]:
@@ -64,6 +65,7 @@ def judge_stored(base: Result, head: Result, config: Config) -> Judged:
         judgement,
         base.duration_s + head.duration_s,
         (*warnings, *base.warnings, *head.warnings),
+        base_source="file",
     )
 
 
@@ -97,6 +99,7 @@ def make_verdict(judged: Judged, config: Config) -> Verdict:
         environment=judged.head.environment,
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),
+        base_source=judged.base_source,
     )
     return replace(verdict, summary=headline(verdict))
 

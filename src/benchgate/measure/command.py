@@ -46,8 +46,7 @@ class CommandSpec:
 
     Attributes:
         name: the benchmark's id.
-        command: what is measured; split into words as a shell would, but run without one.
-        shell: let /bin/sh read command, prepare and cleanup instead.
+        command: what is measured, as words; the first is the program.
         prepare: runs before each execution, untimed. What it leaves running in its process
             group is killed.
         cleanup: runs once after the executions of a round, untimed, also when they failed.
@@ -62,10 +61,9 @@ class CommandSpec:
     """
 
     name: str
-    command: str
-    shell: bool = False
-    prepare: str | None = None
-    cleanup: str | None = None
+    command: tuple[str, ...]
+    prepare: tuple[str, ...] | None = None
+    cleanup: tuple[str, ...] | None = None
     cwd: str = "."
     ok_exit_codes: frozenset[int] = frozenset({0})
     timeout_s: float = 60.0
@@ -100,7 +98,6 @@ class CommandEngine:
         burst_s: about how long one arm's executions in one round may take, prepare included.
 
     Raises:
-        ConfigError: a command cannot be split into words.
         MeasureError: the arms set different variables.
     """
 

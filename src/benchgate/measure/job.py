@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 import signal
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchgate.errors import ConfigError, MeasureError
+from benchgate.errors import MeasureError
 from benchgate.model.redact import Redactor
 from benchgate.units import format_duration
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.process import Execution
 
-SHELL = ("/bin/sh", "-c")
 PADDING = "BENCHGATE_PADDING"
 
 
@@ -44,7 +42,6 @@ def jobs_of(spec: CommandSpec, arms: Sequence[Arm], environ: Mapping[str, str]) 
     environment take at the top of the stack: it shifts all below it, and with that the speed.
 
     Raises:
-        ConfigError: a command cannot be split into words.
         MeasureError: the arms set different variables.
     """
     names = {frozenset(arm.variables) for arm in arms}
@@ -64,39 +61,19 @@ def _job(spec: CommandSpec, arm: Arm, environ: Mapping[str, str]) -> Job:
     cwd = arm.root / arm.substitute(spec.cwd)
     variables = {name: arm.substitute(value) for name, value in spec.variables.items()}
 
-    def words(key: str, text: str) -> tuple[str, ...]:
-        if spec.shell:
-            return (*SHELL, arm.substitute(text))
-        # Split first: a folder's name with a space in it stays one word.
-        return tuple(arm.substitute(word) for word in split(text, f"{spec.name}: {key}"))
+    def words(command: tuple[str, ...]) -> tuple[str, ...]:
+        # Word by word: a folder's name with a space in it stays one word.
+        return tuple(arm.substitute(word) for word in command)
 
     return Job(
         arm=arm.name,
-        command=words("command", spec.command),
-        prepare=None if spec.prepare is None else words("prepare", spec.prepare),
-        cleanup=None if spec.cleanup is None else words("cleanup", spec.cleanup),
+        command=words(spec.command),
+        prepare=None if spec.prepare is None else words(spec.prepare),
+        cleanup=None if spec.cleanup is None else words(spec.cleanup),
         cwd=cwd,
         # PWD would be right in the arm that benchgate was started in, and wrong in the other.
         env={**environ, **arm.variables, **variables, "PWD": str(cwd)},
     )
-
-
-def split(text: str, where: str) -> list[str]:
-    """Words of a command line, quoted as for a shell.
-
-    Raises:
-        ConfigError: a quotation does not end, or there is no word.
-    """
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise ConfigError(
-            f"{where}: {text!r} cannot be split into words: {error}",
-            hint="Quote it as for a shell, or let one read it with shell = true.",
-        ) from error
-    if not words:
-        raise ConfigError(f"{where}: the command is empty")
-    return words
 
 
 def _stack_bytes(job: Job) -> int:
@@ -112,7 +89,6 @@ def workload_hash(spec: CommandSpec) -> str:
     definition = json.dumps(
         {
             "command": spec.command,
-            "shell": spec.shell,
             "prepare": spec.prepare,
             "cleanup": spec.cleanup,
             "cwd": spec.cwd,

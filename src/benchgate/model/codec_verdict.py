@@ -42,9 +42,15 @@ class SourceRecord(Record):
         """What is written of a source."""
         return cls(sha=source.sha, ref=source.ref, dirty=source.dirty, why=source.why)
 
-    def source(self) -> Source:
+    def code(self) -> Source:
         """What was read."""
         return Source(self.sha, self.ref, self.dirty, self.why)
+
+
+class BaseRecord(SourceRecord):
+    """The base; `source` is `git` when it was measured for the verdict, `file` when it was read."""
+
+    source: Text
 
 
 class SettingsRecord(Record):
@@ -217,7 +223,7 @@ class VerdictRecord(Record):
     verdict: Word[Decision]
     exit_code: Count
     summary: Text
-    base: SourceRecord
+    base: BaseRecord
     head: SourceRecord
     settings: SettingsRecord
     rows: Annotated[list[RowRecord], FailFast()]
@@ -256,7 +262,7 @@ def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:
         verdict=verdict.decision,
         exit_code=verdict.exit_code,
         summary=verdict.summary,
-        base=SourceRecord.of(verdict.base),
+        base=BaseRecord(**SourceRecord.of(verdict.base).model_dump(), source=verdict.base_source),
         head=SourceRecord.of(verdict.head),
         settings=SettingsRecord.of(verdict.settings),
         rows=[RowRecord.of(row) for row in verdict.rows],
@@ -283,12 +289,13 @@ def decode_verdict(data: bytes, name: str) -> Verdict:
         decision=record.verdict,
         exit_code=record.exit_code,
         summary=record.summary,
-        base=record.base.source(),
-        head=record.head.source(),
+        base=record.base.code(),
+        head=record.head.code(),
         settings=record.settings.settings(),
         rows=tuple(row.row() for row in record.rows),
         warnings=tuple(record.warnings),
         environment=record.environment.environment(),
         duration_s=record.duration_s,
         rounds=record.rounds,
+        base_source=record.base.source,
     )

@@ -128,6 +128,8 @@ class Verdict:
         rows: worst first.
         summary: the verdict in words, one sentence without markup.
         rounds: how many rounds were measured.
+        base_source: "git" where the base was measured for the verdict, "file" where a stored
+            result was read.
     """
 
     decision: Decision
@@ -141,6 +143,7 @@ class Verdict:
     environment: Environment = field(default_factory=Environment)
     duration_s: float = 0.0
     rounds: int = 0
+    base_source: str = "git"
 
     @property
     def counts(self) -> Mapping[Outcome, int]:
