@@ -14,6 +14,7 @@ from benchgate.app.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.baselines.git import choose_base
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
+from benchgate.report.words import counted
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
@@ -111,9 +112,8 @@ def _measure(session: Session, record: Record, config: Config, effects: Effects)
     if still_open:
         named = ", ".join(still_open[:_OPEN_NAMED])
         budget = format_duration(config.measure.budget_s)
-        record.warnings += (
-            f"the budget of {budget} ended while {len(still_open)} were open: {named}",
-        )
+        how_many = counted(len(still_open), "benchmark")
+        record.warnings += (f"the budget of {budget} ended with {how_many} open: {named}",)
     record.finish()
 
 

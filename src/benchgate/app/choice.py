@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.config import matches
+from benchgate.config.suggest import did_you_mean
 from benchgate.errors import UsageError
 from benchgate.model.result import CANARY_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from benchgate.measure.session import Session
+
+_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,19 @@ def leave_out_unwanted(choice: Choice, session: Session) -> None:
         id_ for id_, tags in found.items() if id_ != CANARY_ID and not choice.wants(id_, tags)
     )
     if found and not session.ids and not choice.is_everything:
-        names = ", ".join(sorted(found.keys() - {CANARY_ID})[:10])
-        raise UsageError(
-            f"no benchmark matches {choice.describe()}",
-            hint=f"There are: {names}. `*` stands for any text; `benchgate list` shows all.",
+        raise _nothing_chosen(
+            choice, {id_: tags for id_, tags in found.items() if id_ != CANARY_ID}
         )
+
+
+def _nothing_chosen(choice: Choice, found: Mapping[str, Iterable[str]]) -> UsageError:
+    ids = sorted(found)
+    tags = sorted({tag for of_one in found.values() for tag in of_one})
+    suggestions = [did_you_mean(glob.strip("*"), ids) for glob in choice.globs]
+    suggestions += [did_you_mean(tag, tags) for tag in choice.tags]
+    names = ", ".join(ids[:_NAMED]) + (", ..." if len(ids) > _NAMED else "")
+    tagged = f" Tags: {', '.join(tags) or 'none'}." if choice.tags else ""
+    return UsageError(
+        f"no benchmark matches {choice.describe()}{''.join(suggestions)}",
+        hint=f"There are: {names}.{tagged} `*` stands for any text; `benchgate list` shows all.",
+    )

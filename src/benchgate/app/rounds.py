@@ -24,6 +24,10 @@ class Planner(Protocol):
         """Give the next round; one without ids ends the loop."""
         ...
 
+    def expected_rounds(self) -> int:
+        """Say about how many rounds there will be in all."""
+        ...
+
     def counts(self) -> Mapping[str, int]:
         """Say how the rows stand, in a few words each."""
         ...
@@ -41,6 +45,10 @@ class FixedRounds:
         if round_index >= self.rounds:
             return RoundPlan("measure", ())
         return screen(self.session.ids, self.session.costs_s, left_s)
+
+    def expected_rounds(self) -> int:
+        """Give the number."""
+        return self.rounds
 
     def counts(self) -> Mapping[str, int]:
         """Nothing is judged while measuring."""
@@ -80,6 +88,13 @@ class ScreenAndConfirm:
         alive = [need for need in self._needs if need.benchmark in ids]
         return follow_up(alive, costs_s, left_s)
 
+    def expected_rounds(self) -> int:
+        """Give the end of the confirmation; without suspects, as long again as the screen."""
+        measure = self._measure
+        confirming = any(need.stage is Stage.CONFIRM for need in self._needs)
+        more = measure.confirm_rounds if confirming else measure.screen_rounds
+        return min(measure.screen_rounds + more, measure.max_rounds)
+
     def counts(self) -> Mapping[str, int]:
         """Count the benchmarks that are done, open and suspected."""
         stages: dict[str, set[Stage]] = {}
@@ -110,11 +125,19 @@ def measure_rounds(
     deadline_s = clock() + budget_s
     round_index = 0
     while True:
-        plan = planner.plan(round_index, deadline_s - clock())
+        left_s = deadline_s - clock()
+        plan = planner.plan(round_index, left_s)
         if not plan.ids:
             return plan.dropped
         cost_s = sum(session.costs_s.get(id_, 0.0) for id_ in plan.ids)
-        progress.round_started(round_index, plan.phase, len(plan.ids), cost_s or None)
+        rounds = max(planner.expected_rounds(), round_index + 1)
+        progress.round_started(
+            round_index,
+            plan.phase,
+            len(plan.ids),
+            min((rounds - round_index) * cost_s, left_s) if cost_s else None,
+            rounds=rounds,
+        )
         session.measure_round(round_index, plan.ids, progress.measured)
         save()
         progress.round_ended(round_index, planner.counts())
