@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.errors import BenchgateError, Interrupted
+from benchgate.errors import BenchgateError, Interrupted, UsageError
 
 if TYPE_CHECKING:
     from types import FrameType
 
 BUG_EXIT_CODE = 1
-_INTERRUPTED_EXIT_CODE = Interrupted.exit_code
+BROKEN_PIPE_EXIT_CODE = 141  # as of a program that SIGPIPE ended: `git log | head` has it too
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_CLEANING_S = 10.0
 
 
 def guarded(command: click.Command) -> None:
@@ -22,44 +26,64 @@ def guarded(command: click.Command) -> None:
 
     SIGTERM, by which a CI system cancels a job, is treated as Ctrl-C.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
+    _listen_to_signals()
     try:
         code = command.main(standalone_mode=False)
     except BenchgateError as error:
-        _say(error)
-        code = error.exit_code
-    except click.exceptions.Abort:
-        code = _INTERRUPTED_EXIT_CODE
-    except KeyboardInterrupt:
+        code = _say(error)
+    except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        code = _INTERRUPTED_EXIT_CODE
+        code = Interrupted.exit_code
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has seen enough, as `head` does.
-        sys.stderr.close()
-        code = 0
+    except SystemExit:
+        # So click and rich end when whoever read our output has seen enough. It must not be 0:
+        # the verdict may not have been read.
+        code = BROKEN_PIPE_EXIT_CODE
+    except OSError as error:
+        code = _say(_full_disk(error)) if error.errno in _FULL else _report_bug()
     except Exception:  # noqa: BLE001 - what escapes is a bug, and is reported as one
-        _report_bug()
-        code = BUG_EXIT_CODE
+        code = _report_bug()
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _listen_to_signals() -> None:
+    """Have Ctrl-C and SIGTERM interrupt, but not what is cleaned up after the first of them.
+
+    A CI system that cancels a job sends one after the other, and impatient people send many.
+    """
+    cleaned_s = float("-inf")
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal cleaned_s
+        now_s = time.monotonic()
+        if now_s >= cleaned_s:
+            cleaned_s = now_s + _CLEANING_S
+            raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and background jobs have it
+            signal.signal(number, interrupt)
 
 
-def _say(error: BenchgateError) -> None:
+def _say(error: BenchgateError) -> int:
+    """Print an error; give its exit code."""
     click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
     if error.details:
         for line in error.details.rstrip().splitlines():
             click.echo(f"  | {line}", err=True)
     if error.hint:
         click.echo(f"{click.style('hint:', bold=True)} {error.hint}", err=True)
+    return error.exit_code
 
 
-def _report_bug() -> None:
+def _full_disk(error: OSError) -> UsageError:
+    where = error.filename or "what there is to say"
+    return UsageError(f"cannot write {where}: {error.strerror}", hint="Make room, and try again.")
+
+
+def _report_bug() -> int:
     """Print what a bug report needs, ready to paste."""
     import platform  # noqa: PLC0415 - only when something went wrong
     import traceback  # noqa: PLC0415
@@ -72,3 +96,4 @@ def _report_bug() -> None:
         f"arguments: {sys.argv[1:]}\n{traceback.format_exc()}",
         err=True,
     )
+    return BUG_EXIT_CODE
