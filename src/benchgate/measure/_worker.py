@@ -3,38 +3,57 @@
 Standard library only, and one file, because it runs under any CPython >= 3.8 that
 benchgate itself is not installed in. It is started as
 
-    python _worker.py REQUEST.json IN OUT
+    python _worker.py IN OUT
 
-REQUEST.json names the benchmark file. IN and OUT are descriptors of two pipes: lines from
-benchgate, lines to benchgate. A JSON object asks for a step and gets a JSON object back; the
-line "s" asks for one sample and gets "WALL_NS CPU_NS" back, so that a turn costs little.
-What the user's code prints goes elsewhere and disturbs nothing. When IN ends, so does this.
+IN and OUT are descriptors of two pipes: lines from benchgate, lines to benchgate. The first
+line is the request: which file, where to import from. Then a JSON object asks for a step and
+gets a JSON object back; the line "s" asks for one sample and gets "WALL_NS CPU_NS" back, so
+that a turn costs little. What the user's code prints goes elsewhere and disturbs nothing.
+When IN ends, what is open is torn down, exit handlers run, and the last line is "bye".
 """
+
+# ruff: noqa: E402 - the search path is put right before anything is searched for
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    # The folder of this program: its files must not be taken for modules of the user's.
+    del sys.path[0]
+LOADED_BY_PYTHON = frozenset(sys.modules)
+
 # What only some steps need is imported there: a launch starts sooner, and the user's
 # process holds less that is not the user's.
+import atexit
+import faulthandler
 import functools
 import gc
+import importlib.machinery
 import importlib.util
 import itertools
 import json
 import os
-import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable
-    from types import ModuleType
+    from collections.abc import Callable, Iterable
+    from types import CodeType, ModuleType
     from typing import Any
 
+OLDEST_PYTHON = (3, 8)
 PREFIX = "bench_"
+UNITS = ("ns", "us", "ms", "s")
 SAMPLE = b"s"
+GOODBYE = b"bye\n"
 TIMER_PAIRS = 1000
+LONG_NS = 100_000_000
 LABEL_LIMIT = 60
+LINE_LIMIT = 500
+TRACE_LIMIT = 8192
+OWN_FRAMES = (__file__, "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
@@ -59,22 +78,17 @@ class Benchmark:
         self.id = f"{name}[{suffix}]" if suffix else name
 
     def describe(self, root: str) -> dict[str, Any]:
-        code = getattr(unwrap(self.function), "__code__", None)
-        location = None
-        if code is not None:
-            path = os.path.relpath(os.path.realpath(code.co_filename), os.path.realpath(root))
-            location = f"{path}:{code.co_firstlineno}"
         return {
             "id": self.id,
             "workload": self._workload_hash(),
-            "location": location,
-            "parallel": bool(getattr(self.function, "parallel", False)),
+            "location": location_of(self.function, root),
+            "parallel": getattr(self.function, "parallel", False),
             "unit": getattr(self.function, "unit", None),
         }
 
     def _workload_hash(self) -> str:
         """Identify the work: the function's and its setup's code, parameters and loop count."""
-        parts = [source_tokens(self.function), source_tokens(hook(self.function, "setup"))]
+        parts = [source_tokens(self.function), source_tokens(getattr(self.function, "setup", None))]
         parts += [f"{key}={label}" for key, label in self.labels.items()]
         parts.append(str(getattr(self.function, "number", None)))
         import hashlib  # noqa: PLC0415
@@ -83,15 +97,40 @@ class Benchmark:
 
 
 def unwrap(function: Any) -> Any:
-    """Give the function below its decorators."""
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return function
+    """Give the function below its decorators: the one whose source is the work."""
+    while True:
+        below = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if below is None:
+            return function
+        function = below
 
 
-def code_flags(function: Any) -> int:
-    """Give the flags that tell a coroutine function and a generator from a plain one."""
-    return getattr(getattr(unwrap(function), "__code__", None), "co_flags", 0)
+def code_of(function: Any) -> CodeType | None:
+    """Give the code that a call runs first: of a partial its function's, of an object its own."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    return code or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004 - its code is wanted
+
+
+def is_async(function: Any) -> bool:
+    """Tell whether a call gives a coroutine. What a decorator wraps does not matter."""
+    code = code_of(function)
+    return code is not None and bool(code.co_flags & CO_COROUTINE)
+
+
+def is_generator(function: Any) -> bool:
+    code = code_of(function)
+    return code is not None and bool(code.co_flags & (CO_GENERATOR | CO_ASYNC_GENERATOR))
+
+
+def location_of(function: Any, root: str) -> str | None:
+    """Give `path:line` of a function in the tree; None for one that comes from elsewhere."""
+    code = code_of(unwrap(function))
+    if code is None:
+        return None
+    path = os.path.relpath(os.path.realpath(code.co_filename), os.path.realpath(root))
+    return None if path.startswith("..") else f"{path}:{code.co_firstlineno}"
 
 
 def source_tokens(function: Callable[..., Any] | None) -> str:
@@ -117,18 +156,6 @@ def source_tokens(function: Callable[..., Any] | None) -> str:
     return "".join(layout.get(t.type, t.string) for t in tokens if t.type not in dropped)
 
 
-def hook(function: Callable[..., Any], name: str) -> Callable[..., Any] | None:
-    """Give the setup or teardown of a benchmark function, checked."""
-    found = getattr(function, name, None)
-    if isinstance(found, staticmethod):
-        found = found.__func__
-    if found is not None and not callable(found):
-        raise Fault(
-            f"{function.__name__}.{name} is a {type(found).__name__}: it must be a function"
-        )
-    return found
-
-
 def label_of(value: object, index: int) -> str:
     """Name a parameter's value in a benchmark id."""
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -139,23 +166,23 @@ def label_of(value: object, index: int) -> str:
     return text if len(text) <= LABEL_LIMIT else f"{text[:LABEL_LIMIT]}~{index}"
 
 
-def grid_of(function: Callable[..., Any]) -> list[tuple[dict[str, Any], dict[str, str]]]:
+def grid_of(
+    where: str, function: Callable[..., Any]
+) -> list[tuple[dict[str, Any], dict[str, str]]]:
     """Expand `params` to (kwargs, labels) for each point of the grid."""
     params = getattr(function, "params", None)
     if params is None:
         return [({}, {})]
     if not isinstance(params, dict) or not params:
         raise Fault(
-            f"{function.__name__}.params is {params!r}: "
-            "it must be a table of lists, such as {'n': [10, 1000]}"
+            f"{where}.params is {params!r}: it must be a table of lists, "
+            "such as {'n': [10, 1000]}"
         )
     axes = []
     for name, given in params.items():
-        values = [] if isinstance(given, str) else list(given)
+        values = [] if isinstance(given, str) or not iterable(given) else list(given)
         if not values:
-            raise Fault(
-                f"{function.__name__}.params[{name!r}] must be a list of at least one value"
-            )
+            raise Fault(f"{where}.params[{name!r}] must be a list of at least one value")
         labels = [label_of(value, index) for index, value in enumerate(values)]
         if len(set(labels)) < len(labels):
             labels = [f"{label}~{index}" for index, label in enumerate(labels)]
@@ -166,20 +193,41 @@ def grid_of(function: Callable[..., Any]) -> list[tuple[dict[str, Any], dict[str
     ]
 
 
+def iterable(value: object) -> bool:
+    return hasattr(value, "__iter__")
+
+
+def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
+    """Say what is wrong with a benchmark function before it is measured."""
+    if is_generator(function):
+        raise Fault(f"{name} is a generator: a call would run none of its body")
+    number = getattr(function, "number", 1)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise Fault(f"{name}.number is {number!r}: it must be a whole number >= 1")
+    unit = getattr(function, "unit", UNITS[0])
+    if unit not in UNITS:
+        raise Fault(f"{name}.unit is {unit!r}: it must be one of {', '.join(UNITS)}")
+    parallel = getattr(function, "parallel", False)
+    if not isinstance(parallel, bool):
+        raise Fault(f"{name}.parallel is {parallel!r}: it must be True or False")
+    for hook in ("setup", "teardown"):
+        found = getattr(function, hook, None)
+        if found is not None and not callable(found):
+            raise Fault(f"{name}.{hook} is a {type(found).__name__}: it must be a function")
+        if found is not None and is_generator(found):
+            raise Fault(f"{name}.{hook} is a generator: a call would run none of its body")
+
+
 def find_benchmarks(module: ModuleType) -> dict[str, Benchmark]:
     """Give the benchmarks of a module by id, in the order in which they are written."""
     found = {}
     for name, function in list(vars(module).items()):
         if not name.startswith(PREFIX) or not callable(function) or isinstance(function, type):
             continue
-        if code_flags(function) & (CO_GENERATOR | CO_ASYNC_GENERATOR):
-            raise Fault(f"{name} is a generator: a call would run none of its body")
-        number = getattr(function, "number", None)
-        if number is not None and (not isinstance(number, int) or number < 1):
-            raise Fault(f"{name}.number is {number!r}: it must be a whole number >= 1")
-        hook(function, "setup")
-        hook(function, "teardown")
-        for kwargs, labels in grid_of(function):
+        if name == PREFIX:
+            raise Fault(f"a function is named {PREFIX}: a name must follow")
+        refuse_wrong_attributes(name, function)
+        for kwargs, labels in grid_of(name, function):
             benchmark = Benchmark(name[len(PREFIX) :], function, kwargs, labels)
             found[benchmark.id] = benchmark
     return found
@@ -188,8 +236,11 @@ def find_benchmarks(module: ModuleType) -> dict[str, Benchmark]:
 def load(request: dict[str, Any]) -> ModuleType:
     """Import the benchmark file as a module of its own name."""
     path = request["file"]
-    # The folder of this program must not shadow the user's modules.
-    sys.path[0:1] = [os.path.dirname(path)] + request["path"]
+    folders = [os.path.dirname(path), *request["path"]]
+    sys.path[:0] = folders
+    # Processes that the benchmark starts must find the arm's code too.
+    os.environ["PYTHONPATH"] = os.pathsep.join(request["path"])
+    give_back_names(folders)
     sys.argv = [path]
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -201,34 +252,99 @@ def load(request: dict[str, Any]) -> ModuleType:
     return module
 
 
-def foreign_modules(forbidden: list[str]) -> list[list[str]]:
-    """List modules that came from a tree which is not this arm's: [name, file]."""
-    prefixes = tuple(os.path.realpath(p) + os.sep for p in (sys.prefix, sys.base_prefix))
-    roots = tuple(os.path.realpath(p) + os.sep for p in forbidden)
+def give_back_names(folders: list[str]) -> None:
+    """Forget modules that only this program has imported, where the user's have their names."""
+    mine = sys.modules.keys() - LOADED_BY_PYTHON - {"__main__"}
+    find = importlib.machinery.PathFinder.find_spec
+    taken = {name for name in mine if "." not in name and find(name, folders)}
+    for name in mine:
+        if name.partition(".")[0] in taken:
+            del sys.modules[name]
+
+
+def foreign_modules(names: Iterable[str], forbidden: list[str]) -> list[list[str]]:
+    """List modules that came from a tree which is not this arm's: [name, file].
+
+    An interpreter inside of such a tree, as a virtual environment in the checkout, is none of it.
+    """
+    roots = [os.path.realpath(p) + os.sep for p in forbidden]
+    prefixes = [os.path.realpath(p) + os.sep for p in (sys.prefix, sys.base_prefix)]
+    inner = tuple(p for p in prefixes if p.startswith(tuple(roots)))
     found = []
-    for name, module in sorted(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str):
+    for name in sorted(names):
+        try:
+            # Not getattr, which makes a lazy module load.
+            file = object.__getattribute__(sys.modules[name], "__file__")
+        except (AttributeError, KeyError):
             continue
-        path = os.path.realpath(file)
-        if path.startswith(roots) and not path.startswith(prefixes):
+        path = os.path.realpath(file) if isinstance(file, str) else ""
+        if path.startswith(tuple(roots)) and not path.startswith(inner):
             found.append([name, path])
     return found
 
 
 def timer_cost_ns() -> int:
-    """Give the median cost of reading the clock, from back-to-back pairs."""
+    """Give the cost of reading the clock, or its resolution where that is coarser.
+
+    The cost is the median of back-to-back pairs, the resolution their least step.
+    """
     clock = time.perf_counter_ns
     pairs = sorted(-clock() + clock() for _ in range(TIMER_PAIRS))
-    return pairs[TIMER_PAIRS // 2]
+    least_step = next((step for step in pairs if step > 0), 1)
+    return max(pairs[TIMER_PAIRS // 2], least_step)
 
 
-def sampler(call: Callable[[], Any]) -> Callable[[int], tuple[int, int]]:
-    """Make the function that times `loops` calls: returns (wall_ns, cpu_ns)."""
-    wall, cpu, repeat = time.perf_counter_ns, time.process_time_ns, itertools.repeat
+class Launch:
+    """One benchmark in this process, from its setup to its teardown.
 
-    def sample(loops: int) -> tuple[int, int]:
-        turns = repeat(None, loops)
+    Every public method with a `message` is a step that benchgate asks for: message in, reply out.
+    """
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.benchmark = benchmark
+        self.loops = 1
+        self.turns: itertools.repeat[None] = itertools.repeat(None, 0)
+        self.gc_was_enabled = gc.isenabled()
+        function = benchmark.function
+        setup = getattr(function, "setup", None)
+        self.teardown = getattr(function, "teardown", None)
+        self.is_async = is_async(function)
+        self.event_loop: asyncio.AbstractEventLoop | None = None
+        if any(is_async(f) for f in (function, setup, self.teardown)):
+            import asyncio  # noqa: PLC0415
+
+            self.event_loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.event_loop)
+        state = self._finish(setup(**benchmark.kwargs), "setup") if setup else None
+        self.args = () if state is None else (state,)
+        self.call = function
+        if self.args or benchmark.kwargs:
+            self.call = functools.partial(function, *self.args, **benchmark.kwargs)
+
+    def _finish(self, outcome: Any, what: str) -> Any:
+        """Wait for what a coroutine function gave."""
+        if type(outcome).__name__ != "coroutine":
+            return outcome
+        if self.event_loop:
+            return self.event_loop.run_until_complete(outcome)
+        outcome.close()
+        raise Fault(
+            f"{what} gives a coroutine that nobody awaits: write it as `async def`, and let its "
+            "decorators be `async def` too"
+        )
+
+    # The clocks are bound once: a benchmark that freezes time does not freeze the measuring.
+    def sample(
+        self,
+        loops: int,
+        wall: Callable[[], int] = time.perf_counter_ns,
+        cpu: Callable[[], int] = time.process_time_ns,
+    ) -> tuple[int, int]:
+        """Time that many calls: (wall_ns, cpu_ns)."""
+        if self.is_async and self.event_loop:
+            return self.event_loop.run_until_complete(self._sample_async(loops, wall, cpu))
+        call = self.call
+        turns = self.turns = itertools.repeat(None, loops)
         cpu_start = cpu()
         start = wall()
         for _ in turns:
@@ -236,17 +352,11 @@ def sampler(call: Callable[[], Any]) -> Callable[[int], tuple[int, int]]:
         end = wall()
         return end - start, cpu() - cpu_start
 
-    return sample
-
-
-def async_sampler(
-    call: Callable[[], Awaitable[Any]], loop: asyncio.AbstractEventLoop
-) -> Callable[[int], tuple[int, int]]:
-    """Do the same for a coroutine function, inside one event loop."""
-    wall, cpu, repeat = time.perf_counter_ns, time.process_time_ns, itertools.repeat
-
-    async def timed(loops: int) -> tuple[int, int]:
-        turns = repeat(None, loops)
+    async def _sample_async(
+        self, loops: int, wall: Callable[[], int], cpu: Callable[[], int]
+    ) -> tuple[int, int]:
+        call = self.call
+        turns = self.turns = itertools.repeat(None, loops)
         cpu_start = cpu()
         start = wall()
         for _ in turns:
@@ -254,55 +364,28 @@ def async_sampler(
         end = wall()
         return end - start, cpu() - cpu_start
 
-    return lambda loops: loop.run_until_complete(timed(loops))
-
-
-class Launch:
-    """One benchmark in this process, from its setup to its teardown.
-
-    Every public method is a step that benchgate asks for: message in, reply out.
-    """
-
-    def __init__(self, benchmark: Benchmark) -> None:
-        self.benchmark = benchmark
-        self.loops = 1
-        self.gc_was_enabled = gc.isenabled()
-        function = benchmark.function
-        self.setup, self.teardown = hook(function, "setup"), hook(function, "teardown")
-        functions = [f for f in (function, self.setup, self.teardown) if f]
-        self.event_loop = None
-        if any(code_flags(f) & CO_COROUTINE for f in functions):
-            import asyncio  # noqa: PLC0415
-
-            self.event_loop = asyncio.new_event_loop()
-        state = self._finish(self.setup(**benchmark.kwargs)) if self.setup else None
-        self.args = () if state is None else (state,)
-        self.call = function
-        if self.args or benchmark.kwargs:
-            self.call = functools.partial(function, *self.args, **benchmark.kwargs)
-        if code_flags(function) & CO_COROUTINE and self.event_loop:
-            self.sample = async_sampler(self.call, self.event_loop)
-        else:
-            self.sample = sampler(self.call)
-
-    def _finish(self, outcome: Any) -> Any:
-        """Wait for what a coroutine function gave."""
-        if self.event_loop and hasattr(outcome, "__await__"):
-            return self.event_loop.run_until_complete(outcome)
-        return outcome
-
     def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
         """Find how many loops make a sample last long enough."""
         target_ns = message["target_ns"]
         number = getattr(self.benchmark.function, "number", None)
         loops = number or 1
-        self.sample(loops)
         while True:
-            elapsed_ns = max(self.sample(loops)[0], 1)
+            elapsed_ns = self._shortest_ns(loops)
             if number or elapsed_ns >= target_ns:
                 return {"loops": loops, "sample_ns": elapsed_ns}
-            # Aim a little high, and never by more than tenfold: the first calls are slow.
+            # Aim a little high, and never by more than tenfold: few loops are timed coarsely.
             loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
+
+    def _shortest_ns(self, loops: int) -> int:
+        """Time a sample again and again, once where it is long.
+
+        Cold caches and interruptions only ever add time, and an interruption that is taken for
+        the work would leave every sample of the session too short.
+        """
+        elapsed_ns = self.sample(loops)[0]
+        if elapsed_ns < LONG_NS:
+            elapsed_ns = min(elapsed_ns, self.sample(loops)[0], self.sample(loops)[0])
+        return max(1, elapsed_ns)
 
     def set_loops(self, message: dict[str, Any]) -> dict[str, Any]:
         self.loops = message["loops"]
@@ -320,31 +403,61 @@ class Launch:
     def restore_gc(self) -> None:
         if self.gc_was_enabled:
             gc.enable()
+        else:
+            gc.disable()
 
     def allocations(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Trace one call: the peak of its memory, and the blocks alive when it returns."""
+        """Trace a call: the peak of its memory, and the blocks alive when it returns.
+
+        The least of a few calls, or the only one where it is long: filling a cache, or a list
+        of freed objects, only ever adds to it.
+        """
+        start = time.perf_counter_ns()
+        traced = [self._trace()]
+        if time.perf_counter_ns() - start < LONG_NS:
+            traced += [self._trace(), self._trace()]
+        peaks, blocks = zip(*traced)
+        return {"alloc_peak": min(peaks), "alloc_blocks": min(blocks)}
+
+    def _trace(self) -> tuple[int, int]:
         import tracemalloc  # noqa: PLC0415 - only in this pass, outside of every timing
 
         gc.collect()
         tracemalloc.start(1)
         try:
-            kept = self._finish(self.call())
+            kept = self._finish(self.call(), "it")
             peak = tracemalloc.get_traced_memory()[1]
             blocks = len(tracemalloc.take_snapshot().traces)
         finally:
             tracemalloc.stop()
         del kept
-        return {"alloc_peak": peak, "alloc_blocks": blocks}
+        return peak, blocks
 
     def close(self, message: dict[str, Any]) -> dict[str, Any]:
         self.restore_gc()
         try:
             if self.teardown:
-                self._finish(self.teardown(*self.args, **self.benchmark.kwargs))
+                self._finish(self.teardown(*self.args, **self.benchmark.kwargs), "teardown")
         finally:
             if self.event_loop:
-                self.event_loop.close()
+                close_event_loop(self.event_loop)
         return {}
+
+
+def close_event_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """End an event loop as asyncio.run does: cancel what still waits, then close."""
+    import asyncio  # noqa: PLC0415
+
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    if hasattr(loop, "shutdown_default_executor"):
+        loop.run_until_complete(loop.shutdown_default_executor())
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 STEPS: dict[str, Callable[[Launch, dict[str, Any]], dict[str, Any]]] = {
@@ -387,53 +500,145 @@ def set_cpus(cpus: list[int] | None) -> None:
         os.sched_setaffinity(0, cpus)
 
 
+def surroundings() -> dict[str, Any]:
+    """Give what a benchmark ought to leave as it was, because another may follow it here."""
+    try:
+        folder = os.getcwd()
+    except OSError:
+        folder = ""
+    return {
+        "folder": folder,
+        "environment": dict(os.environ),
+        "output": [describe_stream(1, sys.stdout), describe_stream(2, sys.stderr)],
+        "gc": (gc.isenabled(), gc.get_threshold()),
+        "threads": len(sys._current_frames()),  # noqa: SLF001 - documented
+        "children": has_children(),
+    }
+
+
+def describe_stream(descriptor: int, stream: Any) -> tuple[int, bool, int]:
+    """Identify an output stream, whether it is closed, and the file behind it."""
+    try:
+        inode = os.fstat(descriptor).st_ino
+    except OSError:
+        inode = 0
+    return id(stream), getattr(stream, "closed", True), inode
+
+
+def has_children() -> bool:
+    """Tell whether this process has children, where the OS says so without ending their wait."""
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
 class Server:
     """Carries out what benchgate asks, one line at a time."""
 
-    def __init__(self, request: dict[str, Any], incoming: int, outgoing: int) -> None:
-        self.request = request
+    def __init__(self, incoming: int, outgoing: int) -> None:
         self.incoming = incoming
         self.outgoing = outgoing
+        self.buffer = b""
+        self.is_fork = False
+        self.forbidden: list[str] = []
         self.benchmarks: dict[str, Benchmark] = {}
         self.launch: Launch | None = None
+        self.seen: set[str] = set()
+        self.clean: dict[str, Any] = {}
+
+    def note_fork(self) -> None:
+        """In a child that was forked: let its loop end, or it would fork on and on."""
+        self.is_fork = True
+        if self.launch:
+            for _ in self.launch.turns:
+                pass
+
+    def line(self) -> bytes | None:
+        """Give the next line from benchgate; None at the end."""
+        while b"\n" not in self.buffer:
+            chunk = os.read(self.incoming, 65536)
+            if not chunk:
+                return None
+            self.buffer += chunk
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        return line
 
     def reply(self, message: dict[str, Any]) -> None:
-        data = json.dumps(message).encode() + b"\n"
+        self.send(json.dumps(message).encode() + b"\n")
+
+    def send(self, data: bytes) -> None:
+        if self.is_fork:
+            problem = "it forked, and the child returned as well: end the child with os._exit"
+            data = json.dumps({"error": problem, "trace": ""}).encode() + b"\n"
         while data:
             data = data[os.write(self.outgoing, data) :]
+        if self.is_fork:
+            os._exit(1)
+
+    def open_file(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Import the benchmark file and find what is in it."""
+        if sys.version_info < OLDEST_PYTHON:
+            raise Fault(
+                f"{sys.executable} is Python {sys.version.split()[0]}: 3.8 or newer is needed"
+            )
+        set_cpus(request["cpus"])
+        self.forbidden = request["forbidden"]
+        self.benchmarks = find_benchmarks(load(request))
+        described = []
+        if request["describe"]:
+            described = [b.describe(request["root"]) for b in self.benchmarks.values()]
+        self.clean = surroundings()
+        return {
+            "benchmarks": described,
+            "python": f"{sys.implementation.name} {sys.version.split()[0]}",
+            "timer_cost_ns": timer_cost_ns(),
+            "foreign": self.new_foreign_modules(),
+        }
 
     def serve(self) -> None:
-        buffer = b""
-        while True:
-            while b"\n" not in buffer:
-                chunk = os.read(self.incoming, 65536)
-                if not chunk:
-                    return
-                buffer += chunk
-            line, _, buffer = buffer.partition(b"\n")
+        line = self.line()
+        while line is not None:
             try:
                 if line == SAMPLE and self.launch:
-                    os.write(self.outgoing, b"%d %d\n" % self.launch.sample(self.launch.loops))
+                    self.send(b"%d %d\n" % self.launch.sample(self.launch.loops))
                 else:
                     self.reply(self.step(json.loads(line.decode())))
             except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
                 if self.launch:
                     self.launch.restore_gc()
                 self.reply(failure(error))
+            line = self.line()
+        if self.launch:
+            self.launch.close({})
 
     def step(self, message: dict[str, Any]) -> dict[str, Any]:
+        if message["do"] == "file":
+            return self.open_file(message)
         if message["do"] == "open":
-            set_cpus(message["cpus"])
-            exact = reset_peak_rss()
+            rss_is_own = reset_peak_rss()
             self.launch = Launch(self.benchmarks[message["id"]])
-            return {"rss_is_own": exact}
+            return {"rss_is_own": rss_is_own}
         if self.launch is None:
             raise ValueError("no benchmark is open")
-        reply = STEPS[message["do"]](self.launch, message)
+        launch = self.launch
         if message["do"] == "close":
             self.launch = None
-            reply["foreign"] = foreign_modules(self.request["forbidden"])
+        reply = STEPS[message["do"]](launch, message)
+        if message["do"] == "close":
+            found = surroundings()
+            reply["changed"] = [key for key, was in self.clean.items() if found[key] != was]
+            reply["foreign"] = self.new_foreign_modules()
         return reply
+
+    def new_foreign_modules(self) -> list[list[str]]:
+        """Look at the modules that were imported since the last time."""
+        new = sys.modules.keys() - self.seen
+        self.seen |= new
+        return foreign_modules(new, self.forbidden)
 
 
 def failure(error: BaseException) -> dict[str, str]:
@@ -443,10 +648,16 @@ def failure(error: BaseException) -> dict[str, str]:
         return {"error": str(error), "trace": ""}
     import traceback  # noqa: PLC0415
 
-    line = traceback.format_exception_only(type(error), error)[-1].strip()
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
-    trace = "".join(traceback.format_list(frames))
-    return {"error": line, "trace": trace}
+    # After the type and message come notes; before them, of a SyntaxError, its place.
+    lines = traceback.format_exception_only(type(error), error)
+    line = next(line for line in lines if not line.startswith(" ")).strip()
+    described = traceback.TracebackException.from_exception(error)
+    cause: traceback.TracebackException | None = described
+    while cause is not None:
+        cause.stack[:] = [f for f in cause.stack if f.filename not in OWN_FRAMES]
+        cause = cause.__cause__ or cause.__context__
+    trace = "".join(described.format())
+    return {"error": line[:LINE_LIMIT], "trace": trace[-TRACE_LIMIT:]}
 
 
 def flush() -> None:
@@ -458,34 +669,28 @@ def flush() -> None:
 
 
 def main() -> None:
-    incoming, outgoing = int(sys.argv[2]), int(sys.argv[3])
+    incoming, outgoing = int(sys.argv[1]), int(sys.argv[2])
     for descriptor in (incoming, outgoing):
         os.set_inheritable(descriptor, False)  # noqa: FBT003
-    with open(sys.argv[1], encoding="utf-8") as file:
-        request = json.load(file)
-    set_cpus(request["cpus"])
-    server = Server(request, incoming, outgoing)
-    try:
-        server.benchmarks = find_benchmarks(load(request))
-        described = []
-        if request["describe"]:
-            described = [b.describe(request["root"]) for b in server.benchmarks.values()]
-    except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
-        server.reply(failure(error))
-        return
-    server.reply(
-        {
-            "benchmarks": described,
-            "python": f"{sys.implementation.name} {sys.version.split()[0]}",
-            "timer_cost_ns": timer_cost_ns(),
-            "foreign": foreign_modules(request["forbidden"]),
-        }
-    )
+    # What was printed before a crash, and where it happened, is what explains it.
+    faulthandler.enable(2)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True)
+    server = Server(incoming, outgoing)
+    os.register_at_fork(after_in_child=server.note_fork)
     server.serve()
+    # Exit handlers remove the temporary files of the user's code.
+    atexit._run_exitfuncs()  # noqa: SLF001 - an ordinary end would wait for every thread
     flush()
+    server.send(GOODBYE)
 
 
 if __name__ == "__main__":
-    main()
-    # Threads and exit handlers of the user's code must not keep the process alive.
+    # Whatever happens, threads of the user's code must not keep the process alive.
+    try:
+        main()
+    except BaseException:  # noqa: BLE001 - shown, and then it ends
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
     os._exit(0)

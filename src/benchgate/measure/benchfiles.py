@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -61,39 +62,42 @@ class BenchFile:
         return f"{self.group}/{name}"
 
 
-def find_files(arm: Arm, spec: PythonSpec) -> tuple[BenchFile, ...]:
-    """Find the benchmark files of one arm; a path that is absent there holds none."""
-    found: dict[str, BenchFile] = {}
-    for path in spec.paths:
-        place = arm.root / path
-        if place.is_file():
-            files, top = [place], place.parent
-        else:
-            files, top = sorted(place.rglob(PATTERN)), place
-        for file in files:
-            inside = file.relative_to(top)
-            if any(p in _SKIPPED_FOLDERS or p.startswith(".") for p in inside.parts[:-1]):
-                continue
-            relative = file.relative_to(arm.root).as_posix()
-            names = [*inside.parts[:-1], file.stem.removeprefix("bench_")]
-            prefix = [spec.group] if spec.group else []
-            found.setdefault(relative, BenchFile(spec, relative, "/".join([*prefix, *names])))
-    return tuple(found.values())
+def find_files(arm: Arm, spec: PythonSpec, path: str) -> tuple[BenchFile, ...]:
+    """Find the benchmark files of one arm in one of a spec's paths; none where it is absent."""
+    place = arm.root / path
+    if place.is_file():
+        files, top = [place], place.parent
+    else:
+        files, top = sorted(place.rglob(PATTERN)), place
+    found = []
+    for file in files:
+        *folders, _ = file.relative_to(top).parts
+        if any(folder in _SKIPPED_FOLDERS or folder.startswith(".") for folder in folders):
+            continue
+        names = [*folders, file.stem.removeprefix("bench_")]
+        group = "/".join([spec.group, *names] if spec.group else names)
+        found.append(BenchFile(spec, file.relative_to(arm.root).as_posix(), group))
+    return tuple(found)
 
 
-def search_path(arm: Arm, spec: PythonSpec) -> tuple[Path, ...]:
+def search_path(arm: Arm, spec: PythonSpec) -> tuple[str, ...]:
     """Give what goes before the interpreter's own sys.path, so that the arm's code is found."""
     if spec.pythonpath is not None:
-        return tuple(arm.root / arm.substitute(p) for p in spec.pythonpath)
-    return tuple(p for p in (arm.root / "src", arm.root) if p.is_dir())
+        return tuple(str(arm.root / arm.substitute(p)) for p in spec.pythonpath)
+    return tuple(str(p) for p in (arm.root / "src", arm.root) if p.is_dir())
 
 
-def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> str:
-    """Name the Python that runs a spec's benchmarks in one arm."""
+def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> tuple[str, ...]:
+    """Name the Python that runs a spec's benchmarks in one arm, with its options.
+
+    Args:
+        fallback: a path, for an arm without an environment of its own.
+    """
     if spec.interpreter is not None:
-        return arm.substitute(spec.interpreter)
+        # Split before the paths are put in, which may hold spaces.
+        return tuple(arm.substitute(word) for word in shlex.split(spec.interpreter))
     own = arm.env / "bin" / "python"
-    return str(own) if own.exists() else fallback
+    return (str(own) if own.exists() else fallback,)
 
 
 def default_interpreter(checkout: Path, environ: Mapping[str, str]) -> str:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 TIMER_FACTOR = 100
 """An interval is at least this many times the cost of reading the clock: its error is below 1 %."""
 
+_WARMUP_WINDOW = 10
 _MOST_WARMUP = 60
+_SLOW_WARMUP = 3
 _FEWEST_SAMPLES = 3
 
 
@@ -35,11 +37,17 @@ class Player(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a benchmark is measured in every launch of a session, the same on both arms."""
+    """How a benchmark is measured in every launch of a session, the same on both arms.
+
+    Attributes:
+        loops: calls in one sample.
+        samples: to take and keep.
+        warmup: samples to discard before; None until the first launch has settled it.
+    """
 
     loops: int
     samples: int
-    warmup: int
+    warmup: int | None
     notes: tuple[str, ...] = ()
 
 
@@ -65,7 +73,12 @@ def target_interval_ns(timer_cost_ns: int, launch_ns: int, samples: int) -> int:
 
 
 def make_plan(
-    arms: Sequence[Calibrated], *, timer_cost_ns: int, launch_ns: int, samples: int, warmup: int
+    arms: Sequence[Calibrated],
+    *,
+    timer_cost_ns: int,
+    launch_ns: int,
+    samples: int,
+    warmup: int | None,
 ) -> Plan:
     """Settle the loops and the number of samples that all arms share.
 
@@ -74,6 +87,8 @@ def make_plan(
         launch_ns: time for the samples of one launch; up to twice that is spent to keep
             the number of samples, because the tail needs them.
         samples: how many to take where the work is short enough.
+        warmup: how many to discard before; None to leave it open. Slow work gets at most as
+            many as it has samples, and a fixed number.
     """
     loops = max(arm.loops for arm in arms)
     sample_ns = max(arm.sample_ns / arm.loops for arm in arms) * loops
@@ -87,7 +102,10 @@ def make_plan(
             f"a sample of {sample_ns:.0f} ns is below {TIMER_FACTOR} x the timer's cost of "
             f"{timer_cost_ns} ns: raise `number`"
         )
-    return Plan(loops, count, min(warmup, count), tuple(notes))
+    if warmup is None and count < _WARMUP_WINDOW:
+        warmup = _SLOW_WARMUP
+        notes.append(f"too slow to see whether the warm-up settles: {min(warmup, count)} discarded")
+    return Plan(loops, count, None if warmup is None else min(warmup, count), tuple(notes))
 
 
 def take_turns(players: Sequence[Player], count: int, rng: random.Random) -> list[Turns]:
@@ -104,16 +122,16 @@ def take_turns(players: Sequence[Player], count: int, rng: random.Random) -> lis
 
 
 def warm_up_until_settled(
-    players: Sequence[Player], rng: random.Random, window: int = 10
+    players: Sequence[Player], rng: random.Random
 ) -> tuple[list[Turns], bool]:
     """Take samples until every player's settle, or a limit is reached.
 
     Returns:
         The discarded samples, as many for each player, and whether all have settled.
     """
-    turns = take_turns(players, window, rng)
+    turns = take_turns(players, _WARMUP_WINDOW, rng)
     while True:
-        if all(settled_index(_as_floats(t), window=window) is not None for t in turns):
+        if all(settled_index(_as_floats(t), window=_WARMUP_WINDOW) is not None for t in turns):
             return turns, True
         if len(turns[0].wall_ns) >= _MOST_WARMUP:
             return turns, False

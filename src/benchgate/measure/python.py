@@ -3,50 +3,38 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from benchgate.measure.benchfiles import BenchFile, find_files, interpreter_of, search_path
+from benchgate.errors import UsageError
+from benchgate.measure.benchfiles import (
+    PATTERN,
+    BenchFile,
+    find_files,
+    interpreter_of,
+    search_path,
+)
 from benchgate.measure.engine import (
     ArmName,
     Definition,
     Discovery,
     DiscoveryFailure,
-    Measured,
     Observation,
 )
-from benchgate.measure.lockstep import (
-    Calibrated,
-    Plan,
-    Turns,
-    make_plan,
-    take_turns,
-    target_interval_ns,
-    warm_up_until_settled,
-)
+from benchgate.measure.pair import Sampling, measure_launch
+from benchgate.measure.turns import starting_order
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
-from benchgate.model.result import Kind, Metric, Tier
+from benchgate.model.result import Tier
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.arrays import FloatArray
     from benchgate.measure.benchfiles import PythonSpec
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
-
-TIME = Metric("time", "s")
-CPU_TIME = Metric("cpu_time", "s")
-PEAK_RSS = Metric("peak_rss", "B")
-ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
-ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
-
-_NOTHING: FloatArray = np.empty(0)
+    from benchgate.measure.lockstep import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +47,8 @@ class PythonSettings:
         warmup: samples to discard; None to go on until they settle.
         cpu: the CPU that both arms share; None where pinning is impossible or not wanted.
         unpinned: why they are not pinned; "" when they are.
-        interpreter: what runs benchmarks that name no interpreter.
+        all_cpus: for what is not pinned.
+        interpreter: path of what runs benchmarks that name no interpreter.
         forbidden: the user's checkout: no arm may import from it.
         environ: variables that every worker inherits.
     """
@@ -73,6 +62,11 @@ class PythonSettings:
     interpreter: str
     forbidden: tuple[Path, ...]
     environ: Mapping[str, str]
+
+    @property
+    def sampling(self) -> Sampling:
+        """How much is measured in a launch."""
+        return Sampling(self.samples, self.launch_ns, self.warmup)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +98,18 @@ class PythonEngine:
         self._alive: list[Worker] = []
 
     def discover(self) -> Discovery:
-        """Import every benchmark file once in each arm and list its functions."""
-        found: dict[ArmName, list[Definition]] = {name: [] for name in self._arms}
+        """Import every benchmark file once in each arm and list its functions.
+
+        Raises:
+            UsageError: a configured place holds no benchmark file in any arm.
+        """
+        found: dict[ArmName, tuple[Definition, ...]] = {}
         failures: list[DiscoveryFailure] = []
-        toolchains: dict[ArmName, dict[str, str]] = {name: {} for name in self._arms}
+        toolchains: dict[ArmName, dict[str, str]] = {}
         for arm in self._arms.values():
-            for file in (f for spec in self._specs for f in find_files(arm, spec)):
+            definitions: dict[str, Definition] = {}
+            toolchains[arm.name] = {}
+            for file in self._files(arm):
                 try:
                     hello = self._describe(arm, file)
                 except WorkerFailedError as failure:
@@ -117,17 +117,24 @@ class PythonEngine:
                     continue
                 toolchains[arm.name]["python"] = hello["python"]
                 for described in hello["benchmarks"]:
-                    found[arm.name].append(self._define(arm, file, described))
-        return Discovery({a: tuple(d) for a, d in found.items()}, tuple(failures), toolchains)
+                    id_ = file.id_of(described["id"])
+                    if id_ in definitions:
+                        failures.append(_taken(arm, file, id_, self._entries[id_].file))
+                        break
+                    definitions[id_] = self._define(arm, file, described)
+            found[arm.name] = tuple(definitions.values())
+        return Discovery(found, tuple(failures), toolchains)
 
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
     ) -> Iterator[Observation]:
         """Measure the benchmarks file by file, a fresh pair of workers for each file."""
-        groups: dict[tuple[str, str], list[str]] = {}
+        groups: dict[tuple[object, ...], list[str]] = {}
         for id_ in ids:
-            file = self._entries[id_].file
-            groups.setdefault((file.path, id_ if file.spec.isolate else ""), []).append(id_)
+            entry = self._entries[id_]
+            # Threads keep the CPUs of the process that they were started in.
+            key = (entry.file.path, entry.file.group, entry.parallel)
+            groups.setdefault((*key, id_) if entry.file.spec.isolate else key, []).append(id_)
         for group in groups.values():
             yield from self._measure_group(group, rng, round_index)
 
@@ -136,8 +143,19 @@ class PythonEngine:
         while self._alive:
             self._alive.pop().kill()
 
+    def _files(self, arm: Arm) -> Iterator[BenchFile]:
+        for spec in self._specs:
+            for path in spec.paths:
+                if not any(find_files(other, spec, path) for other in self._arms.values()):
+                    raise UsageError(
+                        f'[[benchmark]] python = "{path}": there is no file {PATTERN}',
+                        hint="The path is relative to the root of the repository. A file that git "
+                        "ignores is not measured.",
+                    )
+                yield from find_files(arm, spec, path)
+
     def _describe(self, arm: Arm, file: BenchFile) -> dict[str, Any]:
-        worker = self._start(arm, file, hash_seed=0, describe=True)
+        worker = self._start(arm, file, self._cpus(parallel=True), hash_seed=0, describe=True)
         try:
             return worker.ready(file.spec.timeout_s)
         finally:
@@ -148,7 +166,10 @@ class PythonEngine:
         known = self._entries.get(id_)
         parallel = file.spec.parallel or described["parallel"]
         self._entries[id_] = _Entry(
-            file, described["id"], (*(known.arms if known else ()), arm.name), parallel
+            file=known.file if known else file,
+            name=described["id"],
+            arms=(*(known.arms if known else ()), arm.name),
+            parallel=parallel or (known is not None and known.parallel),
         )
         unpinned = "not pinned: it is marked parallel" if parallel else self._settings.unpinned
         return Definition(
@@ -164,35 +185,61 @@ class PythonEngine:
     def _measure_group(
         self, ids: Sequence[str], rng: random.Random, round_index: int
     ) -> Iterator[Observation]:
-        """Measure benchmarks in one pair of processes; start anew after one that failed."""
+        """Measure benchmarks that share their processes, with as many pairs as it takes."""
         pending = list(ids)
         while pending:
+            entries = [self._entries[id_] for id_ in pending]
+            file, parallel = entries[0].file, entries[0].parallel
+            arms = tuple(a for a in self._arms if any(a in entry.arms for entry in entries))
+            arms = starting_order(arms, file.path, round_index)
             hash_seed = rng.randrange(1, 2**32)
-            arms = [a for a in self._arms if any(a in self._entries[i].arms for i in pending)]
-            if round_index % 2:
-                arms.reverse()
             try:
-                workers = self._start_all(arms, self._entries[pending[0]].file, hash_seed)
+                workers = self._start_all(arms, file, self._cpus(parallel=parallel), hash_seed)
             except WorkerFailedError as failure:
                 for id_ in pending:
                     yield _failed(failure, id_, arms)
                 return
-            while pending:
-                id_ = pending.pop(0)
-                try:
-                    yield from self._measure_one(id_, workers, rng)
-                except WorkerFailedError as failure:
-                    yield _failed(failure, id_, arms)
-                    break
+            yield from self._use(workers, pending, rng)
             for worker in workers:
                 self._end(worker)
 
-    def _start_all(self, arms: Sequence[ArmName], file: BenchFile, hash_seed: int) -> list[Worker]:
+    def _use(
+        self, workers: Sequence[Worker], pending: list[str], rng: random.Random
+    ) -> Iterator[Observation]:
+        """Measure what is pending until a benchmark fails, or leaves a process changed."""
+        arms = [worker.arm.name for worker in workers]
+        while pending:
+            id_ = pending.pop(0)
+            entry = self._entries[id_]
+            players = [worker for worker in workers if worker.arm.name in entry.arms]
+            try:
+                launched = measure_launch(
+                    players,
+                    entry.name,
+                    self._plans.get(id_),
+                    self._settings.sampling,
+                    rng,
+                    timeout_s=entry.file.spec.timeout_s,
+                    alone=entry.file.spec.isolate,
+                )
+            except WorkerFailedError as failure:
+                yield _failed(failure, id_, arms)
+                return
+            self._plans[id_] = launched.plan
+            for worker, metrics in zip(players, launched.metrics, strict=True):
+                name = worker.arm.name
+                yield Observation(name, id_, arms.index(name), metrics, notes=launched.plan.notes)
+            if launched.is_spent:
+                return
+
+    def _start_all(
+        self, arms: Sequence[ArmName], file: BenchFile, cpus: Sequence[int], hash_seed: int
+    ) -> list[Worker]:
         workers: list[Worker] = []
         try:
             # One by one, so that those that have started are ended when a later one cannot.
             for name in arms:
-                worker = self._start(self._arms[name], file, hash_seed)
+                worker = self._start(self._arms[name], file, cpus, hash_seed)
                 workers.append(worker)
             for worker in workers:
                 worker.ready(file.spec.timeout_s)
@@ -203,28 +250,27 @@ class PythonEngine:
         return workers
 
     def _start(
-        self, arm: Arm, file: BenchFile, hash_seed: int, *, describe: bool = False
+        self,
+        arm: Arm,
+        file: BenchFile,
+        cpus: Sequence[int],
+        hash_seed: int,
+        *,
+        describe: bool = False,
     ) -> Worker:
-        spec = file.spec
         others = tuple(other.root for other in self._arms.values() if other.root != arm.root)
-        path = search_path(arm, spec)
-        environ = {**self._settings.environ, **arm.variables}
-        environ |= {key: arm.substitute(value) for key, value in spec.variables.items()}
-        # Processes that the benchmark starts must find the arm's code too.
-        inherited = environ.get("PYTHONPATH")
-        environ["PYTHONPATH"] = os.pathsep.join(
-            [*map(str, path), *([inherited] if inherited else [])]
-        )
-        environ["PYTHONHASHSEED"] = str(hash_seed)
+        variables = self._variables(arm, file.spec)
+        inherited = variables.pop("PYTHONPATH", "").split(os.pathsep)
         worker = Worker(
             arm,
             WorkerSetting(
-                interpreter=shlex.split(interpreter_of(arm, spec, self._settings.interpreter)),
+                interpreter=interpreter_of(arm, file.spec, self._settings.interpreter),
                 file=arm.root / file.path,
-                path=path,
-                cpus=None if self._settings.cpu is None else (self._settings.cpu,),
+                # The worker sets PYTHONPATH after its own imports, which it must not disturb.
+                path=[*search_path(arm, file.spec), *filter(None, inherited)],
+                cpus=cpus,
                 forbidden=self._settings.forbidden + others,
-                variables=environ,
+                variables={**variables, "PYTHONHASHSEED": str(hash_seed)},
             ),
             self._guardian,
             describe=describe,
@@ -232,90 +278,29 @@ class PythonEngine:
         self._alive.append(worker)
         return worker
 
-    def _end(self, worker: Worker) -> None:
-        self._alive.remove(worker)
-        worker.close()
+    def _variables(self, arm: Arm, spec: PythonSpec) -> dict[str, str]:
+        """Give the environment of a worker: as long on both arms, because it lies on the stack."""
+        variables = {**self._settings.environ, **arm.variables}
+        variables |= {key: arm.substitute(value) for key, value in spec.variables.items()}
+        variables.pop("OLDPWD", None)
+        return variables | {"PWD": str(arm.root)}
 
-    def _measure_one(
-        self, id_: str, workers: Sequence[Worker], rng: random.Random
-    ) -> Iterator[Observation]:
-        entry = self._entries[id_]
-        players = [worker for worker in workers if worker.arm.name in entry.arms]
-        pinned = self._settings.cpu is not None and not entry.parallel
-        cpus = (self._settings.cpu,) if pinned else self._settings.all_cpus
-        own_rss = []
-        for worker in players:
-            worker.allow(entry.file.spec.timeout_s * len(players))
-            own_rss.append(worker.ask("open", id=entry.name, cpus=cpus)["rss_is_own"])
-        first_time = id_ not in self._plans
-        if first_time:
-            self._plans[id_] = self._calibrate(players)
-        plan = self._plans[id_]
-        for worker in players:
-            worker.ask("loops", loops=plan.loops)
-        warmup, notes = self._warm_up(id_, players, rng)
-        for worker in players:
-            worker.ask("begin")
-        turns = take_turns(players, plan.samples, rng)
-        rss = [worker.ask("end")["peak_rss"] for worker in players]
-        exact = [worker.ask("allocations") if first_time else {} for worker in players]
-        for worker in players:
-            worker.ask("close")
-            worker.forget_output()
-        for index, worker in enumerate(players):
-            metrics = _timings(plan.loops, turns[index], warmup[index])
-            if own_rss[index] or entry.file.spec.isolate:
-                metrics.append(_single(PEAK_RSS, rss[index]))
-            for metric in (ALLOC_PEAK, ALLOC_BLOCKS):
-                if metric.name in exact[index]:
-                    metrics.append(_single(metric, exact[index][metric.name]))
-            yield Observation(
-                worker.arm.name, id_, workers.index(worker), tuple(metrics), notes=notes
-            )
-
-    def _calibrate(self, players: Sequence[Worker]) -> Plan:
-        timer_cost_ns = max(worker.timer_cost_ns for worker in players)
+    def _cpus(self, *, parallel: bool) -> tuple[int, ...]:
         settings = self._settings
-        target_ns = target_interval_ns(timer_cost_ns, settings.launch_ns, settings.samples)
-        found = [worker.ask("calibrate", target_ns=target_ns) for worker in players]
-        return make_plan(
-            [Calibrated(f["loops"], f["sample_ns"]) for f in found],
-            timer_cost_ns=timer_cost_ns,
-            launch_ns=settings.launch_ns,
-            samples=settings.samples,
-            warmup=settings.warmup or 0,
-        )
+        return settings.all_cpus if parallel or settings.cpu is None else (settings.cpu,)
 
-    def _warm_up(
-        self, id_: str, players: Sequence[Worker], rng: random.Random
-    ) -> tuple[list[Turns], tuple[str, ...]]:
-        """Discard samples; `auto` settles their number in the first launch, for all launches."""
-        plan = self._plans[id_]
-        if self._settings.warmup is not None or plan.warmup:
-            return take_turns(players, plan.warmup, rng), plan.notes
-        turns, settled = warm_up_until_settled(players, rng)
-        count = len(turns[0].wall_ns)
-        notes = plan.notes
-        if not settled:
-            notes += (f"the warm-up has not settled after {count} samples",)
-        self._plans[id_] = Plan(plan.loops, plan.samples, count, notes)
-        return turns, notes
+    def _end(self, worker: Worker) -> None:
+        worker.close()
+        self._alive.remove(worker)
 
 
-def _timings(loops: int, turns: Turns, warmup: Turns) -> list[Measured]:
-    scale = 1e9 * loops
-    return [
-        Measured(TIME, loops, _scaled(turns.wall_ns, scale), _scaled(warmup.wall_ns, scale)),
-        Measured(CPU_TIME, loops, _scaled(turns.cpu_ns, scale), _scaled(warmup.cpu_ns, scale)),
-    ]
-
-
-def _scaled(values: Sequence[int], divisor: float) -> FloatArray:
-    return np.asarray(values, dtype=np.float64) / divisor
-
-
-def _single(metric: Metric, value: float) -> Measured:
-    return Measured(metric, 1, np.array([value], dtype=np.float64), _NOTHING)
+def _taken(arm: Arm, file: BenchFile, id_: str, other: BenchFile) -> DiscoveryFailure:
+    where = f"{file.path} and {other.path}" if file.path != other.path else f"{file.path}, twice"
+    return DiscoveryFailure(
+        arm.name,
+        file.path,
+        f"two benchmarks have the id {id_} ({where}): give one [[benchmark]] another `group`",
+    )
 
 
 def _failed(failure: WorkerFailedError, id_: str, arms: Sequence[ArmName]) -> Observation:

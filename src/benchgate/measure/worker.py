@@ -6,6 +6,7 @@ See `_worker.py` for the protocol.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).with_name("_worker.py")
 TAIL_BYTES = 8192
-_LIVENESS_CHECK_MS = 500
+OUTPUT_LIMIT_BYTES = 256 * 2**20
+_LOOK_MS = 500
 _END_WAIT_S = 2.0
+_TRACE_WAIT_S = 1.0
 
 
 class WorkerFailedError(Exception):
@@ -40,7 +43,8 @@ class WorkerFailedError(Exception):
     def __init__(self, worker: Worker, line: str, explanation: str = "") -> None:
         super().__init__(line)
         self.worker = worker
-        self.error = f"{line}\n{explanation}".rstrip()
+        # What the user's code says may hold surrogates, which no file takes.
+        self.error = f"{line}\n{explanation}".rstrip().encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class WorkerSetting:
 
     interpreter: Sequence[str]
     file: Path
-    path: Sequence[Path]
+    path: Sequence[str]
     cpus: Sequence[int] | None
     forbidden: Sequence[Path]
     variables: Mapping[str, str]
@@ -74,28 +78,38 @@ class Worker:
         self.timer_cost_ns = 0
         self._guardian = guardian
         self._buffer = b""
-        self._deadline = float("inf")
-        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _release
-        request = {
-            "file": str(setting.file),
-            "root": str(arm.root),
-            "path": [str(p) for p in setting.path],
-            "cpus": list(setting.cpus) if setting.cpus else None,
-            "forbidden": [str(p) for p in setting.forbidden],
-            "describe": describe,
-        }
-        with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
-            json.dump(request, file)
-        self._request_file = Path(file.name)
+        self._is_lost = False
+        self._output = _open_output()
         theirs_in, self._to = os.pipe()
         self._from, theirs_out = os.pipe()
         self._poll = select.poll()
         self._poll.register(self._from, select.POLLIN)
-        command = [*setting.interpreter, str(PROGRAM), file.name, str(theirs_in), str(theirs_out)]
         try:
-            self._process = subprocess.Popen(
-                command,
-                cwd=arm.root,
+            self._process = self._start(setting, theirs_in, theirs_out)
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        guardian.watch(self._process.pid)
+        self.allow(0)
+        self._send_step(
+            "file",
+            file=str(setting.file),
+            root=str(arm.root),
+            path=list(setting.path),
+            cpus=list(setting.cpus) if setting.cpus else None,
+            forbidden=[str(p) for p in setting.forbidden],
+            describe=describe,
+        )
+
+    def _start(
+        self, setting: WorkerSetting, theirs_in: int, theirs_out: int
+    ) -> subprocess.Popen[bytes]:
+        # Of equal length on both arms, which share all that is on the stack of a process.
+        descriptors = [f"{descriptor:05}" for descriptor in (theirs_in, theirs_out)]
+        try:
+            return subprocess.Popen(
+                [*setting.interpreter, str(PROGRAM), *descriptors],
+                cwd=self.arm.root,
                 env=dict(setting.variables),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
@@ -105,12 +119,8 @@ class Worker:
             )
         except OSError as error:
             self._release()
-            line = f"cannot start the interpreter {command[0]}: {error.strerror}"
+            line = f"cannot start the interpreter {setting.interpreter[0]}: {error.strerror}"
             raise WorkerFailedError(self, line) from error
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
-        guardian.watch(self._process.pid)
 
     def ready(self, timeout_s: float) -> dict[str, Any]:
         """Wait until the benchmark file is imported; give what the worker says of itself.
@@ -120,8 +130,6 @@ class Worker:
         """
         self.allow(timeout_s)
         hello = self._reply()
-        self._request_file.unlink(missing_ok=True)
-        self._refuse_foreign(hello)
         self.timer_cost_ns = hello["timer_cost_ns"]
         return hello
 
@@ -136,10 +144,8 @@ class Worker:
         Raises:
             WorkerFailedError: when it fails, and when the process dies or hangs.
         """
-        self._send(json.dumps({"do": step, **arguments}).encode() + b"\n")
-        reply = self._reply()
-        self._refuse_foreign(reply)
-        return reply
+        self._send_step(step, **arguments)
+        return self._reply()
 
     def sample(self) -> tuple[int, int]:
         """Have one sample taken: (wall_ns, cpu_ns) of all its loops.
@@ -149,25 +155,26 @@ class Worker:
         """
         self._send(b"s\n")
         line = self._line()
-        if line[:1] == b"{":
-            self._refuse_error(json.loads(line))
-        wall_ns, cpu_ns = map(int, line.split())
+        try:
+            wall_ns, cpu_ns = map(int, line.split())
+        except ValueError:
+            raise self._refused(line) from None
         if wall_ns < 0 or cpu_ns < 0:
             raise WorkerFailedError(self, f"a clock ran backwards: {wall_ns} ns, CPU {cpu_ns} ns")
         return wall_ns, cpu_ns
 
     def forget_output(self) -> None:
         """Drop what was printed so far: it belongs to a benchmark that did not fail."""
-        if self._output.seek(0, os.SEEK_END):
-            self._output.truncate(0)
-            self._output.seek(0)
+        os.ftruncate(self._output.fileno(), 0)
 
     def close(self) -> None:
-        """End it in order: it sees the end of its input; what its group left behind is killed."""
-        os.close(self._to)
-        self._to = -1
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END_WAIT_S)
+        """End it in order: what is open is torn down, exit handlers run, its group is killed."""
+        if not self._is_lost and self._to >= 0:
+            os.close(self._to)
+            self._to = -1
+            self.allow(_END_WAIT_S)
+            with contextlib.suppress(WorkerFailedError):
+                self._line()
         self.kill()
 
     def kill(self) -> None:
@@ -186,7 +193,9 @@ class Worker:
                 os.close(descriptor)
         self._to = self._from = -1
         self._output.close()
-        self._request_file.unlink(missing_ok=True)
+
+    def _send_step(self, step: str, **arguments: object) -> None:
+        self._send(json.dumps({"do": step, **arguments}).encode() + b"\n")
 
     def _send(self, data: bytes) -> None:
         try:
@@ -195,57 +204,98 @@ class Worker:
             raise self._dead() from None
 
     def _reply(self) -> dict[str, Any]:
-        reply: dict[str, Any] = json.loads(self._line())
-        self._refuse_error(reply)
+        line = self._line()
+        try:
+            reply: dict[str, Any] = json.loads(line)
+        except ValueError:
+            raise self._refused(line) from None
+        if "error" in reply:
+            raise self._refused(line)
+        if reply.get("foreign"):
+            raise self._foreign(*reply["foreign"][0])
         return reply
 
     def _line(self) -> bytes:
         while b"\n" not in self._buffer:
             left_ms = (self._deadline - time.monotonic()) * 1000
             if left_ms <= 0:
-                raise WorkerFailedError(
-                    self, f"timed out: not done within {self._allowed_s:g} s", self._tail()
-                )
-            # A forked child may hold the pipe open after the worker has died.
-            if self._poll.poll(min(left_ms + 1, _LIVENESS_CHECK_MS)):
+                raise self._hung()
+            if self._poll.poll(min(left_ms + 1, _LOOK_MS)):
                 chunk = os.read(self._from, 65536)
                 if not chunk:
                     raise self._dead()
                 self._buffer += chunk
+            # A forked child may hold the pipe open after the worker has died.
             elif self._process.poll() is not None:
                 raise self._dead()
+            elif os.fstat(self._output.fileno()).st_size > OUTPUT_LIMIT_BYTES:
+                self._is_lost = True
+                problem = f"it printed more than {OUTPUT_LIMIT_BYTES >> 20} MB"
+                raise WorkerFailedError(self, problem, self._tail())
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
+    def _hung(self) -> WorkerFailedError:
+        self._is_lost = True
+        # On this signal Python prints where it is.
+        self._process.send_signal(signal.SIGABRT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_TRACE_WAIT_S)
+        line = f"timed out: not done within {self._allowed_s:g} s"
+        return WorkerFailedError(self, line, self._tail())
+
     def _dead(self) -> WorkerFailedError:
+        self._is_lost = True
         try:
             code = self._process.wait(_END_WAIT_S)
         except subprocess.TimeoutExpired:
-            return WorkerFailedError(self, "the worker closed its pipe", self._tail())
-        if code < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
-        else:
-            how = f"ended by itself with exit code {code}"
-        return WorkerFailedError(self, f"its process {how}", self._tail())
+            return WorkerFailedError(self, "it closed benchgate's pipe", self._tail())
+        return WorkerFailedError(self, f"its process {_describe_end(code)}", self._tail())
 
-    def _refuse_error(self, reply: dict[str, Any]) -> None:
-        if "error" in reply:
-            explanation = "\n".join(part for part in (reply["trace"], self._tail()) if part)
-            raise WorkerFailedError(self, reply["error"], explanation)
-
-    def _refuse_foreign(self, reply: dict[str, Any]) -> None:
-        if reply.get("foreign"):
-            module, file = reply["foreign"][0]
-            raise WorkerFailedError(
-                self,
-                f"the {self.arm.name} arm imported {module} from {file}, which is not its own "
-                "tree: both arms would measure the same code. An editable install is in the way: "
-                "set `pythonpath` in [[benchmark]], or build an environment for each arm in "
-                "[build] and name it in `interpreter`",
+    def _refused(self, line: bytes) -> WorkerFailedError:
+        """Make an error of a line that is not the answer that was asked for."""
+        try:
+            reply = json.loads(line)
+            parts = reply["trace"], self._tail()
+            return WorkerFailedError(
+                self, reply["error"], "\n".join(part for part in parts if part)
             )
+        except (ValueError, TypeError, KeyError):
+            self._is_lost = True
+            problem = f"it wrote to benchgate's pipe, which is not its own: {line[:80]!r}"
+            return WorkerFailedError(self, problem, self._tail())
+
+    def _foreign(self, module: str, file: str) -> WorkerFailedError:
+        return WorkerFailedError(
+            self,
+            f"the {self.arm.name} arm imported {module} from {file}, which is not its own "
+            "tree: both arms would measure the same code. An editable install is in the way: "
+            "set `pythonpath` in [[benchmark]], or build an environment for each arm in "
+            "[build] and name it in `interpreter`",
+        )
 
     def _tail(self) -> str:
-        size = self._output.seek(0, os.SEEK_END)
-        self._output.seek(max(0, size - TAIL_BYTES))
-        text = self._output.read().decode("utf-8", "replace").strip()
+        descriptor = self._output.fileno()
+        size = os.fstat(descriptor).st_size
+        tail = os.pread(descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES))
+        text = tail.decode("utf-8", "replace").strip()
         return f"... {text}" if size > TAIL_BYTES else text
+
+
+def _open_output() -> IO[bytes]:
+    """Make a file without a name that whoever holds it appends to, so that it can be cut."""
+    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by Worker._release
+    flags = fcntl.fcntl(file, fcntl.F_GETFL)
+    fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
+    return file
+
+
+def _describe_end(code: int) -> str:
+    if code >= 0:
+        return f"ended by itself with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hint = "; if memory was short, the kernel did it" if -code == signal.SIGKILL else ""
+    return f"was killed by {name}{hint}"

@@ -1,0 +1,170 @@
+"""One launch of one benchmark in live workers, one of each arm: what is asked of them, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchgate.measure.engine import Measured
+from benchgate.measure.lockstep import (
+    Calibrated,
+    Plan,
+    Turns,
+    make_plan,
+    take_turns,
+    target_interval_ns,
+    warm_up_until_settled,
+)
+from benchgate.model.result import Kind, Metric
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.measure.worker import Worker
+
+TIME = Metric("time", "s")
+CPU_TIME = Metric("cpu_time", "s")
+PEAK_RSS = Metric("peak_rss", "B")
+ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
+ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
+
+_NOTHING: FloatArray = np.empty(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How much is measured in a launch.
+
+    Attributes:
+        samples: where the work is short enough.
+        launch_ns: time for them.
+        warmup: samples to discard; None to go on until they settle.
+    """
+
+    samples: int
+    launch_ns: int
+    warmup: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """What one launch gave.
+
+    Attributes:
+        plan: for the launches that follow.
+        metrics: of each worker, in their order.
+        is_spent: whether a worker was left changed, so that no other benchmark should follow.
+    """
+
+    plan: Plan
+    metrics: tuple[tuple[Measured, ...], ...]
+    is_spent: bool
+
+
+def measure_launch(
+    workers: Sequence[Worker],
+    name: str,
+    plan: Plan | None,
+    sampling: Sampling,
+    rng: random.Random,
+    *,
+    timeout_s: float,
+    alone: bool,
+) -> Launched:
+    """Measure one benchmark in every worker.
+
+    Args:
+        workers: ready, with nothing open; every step is done in each, in this order.
+        name: of the benchmark, as the workers know it.
+        plan: None in the first launch of a session, which makes it and traces allocations.
+        timeout_s: for each worker's setup with calibration, its samples, and each later step.
+        alone: whether nothing else is measured in these processes.
+
+    Raises:
+        WorkerFailedError: the benchmark failed; the workers are then in no known state.
+    """
+    own_rss = [step["rss_is_own"] or alone for step in _ask(workers, timeout_s, "open", id=name)]
+    is_first = plan is None
+    if plan is None:
+        plan = _calibrate(workers, sampling)
+    _ask(workers, timeout_s, "loops", loops=plan.loops)
+    _allow_turns(workers, timeout_s)
+    warmup, plan = _warm_up(workers, plan, rng)
+    _ask(workers, timeout_s, "begin")
+    _allow_turns(workers, timeout_s)
+    turns = take_turns(workers, plan.samples, rng)
+    peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "end")]
+    metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
+    for found, peak in zip(metrics, peaks, strict=True):
+        if all(own_rss):
+            found.append(_single(PEAK_RSS, peak))
+    if is_first:
+        traced = _ask(workers, timeout_s, "allocations")
+        for found, step in zip(metrics, traced, strict=True):
+            found += [_single(metric, step[metric.name]) for metric in (ALLOC_PEAK, ALLOC_BLOCKS)]
+    closed = _ask(workers, timeout_s, "close")
+    for worker in workers:
+        worker.forget_output()
+    return Launched(plan, tuple(map(tuple, metrics)), any(step["changed"] for step in closed))
+
+
+def _ask(
+    workers: Sequence[Worker], timeout_s: float, step: str, **arguments: object
+) -> list[dict[str, Any]]:
+    """Have each worker carry out one step, one after the other."""
+    replies = []
+    for worker in workers:
+        worker.allow(timeout_s)
+        replies.append(worker.ask(step, **arguments))
+    return replies
+
+
+def _allow_turns(workers: Sequence[Worker], timeout_s: float) -> None:
+    """Give each worker its own time and that in which it waits for the others."""
+    for worker in workers:
+        worker.allow(timeout_s * len(workers))
+
+
+def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> Plan:
+    timer_cost_ns = max(worker.timer_cost_ns for worker in workers)
+    target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
+    found = [worker.ask("calibrate", target_ns=target_ns) for worker in workers]
+    return make_plan(
+        [Calibrated(f["loops"], f["sample_ns"]) for f in found],
+        timer_cost_ns=timer_cost_ns,
+        launch_ns=sampling.launch_ns,
+        samples=sampling.samples,
+        warmup=sampling.warmup,
+    )
+
+
+def _warm_up(workers: Sequence[Worker], plan: Plan, rng: random.Random) -> tuple[list[Turns], Plan]:
+    """Discard samples; where their number is open, settle it for all launches."""
+    if plan.warmup is not None:
+        return take_turns(workers, plan.warmup, rng), plan
+    turns, settled = warm_up_until_settled(workers, rng)
+    count = len(turns[0].wall_ns)
+    notes = plan.notes
+    if not settled:
+        notes += (f"the warm-up has not settled after {count} samples",)
+    return turns, replace(plan, warmup=count, notes=notes)
+
+
+def _timings(loops: int, turns: Turns, warmup: Turns) -> list[Measured]:
+    scale = 1e9 * loops
+    return [
+        Measured(TIME, loops, _scaled(turns.wall_ns, scale), _scaled(warmup.wall_ns, scale)),
+        Measured(CPU_TIME, loops, _scaled(turns.cpu_ns, scale), _scaled(warmup.cpu_ns, scale)),
+    ]
+
+
+def _scaled(values: Sequence[int], divisor: float) -> FloatArray:
+    return np.asarray(values, dtype=np.float64) / divisor
+
+
+def _single(metric: Metric, value: float) -> Measured:
+    return Measured(metric, 1, np.array([value], dtype=np.float64), _NOTHING)

@@ -1,0 +1,821 @@
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from benchgate.measure import worker as worker_module
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from benchgate.measure.guardian import Guardian
+
+TARGET_NS = 200_000
+
+
+class Start(Protocol):
+    def __call__(
+        self,
+        source: str,
+        *,
+        files: Mapping[str, str] | None = None,
+        path: Sequence[str] = (),
+        forbidden: Sequence[Path] = (),
+        interpreter: Sequence[str] = (sys.executable,),
+        variables: Mapping[str, str] | None = None,
+    ) -> Worker: ...
+
+
+@pytest.fixture
+def start(tmp_path: Path, guardian: Guardian) -> Iterator[Start]:
+    """Start a worker on a benchmark file; files are relative to the root of its arm."""
+    root = tmp_path / "tree"
+    workers = []
+
+    def start_worker(
+        source: str,
+        *,
+        files: Mapping[str, str] | None = None,
+        path: Sequence[str] = (),
+        forbidden: Sequence[Path] = (),
+        interpreter: Sequence[str] = (sys.executable,),
+        variables: Mapping[str, str] | None = None,
+    ) -> Worker:
+        for name, text in {"benchmarks/bench_it.py": source, **(files or {})}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        setting = WorkerSetting(
+            interpreter=interpreter,
+            file=root / "benchmarks" / "bench_it.py",
+            path=[str(root / folder) for folder in path],
+            cpus=None,
+            forbidden=forbidden,
+            variables={"PATH": os.environ["PATH"], **(variables or {}), **guardian.variables},
+        )
+        arm = Arm(ArmName.HEAD, root, tmp_path / "env")
+        worker = Worker(arm, setting, guardian, describe=True)
+        workers.append(worker)
+        return worker
+
+    yield start_worker
+    for worker in workers:
+        worker.kill()
+
+
+def described(worker: Worker) -> list[dict[str, Any]]:
+    benchmarks: list[dict[str, Any]] = worker.ready(20)["benchmarks"]
+    return benchmarks
+
+
+def launch(worker: Worker, name: str, *, samples: int = 2) -> dict[str, Any]:
+    """Go through all steps; give what all of them replied."""
+    worker.allow(20)
+    replies = worker.ask("open", id=name)
+    replies |= worker.ask("calibrate", target_ns=TARGET_NS)
+    worker.ask("loops", loops=replies["loops"])
+    worker.ask("begin")
+    replies["samples"] = [worker.sample() for _ in range(samples)]
+    replies |= worker.ask("end")
+    replies |= worker.ask("allocations")
+    return replies | worker.ask("close")
+
+
+def error_of(act: Callable[[], object]) -> str:
+    with pytest.raises(WorkerFailedError) as caught:
+        act()
+    return caught.value.error
+
+
+# Discovery
+
+
+@pytest.mark.parametrize(
+    ("source", "ids"),
+    [
+        ("", []),
+        ("def bench_a(): ...\ndef other(): ...\nasync def bench_b(): ...", ["a", "b"]),
+        ("bench_sizes = [1, 2]\nclass bench_kind: ...\ndef bench_a(): ...", ["a"]),
+        ("import functools\nbench_part = functools.partial(sorted, [1])", ["part"]),
+        ("class C:\n  def __call__(self): ...\nbench_object = C()", ["object"]),
+        ("def bench_a(n): ...\nbench_a.params = {'n': [1, 20]}", ["a[n=1]", "a[n=20]"]),
+        (
+            "def bench_a(n, s): ...\nbench_a.params = {'n': (1, 2), 's': ['x', None]}",
+            ["a[n=1,s=x]", "a[n=1,s=None]", "a[n=2,s=x]", "a[n=2,s=None]"],
+        ),
+        ("def bench_a(f): ...\nbench_a.params = {'f': [sorted, len]}", ["a[f=sorted]", "a[f=len]"]),
+        ("def bench_a(d): ...\nbench_a.params = {'d': [[1], {2: 3}]}", ["a[d=0]", "a[d=1]"]),
+        ("def bench_a(s): ...\nbench_a.params = {'s': ['a,b', 'c]=']}", ["a[s=a_b]", "a[s=c__]"]),
+        ("def bench_a(s): ...\nbench_a.params = {'s': ['a,', 'a=']}", ["a[s=a_~0]", "a[s=a_~1]"]),
+        ("def bench_a(s): ...\nbench_a.params = {'s': ['x' * 99]}", [f"a[s={'x' * 60}~0]"]),
+        ("def bench_a(n): ...\nbench_a.params = {'n': range(2)}", ["a[n=0]", "a[n=1]"]),
+    ],
+)
+def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]) -> None:
+    assert [benchmark["id"] for benchmark in described(start(source))] == ids
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("def bench_a(): yield", "bench_a is a generator: a call would run none of its body"),
+        ("async def bench_a(): yield", "bench_a is a generator: a call would run none of its body"),
+        ("def bench_(): ...", "a function is named bench_: a name must follow"),
+        ("{}number = 0", "bench_a.number is 0: it must be a whole number >= 1"),
+        ("{}number = '3'", "bench_a.number is '3': it must be a whole number >= 1"),
+        ("{}number = True", "bench_a.number is True: it must be a whole number >= 1"),
+        ("{}unit = 'sec'", "bench_a.unit is 'sec': it must be one of ns, us, ms, s"),
+        ("{}unit = ['s']", "bench_a.unit is ['s']: it must be one of ns, us, ms, s"),
+        ("{}parallel = 'no'", "bench_a.parallel is 'no': it must be True or False"),
+        ("{}setup = 3", "bench_a.setup is a int: it must be a function"),
+        ("{}teardown = ''", "bench_a.teardown is a str: it must be a function"),
+        (
+            "def s(): yield\n{}setup = s",
+            "bench_a.setup is a generator: a call would run none of its body",
+        ),
+        (
+            "{}params = [1]",
+            "bench_a.params is [1]: it must be a table of lists, such as {'n': [10, 1000]}",
+        ),
+        ("{}params = {{'n': []}}", "bench_a.params['n'] must be a list of at least one value"),
+        ("{}params = {{'n': 'ab'}}", "bench_a.params['n'] must be a list of at least one value"),
+        ("{}params = {{'n': 5}}", "bench_a.params['n'] must be a list of at least one value"),
+    ],
+)
+def test_says_what_is_wrong_with_a_file(start: Start, source: str, error: str) -> None:
+    worker = start(source.format("def bench_a(): ...\nbench_a."))
+    assert error_of(lambda: worker.ready(20)) == error
+
+
+def test_describes_a_function(start: Start) -> None:
+    source = "import os\n\ndef bench_a(): ...\nbench_a.unit = 'us'\nbench_a.parallel = True\n"
+    (found,) = described(start(source))
+    assert found["location"] == "benchmarks/bench_it.py:3"
+    assert (found["unit"], found["parallel"]) == ("us", True)
+    (elsewhere,) = described(start("from textwrap import dedent as bench_dedent"))
+    assert elsewhere["location"] is None
+    decorated = "from functools import wraps\ndef d(f):\n  @wraps(f)\n  def g(): f()\n  return g\n"
+    (below,) = described(start(f"{decorated}@d\ndef bench_a(): ..."))
+    assert below["location"] == "benchmarks/bench_it.py:6"
+
+
+def test_the_workload_is_the_code_and_not_its_layout(start: Start) -> None:
+    def workload(source: str) -> str:
+        (found,) = described(start(source))
+        return str(found["workload"])
+
+    first = workload("def bench_a():\n    return 1 + 1\n")
+    same = "x = 1\n\ndef bench_a():\n  # why\n  return (\n    1 + 1  # what\n  )\n"
+    assert workload(same.replace("(\n    1 + 1  # what\n  )", "1  +  1")) == first
+    others = [
+        "def bench_a():\n    return 1 + 2\n",
+        "def bench_a():\n    return 1 + 1\nbench_a.number = 5\n",
+        "def bench_a():\n    return 1 + 1\ndef s(): ...\nbench_a.setup = s\n",
+        "def bench_a(n=1):\n    return 1 + 1\nbench_a.params = {'n': [1]}\n",
+    ]
+    assert len({first, *map(workload, others)}) == 5
+
+
+# Steps
+
+
+def test_a_launch_goes_through_all_steps(start: Start) -> None:
+    worker = start("def bench_a(): return [0] * 1000\n")
+    worker.ready(20)
+    done = launch(worker, "a")
+    assert done["loops"] > 1
+    assert done["sample_ns"] >= TARGET_NS
+    for wall_ns, cpu_ns in done["samples"]:
+        assert wall_ns > 0
+        assert cpu_ns > 0
+    assert done["alloc_peak"] >= 8000
+    assert done["alloc_blocks"] >= 1
+    assert done["peak_rss"] > 2**20
+    assert done["changed"] == []
+
+
+def test_number_sets_the_calls_of_a_sample(start: Start, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    worker = start(
+        f"def bench_a():\n  with open({str(log)!r}, 'a') as f: f.write('x')\nbench_a.number = 7\n"
+    )
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    assert worker.ask("calibrate", target_ns=10**12)["loops"] == 7
+    worker.ask("loops", loops=7)
+    before = log.stat().st_size
+    worker.sample()
+    assert log.stat().st_size == before + 7
+
+
+LOGGED = """
+import gc
+def log(*words):
+    with open({log!r}, "a") as file:
+        print(*words, file=file)
+"""
+
+
+@pytest.fixture
+def logged(tmp_path: Path) -> Callable[[], list[str]]:
+    def read() -> list[str]:
+        return (tmp_path / "log").read_text().splitlines()
+
+    return read
+
+
+def with_log(tmp_path: Path, source: str) -> str:
+    return LOGGED.format(log=str(tmp_path / "log")) + source
+
+
+@pytest.mark.parametrize("asynchronous", list(itertools.product([False, True], repeat=3)))
+def test_setup_gives_the_first_argument(
+    start: Start,
+    tmp_path: Path,
+    logged: Callable[[], list[str]],
+    asynchronous: tuple[bool, bool, bool],
+) -> None:
+    function, setup, teardown = ("async def" if is_async else "def" for is_async in asynchronous)
+    source = f"""
+{function} bench_a(state, n): log("call", state, n)
+{setup} prepare(n): return "made for %d" % n
+{teardown} clean(state, n): log("clean", state, n)
+bench_a.params = {{"n": [5]}}
+bench_a.setup, bench_a.teardown = prepare, clean
+bench_a.number = 1
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    launch(worker, "a[n=5]")
+    assert set(logged()[:-1]) == {"call made for 5 5"}
+    assert logged()[-1] == "clean made for 5 5"
+
+
+def test_a_setup_that_gives_none_adds_no_argument(start: Start) -> None:
+    worker = start("def bench_a(): ...\nbench_a.setup = bench_a.teardown = lambda: None\n")
+    worker.ready(20)
+    assert launch(worker, "a")["samples"]
+
+
+def test_an_event_loop_is_ended_with_what_still_waits_in_it(
+    start: Start, tmp_path: Path, logged: Callable[[], list[str]]
+) -> None:
+    source = """
+import asyncio
+def prepare():
+    asyncio.get_event_loop()  # there is one, though nothing runs in it
+async def wait():
+    try: await asyncio.sleep(100)
+    finally: log("cancelled")
+async def bench_a():
+    asyncio.ensure_future(wait())
+    await asyncio.sleep(0)
+bench_a.number = 1
+bench_a.setup = prepare
+def bench_b(): ...
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    assert launch(worker, "a")["changed"] == []
+    assert set(logged()) == {"cancelled"}
+    launch(worker, "b")
+
+
+@pytest.mark.parametrize(("before", "after"), [("enable", "True"), ("disable", "False")])
+def test_gc_is_off_in_samples_and_then_what_it_was(
+    start: Start, tmp_path: Path, logged: Callable[[], list[str]], before: str, after: str
+) -> None:
+    source = f"""
+gc.{before}()
+def bench_a(): log(gc.isenabled())
+bench_a.teardown = lambda: log(gc.isenabled())
+def bench_bad(): log(gc.isenabled()); gc.enable(); raise ValueError
+bench_bad.teardown = bench_a.teardown
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    worker.ask("begin")
+    worker.sample()
+    worker.ask("end")
+    worker.sample()
+    worker.ask("close")
+    assert logged() == ["False", after, after]
+    worker.ask("open", id="bad")
+    worker.ask("begin")
+    assert "ValueError" in error_of(worker.sample)
+    worker.ask("close")
+    assert logged()[3:] == ["False", after]
+
+
+def test_garbage_of_the_setup_is_collected_before_the_samples(
+    start: Start, tmp_path: Path, logged: Callable[[], list[str]]
+) -> None:
+    source = """
+class Cycle:
+    def __init__(self): self.me = self
+    def __del__(self): log("collected")
+def prepare(): Cycle()
+def bench_a(): log("called")
+bench_a.setup, bench_a.number = prepare, 1
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    worker.ask("begin")
+    worker.sample()
+    assert logged() == ["collected", "called"]
+
+
+def test_frozen_time_does_not_freeze_the_measuring(start: Start) -> None:
+    source = """
+import time
+def prepare(): time.perf_counter_ns = time.process_time_ns = lambda: 5
+def bench_a(): sum(range(1000))
+bench_a.setup = prepare
+"""
+    worker = start(source)
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    assert worker.sample()[0] > 0
+
+
+def test_allocations_are_the_same_again(start: Start) -> None:
+    source = """
+import asyncio
+def bench_a(): return [str(i) for i in range(100)]
+async def bench_b(): await asyncio.sleep(0); return [str(i) for i in range(100)]
+"""
+    for name in "ab":
+        found = []
+        for _ in range(3):
+            worker = start(source, variables={"PYTHONHASHSEED": "1"})
+            worker.ready(20)
+            done = launch(worker, name)
+            found.append(done["alloc_blocks"])
+        assert len(set(found)) == 1
+        assert found[0] >= 100
+
+
+# Failures
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "tail"),
+    [
+        ("os._exit(7)", "its process ended by itself with exit code 7", "said before"),
+        ("os._exit(0)", "its process ended by itself with exit code 0", "said before"),
+        ("sys.exit(4)", "SystemExit: 4", "said before"),
+        ("raise SystemExit", "SystemExit", "in bench_a"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt", "in bench_a"),
+        ("1 / 0", "ZeroDivisionError: division by zero", "in bench_a"),
+        ("ctypes.string_at(0)", "its process was killed by SIGSEGV", "in bench_a"),
+        ("os.abort()", "its process was killed by SIGABRT", "in bench_a"),
+        (
+            "os.kill(os.getpid(), 9)",
+            "its process was killed by SIGKILL; if memory was short, the kernel did it",
+            "said before",
+        ),
+        ("os.kill(os.getpid(), 40)", "its process was killed by signal 40", "said before"),
+        ("os.closerange(3, 99)", "its process ended by itself with exit code 1", "OSError"),
+        ("scribble()", "it wrote to benchgate's pipe, which is not its own: b'12 nonsense'", ""),
+        (
+            "os.fork()",
+            "it forked, and the child returned as well: end the child with os._exit",
+            "said before",
+        ),
+        ("raise ValueError('x' * 10**6)", f"ValueError: {'x' * 488}", "xxx"),
+        ("raise ValueError('\\udc80')", "ValueError: ?", "in bench_a"),
+        ("noted()", "ValueError: it", "a note" if sys.version_info >= (3, 11) else ""),
+        ("chained()", "ValueError: outer", "KeyError: 'inner'"),
+        ("sys.stdout.close(); print('more')", "ValueError: I/O operation on closed file.", ""),
+    ],
+)
+def test_a_failure_is_described(start: Start, body: str, line: str, tail: str) -> None:
+    source = f"""
+import ctypes, os, sys
+def noted():
+    error = ValueError("it")
+    if hasattr(error, "add_note"): error.add_note("a note")
+    raise error
+def chained():
+    try: {{}}["inner"]
+    except KeyError as error: raise ValueError("outer") from error
+def scribble():
+    for descriptor in range(3, 99):
+        try: os.write(descriptor, b"12 nonsense\\n")
+        except OSError: pass
+def bench_a():
+    print("said before")
+    {body}
+bench_a.number = 1
+"""
+    worker = start(source)
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+
+    def until_it_fails() -> None:
+        for _ in range(3):
+            worker.sample()
+
+    error = error_of(until_it_fails)
+    assert error.splitlines()[0] == line
+    assert tail in error
+    assert len(error) < 20_000
+    if "in bench_a" in error and "Fatal Python error" not in error:
+        assert "_worker.py" not in error
+    worker.close()
+
+
+def test_a_hanging_function_is_ended_and_shown(start: Start) -> None:
+    worker = start("import time\ndef bench_a():\n  print('said')\n  time.sleep(999)\n")
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    worker.allow(0.3)
+    error = error_of(worker.sample)
+    assert error.startswith("timed out: not done within 0.3 s\nsaid\n")
+    assert 'bench_it.py", line 4 in bench_a' in error
+
+
+def test_a_file_that_cannot_be_imported_says_where(start: Start) -> None:
+    error = error_of(lambda: start("x = 1\ndef bench_a(:\n").ready(20))
+    assert error.startswith("SyntaxError: ")
+    assert 'bench_it.py", line 2' in error
+    assert "importlib" not in error
+    assert error_of(lambda: start("print('so far')\nimport os; os._exit(3)").ready(20)) == (
+        "its process ended by itself with exit code 3\nso far"
+    )
+    error = error_of(lambda: start("while True: ...").ready(0.5))
+    assert error.startswith("timed out: not done within 0.5 s\n")
+    assert 'bench_it.py", line 1' in error
+
+
+def test_megabytes_of_output_are_no_failure(start: Start) -> None:
+    source = """
+def bench_a(): print("x" * 1_000_000)
+bench_a.number = 20
+def bench_b(): print("y" * 1_000_000); print("the end"); raise ValueError
+"""
+    worker = start(source)
+    worker.ready(20)
+    assert launch(worker, "a")["samples"]
+    worker.forget_output()
+    worker.allow(20)
+    worker.ask("open", id="b")
+    error = error_of(worker.sample)
+    assert error.endswith("y\nthe end")
+    assert "\n... y" in error
+    assert "x" * 100 not in error
+
+
+def test_output_without_end_is_a_failure(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "OUTPUT_LIMIT_BYTES", 2**20)
+    worker = start("def bench_a():\n  while True: print('again')\n")
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    error = error_of(worker.sample)
+    assert error.startswith("it printed more than 1 MB\n... ")
+    assert error.endswith("again")
+
+
+@pytest.mark.parametrize(
+    ("body", "remedy"),
+    [
+        ("def bench_a(): return coro()", "it gives a coroutine that nobody awaits: write it as"),
+        ("def bench_a(): ...\nbench_a.setup = lambda: coro()", "setup gives a coroutine that"),
+    ],
+)
+def test_a_coroutine_that_nobody_awaits_is_refused(start: Start, body: str, remedy: str) -> None:
+    worker = start(f"async def coro(): ...\n{body}")
+    worker.ready(20)
+    assert error_of(lambda: launch(worker, "a")).startswith(remedy)
+
+
+def test_a_decorator_decides_whether_a_function_is_async(start: Start) -> None:
+    source = """
+import asyncio, functools
+def in_a_loop(f):
+    @functools.wraps(f)
+    def run(): return asyncio.run(f())
+    return run
+@in_a_loop
+async def bench_a(): ...
+bench_a.number = 1
+"""
+    worker = start(source)
+    worker.ready(20)
+    assert launch(worker, "a")["samples"]
+
+
+def test_an_interpreter_that_is_not_there(start: Start) -> None:
+    error = error_of(lambda: start("", interpreter=["/no/such/python"]))
+    assert error == "cannot start the interpreter /no/such/python: No such file or directory"
+
+
+# Whose modules
+
+
+def test_the_users_modules_keep_their_names(start: Start) -> None:
+    names = ["json", "command", "python", "session", "engine", "worker"]
+    source = "import sys\n" + "".join(
+        f"import {name}; assert {name}.MINE, {name}\n" for name in names
+    )
+    for folder in ("benchmarks", "src"):
+        files = {f"{folder}/{name}.py": f"MINE = {folder!r}\n" for name in names[:3]}
+        files |= {f"{folder}/{name}/__init__.py": f"MINE = {folder!r}\n" for name in names[3:]}
+        worker = start(source + "def bench_a(): ...\n", files=files, path=["src"])
+        worker.ready(20)
+        assert launch(worker, "a")["samples"]
+        for name in files:
+            (worker.arm.root / name).unlink()
+
+
+def test_a_function_imports_what_its_file_could(
+    start: Start, tmp_path: Path, logged: Callable[[], list[str]]
+) -> None:
+    source = """
+import os, subprocess, sys, helper
+def bench_a():
+    import late
+    log(helper.NAME, late.NAME, os.environ["PYTHONPATH"] == os.pathsep.join(sys.path[1:3]))
+    subprocess.run([sys.executable, "-c", "import late; print(late.NAME)"], check=True)
+bench_a.number = 1
+"""
+    files = {
+        "benchmarks/helper.py": "NAME = 'helper'\n",
+        "src/late.py": "NAME = 'late'\n",
+        "other/x.py": "",
+    }
+    worker = start(with_log(tmp_path, source), files=files, path=["src", "other"])
+    worker.ready(20)
+    launch(worker, "a")
+    assert set(logged()) == {"helper late True"}
+
+
+def test_code_of_a_forbidden_tree_is_refused(start: Start, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (checkout / "theirs.py").write_text("")
+    inherited = f"import sys; sys.path.append({str(checkout)!r})\n"
+    worker = start(f"{inherited}import theirs\ndef bench_a(): ...", forbidden=[checkout])
+    error = error_of(lambda: worker.ready(20))
+    assert error.startswith(f"the head arm imported theirs from {checkout / 'theirs.py'}, which")
+    assert "An editable install is in the way" in error
+    worker = start(f"{inherited}def bench_a(): import theirs", forbidden=[checkout])
+    worker.ready(20)
+    assert "imported theirs from" in error_of(lambda: launch(worker, "a"))
+    link = tmp_path / "link"
+    link.symlink_to(checkout)
+    worker = start(f"{inherited}import theirs\ndef bench_a(): ...", forbidden=[link])
+    assert "imported theirs from" in error_of(lambda: worker.ready(20))
+
+
+def test_a_virtual_environment_inside_of_a_forbidden_tree_is_fine(
+    start: Start, tmp_path: Path
+) -> None:
+    checkout = tmp_path / "checkout"
+    venv = checkout / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    (site,) = venv.glob("lib/*/site-packages")
+    (site / "installed.py").write_text("")
+    (checkout / "theirs.py").write_text("")
+    interpreter = [str(venv / "bin" / "python")]
+    source = "import installed\ndef bench_a(): ...\n"
+    worker = start(source, forbidden=[checkout], interpreter=interpreter)
+    assert len(described(worker)) == 1
+    # What `pip install --editable` leaves behind.
+    (site / "theirs.pth").write_text(f"{checkout}\n")
+    worker = start(f"{source}import theirs\n", forbidden=[checkout], interpreter=interpreter)
+    assert "imported theirs from" in error_of(lambda: worker.ready(20))
+
+
+def test_a_forbidden_tree_inside_of_the_interpreters_folder_is_refused(
+    start: Start, tmp_path: Path
+) -> None:
+    prefix = tmp_path / "usr"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", prefix], check=True)
+    checkout = prefix / "src" / "app"
+    checkout.mkdir(parents=True)
+    (checkout / "theirs.py").write_text("")
+    source = f"import sys; sys.path.append({str(checkout)!r})\nimport theirs\n"
+    worker = start(source, forbidden=[checkout], interpreter=[str(prefix / "bin" / "python")])
+    assert "imported theirs from" in error_of(lambda: worker.ready(20))
+
+
+# What is left
+
+
+def living_members(group: int) -> list[str]:
+    """Processes of a group, without those that only wait to be reaped."""
+    command = ["ps", "-e", "-o", "pgid=,stat=,args="]
+    table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = [line.split(maxsplit=2) for line in table.splitlines()]
+    return [row[-1] for row in rows if row[0] == str(group) and not row[1].startswith("Z")]
+
+
+@pytest.mark.parametrize(
+    ("body", "changed"),
+    [
+        ("pass", []),
+        ("os.chdir('/')", ["folder"]),
+        ("os.environ['X'] = 'y'", ["environment"]),
+        ("sys.stdout = open(os.devnull, 'w')", ["output"]),
+        ("sys.stderr.close()", ["output"]),
+        ("os.dup2(os.open(os.devnull, os.O_WRONLY), 1)", ["output"]),
+        ("gc.disable()", ["gc"]),
+        ("gc.set_threshold(5)", ["gc"]),
+        ("threading.Thread(target=time.sleep, args=(99,)).start()", ["threads"]),
+        ("subprocess.Popen(['sleep', '99'])", ["children"]),
+        ("os.fork() or time.sleep(99)", ["children"]),
+        ("subprocess.run('true')", []),
+    ],
+)
+def test_tells_what_a_benchmark_left_changed(
+    start: Start,
+    eventually: Callable[[Callable[[], bool]], bool],
+    body: str,
+    changed: list[str],
+) -> None:
+    # Done in the teardown, once, because `end` puts the garbage collector right.
+    worker = start(
+        "import gc, os, subprocess, sys, threading, time\n"
+        f"def bench_a(): ...\ndef clean(): {body}\nbench_a.teardown = clean\n"
+    )
+    worker.ready(20)
+    assert launch(worker, "a")["changed"] == changed
+    group = worker._process.pid  # noqa: SLF001 - to look whether it has ended
+    worker.close()
+    assert eventually(lambda: not living_members(group))
+
+
+def test_ends_in_order(start: Start, tmp_path: Path, logged: Callable[[], list[str]]) -> None:
+    source = """
+import atexit, threading, time
+atexit.register(log, "exit handler")
+threading.Thread(target=time.sleep, args=(999,)).start()
+def bench_a(): raise ValueError
+bench_a.teardown = lambda: log("teardown")
+"""
+    worker = start(with_log(tmp_path, source))
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    assert "ValueError" in error_of(worker.sample)
+    worker.close()
+    assert logged() == ["teardown", "exit handler"]
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "atexit.register(time.sleep, 999)",
+        "atexit.register(os._exit, 3)",
+        "bench_a.teardown = lambda: time.sleep(999)",
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGABRT, print)",
+    ],
+)
+def test_an_end_that_hangs_is_cut_short(
+    start: Start, monkeypatch: pytest.MonkeyPatch, alive: Callable[[int], bool], left: str
+) -> None:
+    monkeypatch.setattr(worker_module, "_END_WAIT_S", 0.2)
+    monkeypatch.setattr(worker_module, "_TRACE_WAIT_S", 0.2)
+    worker = start(f"import atexit, os, signal, time\ndef bench_a(): ...\n{left}\n")
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    worker.close()
+    assert not alive(worker._process.pid)  # noqa: SLF001 - to look whether it has ended
+
+
+def test_nothing_is_left_of_many_workers(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    descriptors = Path("/dev/fd")
+
+    def work(source: str) -> None:
+        worker = start(source)
+        try:
+            worker.ready(20)
+            launch(worker, "a")
+        except WorkerFailedError:
+            pass
+        worker.close()
+
+    sources = [
+        "def bench_a(): print('x')",
+        "import os\ndef bench_a(): os._exit(1)",
+        "def bench_a(): raise ValueError",
+        "raise ValueError",
+        "import os; os._exit(1)",
+    ]
+    for source in sources:
+        work(source)
+    before = len(list(descriptors.iterdir()))
+    for source in sources * 4:
+        work(source)
+    error_of(lambda: start("", interpreter=["/no/such/python"]))
+    assert len(list(descriptors.iterdir())) == before
+    assert list(scratch.iterdir()) == []
+
+
+# Interpreters
+
+
+def interpreters(version: str) -> Iterator[str]:
+    """What may be a CPython of a version: on PATH, and what pyenv has installed."""
+    name = f"python{version}"
+    yield from filter(None, [shutil.which(name)])
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        yield sys.executable
+    if pyenv := shutil.which("pyenv"):
+        root = subprocess.run([pyenv, "root"], capture_output=True, text=True, check=False)
+        for found in sorted(Path(root.stdout.strip(), "versions").glob(f"*/bin/{name}")):
+            yield str(found)
+
+
+def find_interpreter(version: str) -> str:
+    """Find one that runs: a shim on PATH may stand for nothing."""
+    asked = "import sys; print('%d.%d' % sys.version_info[:2])"
+    for path in interpreters(version):
+        done = subprocess.run([path, "-c", asked], capture_output=True, text=True, check=False)
+        if done.stdout.strip() == version:
+            return path
+    pytest.skip(f"there is no CPython {version} here")
+
+
+EVERYTHING = """
+import asyncio, os, sys
+def bench_plain(): sum(range(100))
+def bench_params(state, n): state.append(n)
+bench_params.params = {"n": [1, 2]}
+bench_params.setup = lambda n: []
+bench_params.teardown = lambda state, n: state.clear()
+bench_params.unit = "us"
+async def bench_async(lock):
+    async with lock: await asyncio.sleep(0)
+async def make(): return asyncio.Lock()
+async def clean(lock): await asyncio.sleep(0)
+bench_async.setup, bench_async.teardown = make, clean
+def bench_fails(): raise ValueError("as it should")
+bench_fails.number = 1
+"""
+
+
+@pytest.mark.parametrize("version", [f"3.{minor}" for minor in range(8, 14)])
+@pytest.mark.parametrize("options", [(), ("-S", "-B"), ("-I",)], ids=["plain", "-S -B", "-I"])
+def test_runs_under_every_supported_interpreter(
+    start: Start, version: str, options: tuple[str, ...]
+) -> None:
+    interpreter = find_interpreter(version)
+    worker = start(EVERYTHING, interpreter=[interpreter, *options])
+    hello = worker.ready(20)
+    assert hello["python"].startswith(f"cpython {version}.")
+    assert 0 < hello["timer_cost_ns"] < 10**6
+    assert [benchmark["id"] for benchmark in hello["benchmarks"]] == [
+        *("plain", "params[n=1]", "params[n=2]", "async", "fails")
+    ]
+    for name in ("plain", "params[n=1]", "async"):
+        done = launch(worker, name)
+        assert done["changed"] == []
+        assert all(wall_ns > 0 for wall_ns, _ in done["samples"])
+    assert error_of(lambda: launch(worker, "fails")).startswith("ValueError: as it should\n")
+
+
+def test_an_interpreter_that_is_too_old_is_named(start: Start) -> None:
+    interpreter = find_interpreter("3.7")
+    error = error_of(lambda: start("", interpreter=[interpreter]).ready(20))
+    assert error.startswith(f"{interpreter} is Python 3.7.")
+    assert error.endswith("3.8 or newer is needed")
+
+
+def test_modules_of_the_standard_library_alone(start: Start) -> None:
+    """In the user's process there is nothing of benchgate, and little of anything."""
+    source = """
+import sys
+names = {name.partition(".")[0] for name in sys.modules} - {"bench_it", "__main__"}
+allowed = getattr(sys, "stdlib_module_names", names)
+print(sorted(names - set(allowed)))
+def bench_a(): ...
+raise ValueError
+"""
+    error = error_of(lambda: start(source, interpreter=[sys.executable, "-S"]).ready(20))
+    assert error.endswith("\n[]")
