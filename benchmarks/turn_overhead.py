@@ -1,0 +1,128 @@
+"""What one turn costs beyond the sample itself: the request, waking the worker, its reply.
+
+Run it with `python benchmarks/turn_overhead.py`. Two workers share one CPU and take turns, as
+base and head do; benchgate's side runs on another CPU, and then on the same one. The turns are
+taken in blocks, and the block with the lowest median is judged, since other programs on the
+machine only ever add time; median and p95 of all turns are printed beside it. The exit code is
+1 when a block's median is above the limit in either place.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median, quantiles
+
+from benchgate.measure.affinity import (
+    available_cpus,
+    choose_cpu,
+    kept_off,
+    read_busy_ticks,
+    supports_pinning,
+)
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.guardian import Guardian
+from benchgate.measure.lockstep import take_turns
+from benchgate.measure.worker import Worker, WorkerSetting
+
+LIMIT_US = 100.0
+BLOCKS = 10
+TURNS = 100
+SOURCE = "def bench_wait():\n    sum(range(100))\n"
+SAMPLE_NS = 1_000_000
+TIMEOUT_S = 60.0
+
+
+@dataclass
+class Timed:
+    """A worker, and what each of its turns cost beyond the sample."""
+
+    worker: Worker
+    overheads_us: list[float] = field(default_factory=list)
+
+    def sample(self) -> tuple[int, int]:
+        """Take one sample, and note what it cost beside."""
+        start = time.perf_counter_ns()
+        wall_ns, cpu_ns = self.worker.sample()
+        self.overheads_us.append((time.perf_counter_ns() - start - wall_ns) / 1000)
+        return wall_ns, cpu_ns
+
+
+def measure(cpu: int | None) -> list[list[float]]:
+    """Let two workers take turns on one CPU; give the overheads of each block in microseconds."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        file = folder / "bench_it.py"
+        file.write_text(SOURCE)
+        guardian = stack.enter_context(Guardian.start())
+        setting = WorkerSetting(
+            interpreter=[sys.executable],
+            file=file,
+            path=[],
+            cpus=None if cpu is None else [cpu],
+            forbidden=[],
+            variables={**os.environ, **guardian.variables},
+        )
+        players = []
+        for name in ArmName:
+            worker = Worker(Arm(name, folder, folder), setting, guardian)
+            stack.callback(worker.kill)
+            worker.ready(TIMEOUT_S)
+            worker.allow(TIMEOUT_S)
+            worker.ask("open", id="wait")
+            worker.ask("loops", loops=worker.ask("calibrate", target_ns=SAMPLE_NS)["loops"])
+            worker.ask("begin")
+            players.append(Timed(worker))
+        blocks = []
+        for seed in range(BLOCKS):
+            take_turns(players, TURNS, random.Random(seed))  # noqa: S311 - repeatable on purpose
+            blocks.append([us for player in players for us in player.overheads_us])
+            for player in players:
+                player.overheads_us.clear()
+        return blocks
+
+
+def report(place: str, blocks: list[list[float]]) -> bool:
+    """Print one line; give whether the best block's median is within the limit."""
+    best = min(blocks, key=median)
+    everything = [us for block in blocks for us in block]
+    passed = median(best) <= LIMIT_US
+    print(
+        f"{place}: {'PASS' if passed else 'FAIL'}, median {median(best):.1f} us (limit "
+        f"{LIMIT_US:g} us), p95 {_p95(best):.1f} us in the best of {len(blocks)} blocks; "
+        f"median {median(everything):.1f} us, p95 {_p95(everything):.1f} us in all"
+    )
+    return passed
+
+
+def _p95(values: list[float]) -> float:
+    return quantiles(values, n=20)[-1]
+
+
+def main() -> None:
+    """Measure in both places."""
+    print(f"The cost of one turn beyond a sample of {SAMPLE_NS / 1e6:g} ms")
+    if not supports_pinning():
+        sys.exit(not report("not pinned", measure(None)))
+    before = read_busy_ticks()
+    time.sleep(0.1)
+    cpu = choose_cpu(before, read_busy_ticks(), available_cpus())
+    passed = True
+    if len(available_cpus()) > 1:
+        with kept_off(cpu):
+            passed = report("benchgate on another CPU", measure(cpu))
+    else:
+        print("benchgate on another CPU: there is only one")
+    os.sched_setaffinity(0, {cpu})
+    passed &= report("benchgate on the same CPU", measure(cpu))
+    sys.exit(not passed)
+
+
+if __name__ == "__main__":
+    main()
