@@ -41,10 +41,10 @@ def validate(config: Config, root: Path) -> Validation:
         specs = [PythonSpec(find_benchmark_folders([arm]))]
     functions: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
-    for spec in specs:
-        files = find_files(arm, spec)
-        if not files and config.benchmarks:
-            problems.append(f"{', '.join(spec.paths)}: no file bench_*.py there")
+    for spec, path in ((each, path) for each in specs for path in each.paths):
+        files = find_files(arm, spec, path)
+        if not files:
+            problems.append(f'[[benchmark]] python = "{path}": there is no file bench_*.py')
         for file in files:
             names, problem = _read(root / file.path, file.path)
             functions[file.path] = names
