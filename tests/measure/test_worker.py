@@ -623,7 +623,7 @@ def test_a_forbidden_tree_inside_of_the_interpreters_folder_is_refused(
 
 def living_members(group: int) -> list[str]:
     """Processes of a group, without those that only wait to be reaped."""
-    command = ["ps", "-e", "-o", "pgid=,stat=,args="]
+    command = ["ps", "-e", "-ww", "-o", "pgid=,stat=,args="]
     table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     rows = [line.split(maxsplit=2) for line in table.splitlines()]
     return [row[-1] for row in rows if row[0] == str(group) and not row[1].startswith("Z")]

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.measure.lockstep import (
+    Calibrated,
+    Plan,
+    make_plan,
+    take_turns,
+    target_interval_ns,
+    warm_up_until_settled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LAUNCH_NS = 50_000_000
+
+
+@dataclass
+class FakePlayer:
+    """Notes its name at every turn; its samples follow from their number."""
+
+    name: str
+    log: list[str]
+    wall_ns: Callable[[int], int] = lambda _: 1000
+    taken: int = field(default=0)
+
+    def sample(self) -> tuple[int, int]:
+        self.log.append(self.name)
+        self.taken += 1
+        return self.wall_ns(self.taken), self.taken
+
+
+def rng(seed: int = 1) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - repeatable on purpose
+
+
+@pytest.mark.parametrize(
+    ("timer_cost_ns", "launch_ns", "samples", "expected_ns"),
+    [
+        (50, LAUNCH_NS, 45, 1_111_111),
+        (50, LAUNCH_NS, 50_000, 5_000),
+        (20_000, LAUNCH_NS, 45, 2_000_000),
+    ],
+)
+def test_a_sample_is_a_hundred_times_the_timers_cost(
+    timer_cost_ns: int, launch_ns: int, samples: int, expected_ns: int
+) -> None:
+    assert target_interval_ns(timer_cost_ns, launch_ns, samples) == expected_ns
+
+
+def plan_of(*arms: tuple[int, int], warmup: int | None = 3, timer_cost_ns: int = 50) -> Plan:
+    return make_plan(
+        [Calibrated(loops, sample_ns) for loops, sample_ns in arms],
+        timer_cost_ns=timer_cost_ns,
+        launch_ns=LAUNCH_NS,
+        samples=45,
+        warmup=warmup,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arms", "expected"),
+    [
+        ([(1000, 1_200_000)], Plan(1000, 45, 3)),
+        # The arms share the loops that the faster one needs, however slow the other is.
+        ([(1000, 1_200_000), (800, 1_200_000)], Plan(1000, 45, 3)),
+        ([(10, 1_200_000), (1000, 1_200_000)], Plan(1000, 3, 3)),
+        # Twice the launch's time is spent to keep the samples that the tail needs.
+        ([(1, 2_200_000)], Plan(1, 45, 3)),
+        ([(1, 3_000_000)], Plan(1, 33, 3)),
+        ([(1, 30_000_000)], Plan(1, 3, 3)),
+        ([(1, 160_000_000)], Plan(1, 3, 3)),
+        ([(1, 170_000_000)], Plan(1, 1, 1)),
+        ([(1, 9_000_000_000), (1, 20_000_000)], Plan(1, 1, 1)),
+    ],
+)
+def test_the_plan_fits_the_slower_arm(arms: list[tuple[int, int]], expected: Plan) -> None:
+    assert plan_of(*arms) == expected
+
+
+def test_a_sample_that_is_too_short_for_the_timer_is_noted() -> None:
+    assert plan_of((1, 4_999)).notes == (
+        "a sample of 4999 ns is below 100 x the timer's cost of 50 ns: raise `number`",
+    )
+    assert plan_of((1, 5_000)).notes == ()
+
+
+def test_the_warm_up_is_left_open_only_where_it_can_settle() -> None:
+    assert plan_of((1, 1_200_000), warmup=0).warmup == 0
+    assert plan_of((1, 1_200_000), warmup=None) == Plan(1, 45, None)
+    slow = plan_of((1, 20_000_000), warmup=None)
+    assert (slow.samples, slow.warmup) == (5, 3)
+    assert slow.notes == ("too slow to see whether the warm-up settles: 3 discarded",)
+    slowest = plan_of((1, 10**10), warmup=None)
+    assert (slowest.samples, slowest.warmup) == (1, 1)
+    assert slowest.notes == ("too slow to see whether the warm-up settles: 1 discarded",)
+
+
+def test_players_take_turns_sample_by_sample() -> None:
+    log: list[str] = []
+    players = [FakePlayer("a", log, lambda n: n), FakePlayer("b", log, lambda n: 10 * n)]
+    first, second = take_turns(players, 400, rng())
+    assert first.wall_ns == list(range(1, 401))
+    assert second.wall_ns == [10 * n for n in range(1, 401)]
+    assert first.cpu_ns == second.cpu_ns == list(range(1, 401))
+    pairs = list(zip(log[::2], log[1::2], strict=True))
+    assert {frozenset(pair) for pair in pairs} == {frozenset("ab")}
+    # Which goes first is drawn anew each time: about half, and not in turn.
+    assert 160 < pairs.count(("a", "b")) < 240
+    assert 160 < sum(one != other for one, other in pairwise(pairs)) < 240
+
+
+def test_the_order_of_turns_follows_from_the_seed() -> None:
+    def order(seed: int) -> list[str]:
+        log: list[str] = []
+        take_turns([FakePlayer("a", log), FakePlayer("b", log)], 20, rng(seed))
+        return log
+
+    assert order(1) == order(1)
+    assert order(1) != order(2)
+
+
+def test_one_player_plays_alone() -> None:
+    (turns,) = take_turns([FakePlayer("a", [])], 3, rng())
+    assert turns.wall_ns == [1000] * 3
+    (nothing,) = take_turns([FakePlayer("a", [])], 0, rng())
+    assert nothing.wall_ns == nothing.cpu_ns == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "samples", "settled"),
+    [
+        (lambda _: 1000, lambda _: 1000, 10, True),
+        # Slow at first, on one side only: both discard as many.
+        (lambda n: 9000 if n <= 5 else 1000, lambda _: 1000, 15, True),
+        (lambda _: 1000, lambda n: max(1000, 9000 - 400 * n), 29, True),
+        # A steady ramp of 1 % a step has little scatter, and has not settled.
+        (lambda n: round(100_000 * 1.01**n), lambda _: 1000, 60, False),
+        (lambda n: 1000 * (1 + n % 2), lambda _: 1000, 60, False),
+    ],
+)
+def test_the_warm_up_lasts_until_all_have_settled(
+    first: Callable[[int], int], second: Callable[[int], int], samples: int, *, settled: bool
+) -> None:
+    players = [FakePlayer("a", [], first), FakePlayer("b", [], second)]
+    turns, has_settled = warm_up_until_settled(players, rng())
+    assert has_settled is settled
+    assert [len(t.wall_ns) for t in turns] == [samples, samples]
+    assert [len(t.cpu_ns) for t in turns] == [samples, samples]
+
+
+def test_a_failing_player_stops_the_turns() -> None:
+    numbers = count()
+
+    def fail_late(_: int) -> int:
+        if next(numbers) == 5:
+            raise RuntimeError
+        return 1
+
+    other = FakePlayer("b", [])
+    with pytest.raises(RuntimeError):
+        take_turns([FakePlayer("a", [], fail_late), other], 100, rng())
+    assert other.taken in {5, 6}

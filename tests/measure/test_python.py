@@ -1,0 +1,544 @@
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import pytest
+
+from benchgate.errors import UsageError
+from benchgate.measure.affinity import supports_pinning
+from benchgate.measure.benchfiles import PythonSpec
+from benchgate.measure.engine import Arm, ArmName, Observation
+from benchgate.measure.python import PythonEngine, PythonSettings
+from benchgate.measure.worker import PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from benchgate.measure.engine import Measured
+    from benchgate.measure.guardian import Guardian
+
+BASE, HEAD = ArmName.BASE, ArmName.HEAD
+BENCHES = {
+    "benchmarks/bench_it.py": "def bench_a(): sum(range(100))\ndef bench_b(): sorted('ab')\n"
+}
+
+
+def living_workers() -> int:
+    """How many workers this process has started that live."""
+    command = ["ps", "-e", "-ww", "-o", "ppid=,stat=,args="]
+    table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = [line.split(maxsplit=2) for line in table.splitlines()]
+    mine = [row for row in rows if row[0] == str(os.getpid()) and not row[1].startswith("Z")]
+    return sum(str(PROGRAM) in row[-1] for row in mine)
+
+
+class MakeEngine(Protocol):
+    def __call__(
+        self,
+        files: Mapping[str, str],
+        *specs: PythonSpec,
+        head: Mapping[str, str] | None = None,
+        arms: Iterable[ArmName] = ...,
+        warmup: int | None = 3,
+        environ: Mapping[str, str] | None = None,
+        samples: int = 10,
+        cpu: int | None = None,
+    ) -> PythonEngine: ...
+
+
+@pytest.fixture
+def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
+    """Make an engine on trees with the same files; `head` are the head's instead or beside."""
+    engines = []
+
+    def make(
+        files: Mapping[str, str],
+        *specs: PythonSpec,
+        head: Mapping[str, str] | None = None,
+        arms: Iterable[ArmName] = (BASE, HEAD),
+        warmup: int | None = 3,
+        environ: Mapping[str, str] | None = None,
+        samples: int = 10,
+        cpu: int | None = None,
+    ) -> PythonEngine:
+        trees = []
+        for name in arms:
+            root = tmp_path / name / "tree"
+            for path, text in {**files, **((head or {}) if name is HEAD else {})}.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            trees.append(
+                Arm(name, root, tmp_path / f"{name}-env", variables=dict(guardian.variables))
+            )
+        settings = PythonSettings(
+            samples=samples,
+            launch_ns=samples * 200_000,
+            warmup=warmup,
+            cpu=cpu,
+            unpinned="" if cpu is not None else "not pinned: no CPU was chosen",
+            all_cpus=tuple(sorted(os.sched_getaffinity(0))) if supports_pinning() else (),
+            interpreter=sys.executable,
+            forbidden=(tmp_path / "checkout",),
+            environ={"PATH": os.environ["PATH"], **(environ or {})},
+        )
+        engine = PythonEngine(specs or [PythonSpec(("benchmarks",))], trees, settings, guardian)
+        engines.append(engine)
+        return engine
+
+    yield make
+    for engine in engines:
+        engine.close()
+
+
+def discovered(engine: PythonEngine) -> list[str]:
+    """Every id of any arm; nothing may have failed."""
+    discovery = engine.discover()
+    assert discovery.failures == ()
+    return list(dict.fromkeys(d.id for found in discovery.found.values() for d in found))
+
+
+def measure(engine: PythonEngine, ids: Sequence[str], round_index: int = 0) -> list[Observation]:
+    rng = random.Random(round_index)  # noqa: S311 - repeatable on purpose
+    return list(engine.measure_round(ids, rng, round_index))
+
+
+def metrics_of(observation: Observation) -> dict[str, Measured]:
+    assert observation.error is None
+    return {measured.metric.name: measured for measured in observation.metrics}
+
+
+def logging_file(tmp_path: Path, source: str) -> str:
+    log = f"""
+import os, sys
+def log(*words):
+    with open({str(tmp_path / "log")!r}, "a") as file:
+        print(*words, sep="|", file=file)
+ARM = os.path.basename(os.path.dirname(os.getcwd()))
+"""
+    return log + source
+
+
+def log_of(tmp_path: Path) -> list[list[str]]:
+    file = tmp_path / "log"
+    return [line.split("|") for line in file.read_text().splitlines()] if file.exists() else []
+
+
+# What a round gives
+
+
+def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES)
+    assert discovered(engine) == ["it/a", "it/b"]
+    for round_index in range(3):
+        observations = measure(engine, ["it/b", "it/a"], round_index)
+        assert [o.benchmark for o in observations] == ["it/b", "it/b", "it/a", "it/a"]
+        for base, head in (observations[:2], observations[2:]):
+            assert {base.arm, head.arm} == {BASE, HEAD}
+            assert [base.order, head.order] == [0, 1]
+            one, other = metrics_of(base), metrics_of(head)
+            assert one["time"].loops == other["time"].loops > 1
+            for name in ("time", "cpu_time"):
+                for measured in (one[name], other[name]):
+                    assert measured.samples.shape == (10,)
+                    assert measured.warmup.shape == (3,)
+                    assert (measured.samples > 0).all()
+                    assert (measured.samples < 0.1).all()
+            assert ("alloc_peak" in one) == ("alloc_blocks" in other) == (round_index == 0)
+
+
+def test_loops_are_calibrated_once(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES)
+    discovered(engine)
+    loops = {
+        metrics_of(observation)["time"].loops
+        for round_index in range(3)
+        for observation in measure(engine, ["it/a"], round_index)
+    }
+    assert len(loops) == 1
+
+
+def test_the_arms_start_in_an_order_that_is_balanced_over_rounds(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES)
+    discovered(engine)
+    first = [measure(engine, ["it/a"], index)[0].arm for index in range(4)]
+    assert Counter(first) == {BASE: 2, HEAD: 2}
+    assert first[0] is first[3]
+
+
+def test_the_time_is_that_of_one_call(make_engine: MakeEngine) -> None:
+    source = "import time\ndef bench_a(): time.sleep(0.002)\nbench_a.number = 3\n"
+    engine = make_engine({"benchmarks/bench_it.py": source}, samples=4)
+    discovered(engine)
+    for observation in measure(engine, ["it/a"]):
+        found = metrics_of(observation)
+        assert found["time"].loops == 3
+        assert (found["time"].samples >= 0.002).all()
+        assert np.median(found["time"].samples) < 0.006
+        assert (found["cpu_time"].samples < found["time"].samples).all()
+
+
+def test_a_heavier_head_shows_in_every_metric(make_engine: MakeEngine) -> None:
+    def source(size: int) -> dict[str, str]:
+        return {"benchmarks/bench_it.py": f"def bench_a(): return list(range({size}))\n"}
+
+    engine = make_engine(
+        source(100_000), PythonSpec(("benchmarks",), isolate=True), head=source(2_000_000)
+    )
+    discovered(engine)
+    found = {o.arm: metrics_of(o) for o in measure(engine, ["it/a"])}
+    for name in ("time", "cpu_time", "peak_rss", "alloc_peak", "alloc_blocks"):
+        assert found[HEAD][name].samples.min() > found[BASE][name].samples.max(), name
+
+
+def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES, arms=[HEAD])
+    discovered(engine)
+    (observation,) = measure(engine, ["it/a"])
+    assert (observation.arm, observation.order) == (HEAD, 0)
+    assert metrics_of(observation)["time"].samples.shape == (10,)
+
+
+def test_a_benchmark_of_one_arm_is_measured_there(make_engine: MakeEngine) -> None:
+    only = {"benchmarks/bench_new.py": "def bench_n(): ...\n"}
+    also = {"benchmarks/bench_it.py": "def bench_a(): ...\ndef bench_c(): ...\n"}
+    engine = make_engine(BENCHES, head={**only, **also})
+    assert set(discovered(engine)) == {"it/a", "it/b", "it/c", "new/n"}
+    found = measure(engine, ["it/a", "it/b", "it/c", "new/n"])
+    assert Counter((o.benchmark, o.arm) for o in found if metrics_of(o)) == Counter(
+        [("it/a", BASE), ("it/a", HEAD), ("it/b", BASE), ("it/c", HEAD), ("new/n", HEAD)]
+    )
+
+
+def test_auto_warm_up_is_settled_in_the_first_launch(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES, warmup=None, samples=12)
+    discovered(engine)
+    counts = []
+    for index in range(2):
+        base, head = measure(engine, ["it/a"], index)
+        counts.append(len(metrics_of(base)["time"].warmup))
+        assert len(metrics_of(head)["time"].warmup) == counts[-1]
+    assert counts[0] == counts[1]
+    assert 10 <= counts[0] <= 60
+
+
+def test_no_warm_up(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES, warmup=0)
+    discovered(engine)
+    for observation in measure(engine, ["it/a"]):
+        assert metrics_of(observation)["time"].warmup.shape == (0,)
+
+
+# What both arms share, and what they do not
+
+
+def test_the_hash_seed_is_shared_in_a_round_and_changes(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    source = 'def bench_a(): ...\nbench_a.setup = lambda: log(ARM, os.environ["PYTHONHASHSEED"])\n'
+    engine = make_engine({"benchmarks/bench_it.py": logging_file(tmp_path, source)})
+    discovered(engine)
+    for index in range(3):
+        measure(engine, ["it/a"], index)
+    seeds = {arm: [seed for name, seed in log_of(tmp_path) if name == arm] for arm in (BASE, HEAD)}
+    assert seeds[BASE] == seeds[HEAD]
+    assert len(set(seeds[BASE])) == 3
+
+
+def test_the_arms_environments_differ_in_nothing_but_the_name_of_the_arm(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    source = """
+def prepare():
+    log(ARM, "size", len(sys.argv[0]), sum(len(k) + len(v) for k, v in os.environ.items()))
+    mine, path = os.environ["MINE"], os.environ["PYTHONPATH"]
+    log(ARM, "places", os.environ["PWD"] == os.getcwd(), mine, path)
+def bench_a(): ...
+bench_a.setup = prepare
+"""
+    spec = PythonSpec(("benchmarks",), variables={"MINE": "{root}/x {env}"})
+    inherited = {"PWD": "/elsewhere", "OLDPWD": "/x", "PYTHONPATH": "/inherited"}
+    files = {"benchmarks/bench_it.py": logging_file(tmp_path, source), "src/x.py": ""}
+    engine = make_engine(files, spec, environ=inherited)
+    discovered(engine)
+    measure(engine, ["it/a"])
+    logged = {(arm, what): rest for arm, what, *rest in log_of(tmp_path)}
+    assert logged[BASE, "size"] == logged[HEAD, "size"]
+    for arm in (BASE, HEAD):
+        root = tmp_path / arm / "tree"
+        assert logged[arm, "places"] == [
+            "True",
+            f"{root}/x {tmp_path}/{arm}-env",
+            f"{root}/src:{root}:/inherited",
+        ]
+
+
+@pytest.mark.skipif(not supports_pinning(), reason="the OS does not bind processes to CPUs")
+def test_both_arms_are_pinned_unless_a_benchmark_is_parallel(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    source = """
+# As libraries do that size their pools when they are imported.
+AT_IMPORT = sorted(os.sched_getaffinity(0))
+def bench_pinned(): ...
+def bench_parallel(): ...
+bench_parallel.parallel = True
+bench_pinned.setup = lambda: log("pinned", AT_IMPORT, sorted(os.sched_getaffinity(0)))
+bench_parallel.setup = lambda: log("parallel", AT_IMPORT, sorted(os.sched_getaffinity(0)))
+"""
+    cpus = sorted(os.sched_getaffinity(0))
+    engine = make_engine({"benchmarks/bench_it.py": logging_file(tmp_path, source)}, cpu=cpus[-1])
+    notes = {d.id: d.notes for d in engine.discover().found[HEAD]}
+    assert notes == {
+        "it/pinned": (),
+        "it/parallel": ("not pinned: it is marked parallel",),
+    }
+    measure(engine, list(notes))
+    assert Counter(map(tuple, log_of(tmp_path))) == {
+        ("pinned", str([cpus[-1]]), str([cpus[-1]])): 2,
+        ("parallel", str(cpus), str(cpus)): 2,
+    }
+
+
+def test_says_why_nothing_is_pinned(make_engine: MakeEngine) -> None:
+    (first, *_) = make_engine(BENCHES).discover().found[HEAD]
+    assert first.notes == ("not pinned: no CPU was chosen",)
+
+
+def test_benchmarks_of_a_file_share_their_processes_unless_isolated(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    source = """
+def bench_a(): ...
+def bench_b(): ...
+bench_a.setup = bench_b.setup = lambda: log(ARM, os.getpid())
+"""
+    files = {"benchmarks/bench_it.py": logging_file(tmp_path, source)}
+    for isolate, processes in ((False, 2), (True, 4)):
+        (tmp_path / "log").unlink(missing_ok=True)
+        engine = make_engine(files, PythonSpec(("benchmarks",), isolate=isolate))
+        discovered(engine)
+        measure(engine, ["it/a", "it/b"])
+        logged = log_of(tmp_path)
+        assert len(logged) == 4
+        assert len({pid for _, pid in logged}) == processes
+
+
+def test_an_interpreter_of_its_own_with_options_and_spaces(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    source = (
+        "def bench_a(): ...\nbench_a.setup = lambda: log(ARM, sys.executable, sys.flags.optimize)\n"
+    )
+    for arm in (BASE, HEAD):
+        # An environment of an arm is used without being asked for, too.
+        bin_folder = tmp_path / f"{arm}-env" / "bin"
+        bin_folder.mkdir(parents=True)
+        for name in ("python", "my python"):
+            (bin_folder / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+            (bin_folder / name).chmod(0o755)
+    files = {"benchmarks/bench_it.py": logging_file(tmp_path, source)}
+    spec = PythonSpec(("benchmarks",), interpreter="'{env}/bin/my python' -O")
+    for engine in (make_engine(files, spec), make_engine(files)):
+        discovered(engine)
+        measure(engine, ["it/a"])
+    assert [optimize for *_, optimize in log_of(tmp_path)] == ["1", "1", "0", "0"]
+
+
+# Failures
+
+
+BAD = """
+import ctypes, os, subprocess, sys, threading, time
+def bench_fine_1(): ...
+def bench_fine_2(): ...
+def bench_exit(): print("gone"); os._exit(3)
+def bench_sys_exit(): print("gone"); sys.exit(3)
+def bench_crash(): print("gone", flush=True); ctypes.string_at(0)
+def bench_kill(): print("gone"); os.kill(os.getpid(), 9)
+def bench_hang(): print("gone"); time.sleep(999)
+def bench_fork(): print("gone"); os.fork()
+def bench_raise(): print("gone"); raise ValueError
+def bench_half(): print("gone"); 1 / (0 if "head" in os.getcwd() else 1)
+"""
+FAILING = {
+    "exit": "ended by itself with exit code 3",
+    "sys_exit": "SystemExit: 3",
+    "crash": "SIGSEGV",
+    "kill": "SIGKILL",
+    "hang": "timed out",
+    "fork": "it forked",
+    "raise": "ValueError",
+    "half": "ZeroDivisionError",
+}
+
+
+def test_what_fails_spoils_nothing_else(make_engine: MakeEngine) -> None:
+    spec = PythonSpec(("benchmarks",), timeout_s=1.5)
+    engine = make_engine({"benchmarks/bench_bad.py": BAD}, spec)
+    ids = discovered(engine)
+    rng = random.Random(5)  # noqa: S311 - repeatable on purpose
+    for index in range(2):
+        rng.shuffle(ids)
+        observations = measure(engine, ids, index)
+        assert set(ids) == {o.benchmark for o in observations}
+        for name, line in FAILING.items():
+            (failed,) = [o for o in observations if o.benchmark == f"bad/{name}"]
+            assert failed.error is not None
+            assert line in failed.error.splitlines()[0]
+            assert "gone" in failed.error
+            assert failed.metrics == ()
+            if name == "half":
+                assert failed.arm is HEAD
+        for name in ("fine_1", "fine_2"):
+            fine = [o for o in observations if o.benchmark == f"bad/{name}"]
+            assert {o.arm for o in fine if metrics_of(o)} == {BASE, HEAD}
+    engine.close()
+    assert living_workers() == 0
+
+
+RUDE = """
+import gc, os, subprocess, sys, threading, time
+STATE = os.getcwd(), dict(os.environ), gc.isenabled(), threading.active_count()
+def clean():
+    assert not sys.stdout.closed and sys.stdout is sys.__stdout__
+    assert STATE == (os.getcwd(), dict(os.environ), gc.isenabled(), threading.active_count())
+    try: os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError: pass
+    else: raise AssertionError("there are children")
+def bench_fine_1(): ...
+def bench_fine_2(): ...
+bench_fine_1.setup = bench_fine_2.setup = clean
+def bench_chdir(): os.chdir("/")
+def bench_environment(): os.environ["LEFT"] = "x"
+def bench_stdout():
+    sys.stdout.write("x"); sys.stdout.flush()
+    bench_stdout.teardown = sys.stdout.close
+def bench_replace(): sys.stdout = open(os.devnull, "w")
+def bench_gc(): gc.enable(); gc.disable()
+def bench_threads(): threading.Thread(target=time.sleep, args=(999,)).start()
+def bench_child():
+    if os.fork() == 0:
+        time.sleep(999)
+        os._exit(0)
+def bench_daemon(): subprocess.Popen(["sleep", "999"], start_new_session=True)
+for f in (bench_threads, bench_child, bench_daemon, bench_replace):
+    f.number = 1
+"""
+
+
+def test_rude_benchmarks_reach_no_other(make_engine: MakeEngine) -> None:
+    engine = make_engine({"benchmarks/bench_rude.py": RUDE}, samples=2)
+    ids = discovered(engine)
+    rng = random.Random(9)  # noqa: S311 - repeatable on purpose
+    for index in range(2):
+        rng.shuffle(ids)
+        observations = measure(engine, ids, index)
+        assert [o.error for o in observations] == [None] * (2 * len(ids))
+
+
+def test_nothing_is_left_after_many_rounds(make_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = make_engine(
+        {
+            "benchmarks/bench_it.py": BENCHES["benchmarks/bench_it.py"] + BAD,
+            "benchmarks/bench_import.py": "raise ValueError",
+        }
+    )
+    engine.discover()
+    ids = ["it/a", "it/exit", "it/raise"]
+    measure(engine, ids)
+    descriptors = len(list(Path("/dev/fd").iterdir()))
+    for index in range(6):
+        measure(engine, ids, index)
+    assert len(list(Path("/dev/fd").iterdir())) == descriptors
+    assert living_workers() == 0
+    assert {path.name for path in tmp_path.iterdir()} == {BASE, HEAD}
+
+
+def test_an_abandoned_round_leaves_no_worker_once_closed(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES)
+    discovered(engine)
+    round_ = engine.measure_round(["it/a", "it/b"], random.Random(1), 0)  # noqa: S311 - repeatable on purpose
+    next(iter(round_))
+    assert living_workers() == 2
+    engine.close()
+    assert living_workers() == 0
+
+
+def test_a_file_that_cannot_be_read_fails_in_its_arm(make_engine: MakeEngine) -> None:
+    engine = make_engine(
+        {**BENCHES, "benchmarks/sub/bench_bad.py": "def bench_x(): ...\n"},
+        head={"benchmarks/sub/bench_bad.py": "print('so far')\nraise ValueError('no')\n"},
+    )
+    discovery = engine.discover()
+    (failure,) = discovery.failures
+    assert (failure.arm, failure.id) == (HEAD, "sub/bad")
+    assert failure.error.startswith("ValueError: no\n")
+    assert failure.error.endswith("so far")
+    assert [d.id for d in discovery.found[BASE]] == ["it/a", "it/b", "sub/bad/x"]
+    assert [d.id for d in discovery.found[HEAD]] == ["it/a", "it/b"]
+    assert discovery.toolchains[BASE]["python"].startswith("cpython 3.")
+
+
+def test_a_file_that_fails_only_later_fails_its_benchmarks(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    engine = make_engine(BENCHES)
+    discovered(engine)
+    (tmp_path / HEAD / "tree" / "benchmarks" / "bench_it.py").write_text("raise ValueError('late')")
+    found = measure(engine, ["it/a", "it/b"])
+    assert [(o.arm, o.benchmark) for o in found] == [(HEAD, "it/a"), (HEAD, "it/b")]
+    assert all((o.error or "").startswith("ValueError: late\n") for o in found)
+
+
+def test_a_place_without_benchmarks_is_refused(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES, PythonSpec(("benchmarks", "bench")))
+    with pytest.raises(UsageError) as caught:
+        engine.discover()
+    assert caught.value.message == '[[benchmark]] python = "bench": there is no file bench_*.py'
+
+
+def test_two_benchmarks_of_one_id_are_refused(make_engine: MakeEngine) -> None:
+    files = {"a/bench_it.py": "def bench_x(): ...\n", "b/bench_it.py": "def bench_x(): ...\n"}
+    discovery = make_engine(files, PythonSpec(("a", "b"))).discover()
+    assert [(f.arm, f.id) for f in discovery.failures] == [(a, "b/bench_it.py") for a in ArmName]
+    for failure in discovery.failures:
+        assert failure.error == (
+            "two benchmarks have the id it/x (b/bench_it.py and a/bench_it.py): "
+            "give one [[benchmark]] another `group`"
+        )
+    grouped = make_engine(files, PythonSpec(("a",)), PythonSpec(("b",), group="b"))
+    assert discovered(grouped) == ["it/x", "b/it/x"]
+
+
+def test_the_other_arms_code_is_refused(make_engine: MakeEngine, tmp_path: Path) -> None:
+    files = {**BENCHES, "pkg/__init__.py": ""}
+    files["benchmarks/bench_it.py"] += "import pkg\n"
+    base = tmp_path / BASE / "tree"
+    engine = make_engine(
+        files,
+        PythonSpec(("benchmarks",), pythonpath=("lib",)),
+        environ={"PYTHONPATH": str(base)},
+    )
+    (failure,) = engine.discover().failures
+    assert failure.arm is HEAD
+    assert failure.error.startswith(
+        f"the head arm imported pkg from {base}/pkg/__init__.py, which is not its own tree"
+    )
+
+
+def test_the_users_checkout_is_refused(make_engine: MakeEngine, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    (checkout / "pkg").mkdir(parents=True)
+    (checkout / "pkg" / "__init__.py").write_text("")
+    source = f"import sys; sys.path.append({str(checkout)!r})\nimport pkg\ndef bench_a(): ...\n"
+    failures = make_engine({"benchmarks/bench_it.py": source}).discover().failures
+    assert [f.arm for f in failures] == [BASE, HEAD]
+    assert all("An editable install is in the way" in f.error for f in failures)
