@@ -45,7 +45,7 @@ def read_environment(
         turbo=_turbo(),
         virtualisation=_virtualisation(cpu),
         runner_image=_runner_image(environ),
-        load_average=os.getloadavg()[0],
+        load_average=_load_average(),
         python=platform.python_version(),
         toolchains=dict(toolchains or {}),
     )
@@ -69,6 +69,13 @@ def _memory_bytes() -> int | None:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
+        return None
+
+
+def _load_average() -> float | None:
+    try:
+        return os.getloadavg()[0]
+    except OSError:
         return None
 
 

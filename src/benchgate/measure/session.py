@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from benchgate.errors import UsageError
 from benchgate.measure.recorder import Recorder
 from benchgate.model.result import CANARY_ID
 
@@ -47,12 +48,21 @@ class Session:
         self._clock = clock
 
     def discover(self) -> None:
-        """Find the benchmarks of every engine."""
+        """Find the benchmarks of every engine.
+
+        Raises:
+            UsageError: two kinds of benchmark share an id.
+        """
         for engine in self._engines:
             discovery = engine.discover()
+            found = [d.id for definitions in discovery.found.values() for d in definitions]
+            if taken := sorted(self._engine_of.keys() & found):
+                raise UsageError(
+                    f"two benchmarks have the id {taken[0]}",
+                    hint="Give one [[benchmark]] another `name` or `group`.",
+                )
+            self._engine_of |= dict.fromkeys(found, engine)
             self.recorder.define(discovery)
-            for definitions in discovery.found.values():
-                self._engine_of |= {definition.id: engine for definition in definitions}
             for arm, versions in discovery.toolchains.items():
                 if CANARY_ID not in {d.id for d in discovery.found[arm]}:
                     self.toolchains[arm] |= versions

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.measure.canary import canary_engine
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.python import PythonSettings
+from benchgate.model.result import CANARY_ID
+
+if TYPE_CHECKING:
+    from benchgate.measure.guardian import Guardian
+
+
+def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guardian) -> None:
+    checkout = Path(__file__).parents[2]
+    settings = PythonSettings(
+        samples=45,
+        launch_ns=50_000_000,
+        warmup=3,
+        cpu=None,
+        unpinned="not pinned: no CPU was chosen",
+        all_cpus=(),
+        interpreter="/no/such/python",
+        forbidden=(checkout,),  # as when benchgate measures itself
+        environ={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    arms = [
+        Arm(name, tmp_path / name, tmp_path / f"{name}-env", variables=guardian.variables)
+        for name in ArmName
+    ]
+    engine = canary_engine(arms, settings, guardian)
+    try:
+        discovery = engine.discover()
+        base, head = discovery.found.values()
+        assert discovery.failures == ()
+        assert [d.id for d in base] == [CANARY_ID]
+        assert base == head
+        version = ".".join(map(str, sys.version_info[:3]))
+        assert discovery.toolchains[ArmName.BASE]["python"].endswith(version)
+        observations = list(engine.measure_round([CANARY_ID], random.Random(1), 0))  # noqa: S311 - repeatable on purpose
+    finally:
+        engine.close()
+    assert {o.arm for o in observations} == set(ArmName)
+    for observation in observations:
+        assert observation.error is None
+        time = observation.metrics[0]
+        assert time.metric.name == "time"
+        assert time.samples.shape == (15,)
