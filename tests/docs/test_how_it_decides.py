@@ -1,0 +1,55 @@
+"""The figures in docs/how-it-decides.md against the code that they describe."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from benchgate.config import loads
+from benchgate.gate import evidence, waves
+from benchgate.stats.power import least_launches
+
+TEXT = (Path(__file__).parents[2] / "docs" / "how-it-decides.md").read_text(encoding="utf-8")
+CONFIG = loads("", "benchgate.toml")
+
+
+def table(mark: str) -> list[list[str]]:
+    """The rows of a marked table, without its head."""
+    block = TEXT.split(f"<!-- {mark} -->\n")[1].split("<!-- end -->")[0]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines()[2:]]
+
+
+def test_the_constants() -> None:
+    assert [float(row[1]) for row in table("constants")] == [
+        waves.LOOKS,
+        waves.TESTS,
+        waves.SUSPECT_P,
+        waves.SUSPECT_TAIL_P,
+        waves.SUSPECT_MARGIN_SHARE,
+        waves._SPARE_ROUNDS,  # noqa: SLF001 - the page tells what only the procedure needs to know
+        evidence.LEAST_TAIL_SAMPLES,
+    ]
+
+
+def test_the_rounds_to_confirm() -> None:
+    measure = CONFIG.measure
+    settings = waves.WaveSettings(
+        alpha=CONFIG.gate.alpha,
+        screen_rounds=measure.screen_rounds,
+        confirm_rounds=measure.confirm_rounds,
+        max_rounds=measure.max_rounds,
+    )
+    for suspects, rounds in table("rounds to confirm"):
+        for wave in range(waves.LOOKS):
+            found = waves.rounds_to_confirm(int(suspects), settings.look(wave), settings)
+            assert found == int(rounds)
+
+
+def test_the_defaults_that_it_names() -> None:
+    gate, measure = CONFIG.gate, CONFIG.measure
+    assert (measure.samples, measure.launch_time_s, measure.warmup) == (45, 0.05, 3)
+    assert (measure.screen_rounds, measure.max_rounds, measure.executions) == (5, 30, 6)
+    assert (gate.alpha, gate.confidence, gate.statistics) == (0.01, 0.95, ("p25", "p95"))
+    assert f"any test needs (2^-n <= alpha: {least_launches(gate.alpha, 'wilcoxon')})" in re.sub(
+        r"\s+", " ", TEXT
+    )

@@ -1,0 +1,60 @@
+"""What holds for every page: its links lead somewhere, and its examples are what they say."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from typing import TYPE_CHECKING
+
+from benchgate.config import loads
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.docs.conftest import Fence, Page
+
+_LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
+_HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_LANGUAGES = {"console", "sh", "text", "toml", "python", "json"}
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    kept = string.ascii_lowercase + string.digits + "-_ "
+    headings = _HEADING.findall(_FENCED.sub("", path.read_text(encoding="utf-8")))
+    return {"".join(c for c in h.lower() if c in kept).replace(" ", "-") for h in headings}
+
+
+def test_links_within_the_project_lead_somewhere(page: Page) -> None:
+    broken = []
+    for target in _LINK.findall(_FENCED.sub("", page.text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.path.parent / name).resolve() if name else page.path
+        if not path.exists() or (anchor and anchor not in anchors(path)):
+            broken.append(target)
+    assert broken == []
+
+
+def test_fences_are_closed(page: Page) -> None:
+    assert len(re.findall(r"^ *```", page.text, re.MULTILINE)) == 2 * len(page.fences)
+
+
+def test_commands_stand_where_a_test_runs_them(fence: Fence) -> None:
+    assert fence.language in _LANGUAGES
+    if fence.language not in {"console", "sh"}:
+        assert not re.search(r"^\$ ", fence.text, re.MULTILINE)
+    if fence.language == "console":
+        assert fence.text.startswith("$ ")
+
+
+def test_examples_are_valid(fence: Fence) -> None:
+    if fence.language == "toml":
+        loads(fence.text, "pyproject.toml" if "[tool." in fence.text else "benchgate.toml")
+    elif fence.language == "python":
+        compile(fence.text, fence.place, "exec")
+    elif fence.language == "json":
+        json.loads(fence.text)
