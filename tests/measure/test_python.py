@@ -502,7 +502,9 @@ def test_a_place_without_benchmarks_is_refused(make_engine: MakeEngine) -> None:
     engine = make_engine(BENCHES, PythonSpec(("benchmarks", "bench")))
     with pytest.raises(UsageError) as caught:
         engine.discover()
-    assert caught.value.message == '[[benchmark]] python = "bench": there is no file bench_*.py'
+    assert caught.value.message == (
+        'no benchmarks found: [[benchmark]] python = "bench" has no file bench_*.py'
+    )
 
 
 def test_two_benchmarks_of_one_id_are_refused(make_engine: MakeEngine) -> None:
