@@ -148,7 +148,8 @@ class PythonEngine:
             for path in spec.paths:
                 if not any(find_files(other, spec, path) for other in self._arms.values()):
                     raise UsageError(
-                        f'no benchmarks found: [[benchmark]] python = "{path}" has no file {PATTERN}',
+                        "no benchmarks found: "
+                        f'[[benchmark]] python = "{path}" has no file {PATTERN}',
                         hint="The path in benchgate.toml or pyproject.toml is relative to the root "
                         "of the repository. A file that git ignores is not measured.",
                     )
