@@ -1,0 +1,61 @@
+"""The command line called in this process, through the same boundary as the console script."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from benchgate.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def check(self, code: int, *words: str) -> None:
+        """It ended as it should, and said so on standard error without a traceback."""
+        assert self.code == code, f"exit code {self.code}\n{self.err}\n{self.out}"
+        assert "Traceback" not in self.err, self.err
+        for word in words:
+            assert word in self.err, f"{word!r} is not in:\n{self.err}"
+
+
+class Call(Protocol):
+    def __call__(self, cwd: Path, *arguments: str | Path) -> Done: ...
+
+
+@pytest.fixture
+def call(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Iterator[Call]:
+    """Call benchgate in a folder; for what neither starts processes nor changes much."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for name in ("CI", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def run(cwd: Path, *arguments: str | Path) -> Done:
+        monkeypatch.chdir(cwd)
+        monkeypatch.setattr(sys, "argv", ["benchgate", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Done(ended.value.code, said.out, said.err)
+
+    yield run
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

@@ -1,0 +1,116 @@
+"""What is refused before anything is measured: message, remedy, exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from tests.cli.conftest import Call
+
+    from benchgate.git.repository import Git
+
+
+@pytest.fixture
+def project(repo: Git, commit: Callable[[Git, Mapping[str, str]], str]) -> Path:
+    """A repository of one commit with a benchmark."""
+    commit(repo, {"benchmarks/bench_a.py": "def bench_a():\n    pass\n"})
+    return repo.root
+
+
+def test_outside_of_a_repository(call: Call, tmp_path: Path) -> None:
+    done = call(tmp_path, "check")
+    done.check(2, "error:", "is not in a git repository", "benchgate run")
+    assert done.out == ""
+
+
+def test_nothing_committed(call: Call, repo: Git) -> None:
+    call(repo.root, "check").check(2, "has no commit yet", "hint:")
+
+
+def test_first_commit_with_nothing_changed(call: Call, project: Path) -> None:
+    call(project, "check").check(6, "HEAD is the first commit", "hint:")
+
+
+def test_against_something_unknown(call: Call, project: Path, repo: Git) -> None:
+    repo.run("branch", "release")
+    done = call(project, "check", "--against", "relaese")
+    done.check(6, "--against 'relaese'", "did you mean 'release'?")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[measure]\nsample = 3\n", ("benchgate.toml:2", "sample", "did you mean 'samples'")),
+        ('[gate]\nmargin = "much"\n', ("benchgate.toml:2", "gate.margin", "much", "2%")),
+        ("[gate]\nmargin = 2%\n", ("benchgate.toml:2", "not valid TOML")),
+        ('[[benchmark]]\ncommand = "true"\n', ("benchgate.toml:1", "name")),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "run", "list", "validate", "doctor"])
+def test_wrong_configuration(
+    call: Call, project: Path, command: str, text: str, words: tuple[str, ...]
+) -> None:
+    (project / "benchgate.toml").write_text(text)
+    call(project, command).check(2, "error:", *words)
+
+
+@pytest.mark.parametrize("command", ["check", "run", "list", "validate"])
+def test_a_configuration_file_that_is_not_there(call: Call, project: Path, command: str) -> None:
+    call(project, command, "--config", "other.toml").check(2, "other.toml", "hint:")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--margin", "much"), ("--margin", "much")),
+        (("--alpha", "2"), ("--alpha", "2")),
+        (("--budget", "soon"), ("--budget", "soon")),
+        (("--rounds", "0"), ("--rounds", "0")),
+        (("--rounds", "many"), ("--rounds", "many")),
+        (("--seed", "-1"), ("--seed", "-1")),
+        (("--rule", "clasical"), ("--rule", "classical")),
+        (("--fail-on", "regresed"), ("--fail-on", "regressed")),
+        (("--json", "-", "--markdown", "-"), ("--json -", "--markdown -")),
+        (("--output", "no/folder/result.json"), ("no/folder", "hint: mkdir -p")),
+        (("--json", "no/folder/verdict.json"), ("no/folder", "hint: mkdir -p")),
+        (("--markdown", "no/folder/comment.md"), ("no/folder", "hint: mkdir -p")),
+        (("--output", "benchmarks"), ("--output", "benchmarks", "is a directory")),
+    ],
+)
+def test_wrong_options(
+    call: Call, project: Path, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    done = call(project, "check", *options)
+    done.check(2, *words)
+    assert done.out == ""
+    assert "building" not in done.err
+
+
+@pytest.mark.parametrize("command", ["show", "compare"])
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (b"", "empty"),
+        (b'{"schema": 1, "run"', "cut off"),
+        (b"[]", "a.json"),
+        (b'{"schema": 99}', "99"),
+        (b"\x1f\x8b\x08", "gzip"),
+    ],
+)
+def test_a_damaged_file(
+    call: Call, tmp_path: Path, command: str, content: bytes, word: str
+) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    done = call(tmp_path, command, "a.json")
+    done.check(2, "error:", "a.json", word)
+    assert done.out == ""
+
+
+def test_a_file_that_is_not_there(call: Call, tmp_path: Path) -> None:
+    for command in ("show", "compare"):
+        call(tmp_path, command, "absent.json").check(2, "cannot read absent.json", "hint:")

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate import __version__
+from benchgate.cli import COMMANDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Call
+
+
+def test_version(call: Call, tmp_path: Path) -> None:
+    for option in ("--version", "-V"):
+        done = call(tmp_path, option)
+        done.check(0)
+        assert done.out == f"benchgate, version {__version__}\n"
+
+
+def test_help_lists_every_command(call: Call, tmp_path: Path) -> None:
+    for options in (("--help",), ("-h",)):
+        done = call(tmp_path, *options)
+        done.check(0)
+        for name, summary in COMMANDS.items():
+            assert re.search(rf"^  {name} +{re.escape(summary[:40])}", done.out, re.MULTILINE), name
+
+
+def test_without_a_command_it_says_what_there_is(call: Call, tmp_path: Path) -> None:
+    done = call(tmp_path)
+    assert done.code == 2
+    assert "check" in done.out + done.err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example(call: Call, tmp_path: Path, name: str) -> None:
+    done = call(tmp_path, name, "--help")
+    done.check(0)
+    assert re.search(r"Examples?:", done.out)
+    assert f"benchgate {name}" in done.out
+    # What the group says of it is what it says of itself.
+    assert COMMANDS[name].rstrip(".") in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("chekc",), ("No such command 'chekc'", "Did you mean 'check'?")),
+        (("frobnicate",), ("No such command 'frobnicate'",)),
+        (("--verson",), ("No such option '--verson'", "--version")),
+        (("check", "--jsno", "x"), ("No such option '--jsno'", "--json")),
+        (("run", "--buget", "1m"), ("No such option '--buget'", "--budget")),
+        (("schema", "configg"), ("'configg' is not one of", "config")),
+        (("schema",), ("Missing argument", "config")),
+    ],
+)
+def test_typos(
+    call: Call, tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    done = call(tmp_path, *arguments)
+    done.check(2, *words)
+    assert done.out == ""

@@ -1,0 +1,229 @@
+"""`benchgate check` from the repository to the verdict, and what can be done with its files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+
+from benchgate.model.codec import result_schema, verdict_schema
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Done, Program, Project
+
+# One row: eight rounds reach p = 1/256.
+ROUNDS = ("--rounds", "8")
+ONE_ROUND = ("--rounds", "1")
+TWO_KINDS = """\
+[[benchmark]]
+python = "benchmarks"
+tags = ["functions"]
+
+[[benchmark]]
+name = "cli/version"
+command = "python3 -c pass"
+tags = ["programs"]
+"""
+
+
+def verdict_of(done: Done) -> dict[str, Any]:
+    verdict: dict[str, Any] = json.loads(done.out)
+    return verdict
+
+
+def comparable(verdict: dict[str, Any]) -> dict[str, Any]:
+    """All but the time and the place."""
+    return {key: value for key, value in verdict.items() if key not in {"duration_s", "warnings"}}
+
+
+def test_three_times_the_work_is_a_regression(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(
+        *(toy.root, "check", "--json", "-", "--markdown", "../comment.md"),
+        *("--output", "../result.json.gz"),
+    )
+    done.check(3, "found 1 benchmark", "round 1 of about 10 (screen)", "(confirm)")
+    verdict = verdict_of(done)
+    (row,) = verdict["rows"]
+    assert (row["benchmark"], row["outcome"]) == ("toy/work", "regressed")
+    assert row["ratio"] > 1.5
+    assert row["interval"][0] <= row["ratio"] <= row["interval"][1]
+    assert verdict["verdict"] == "fail"
+    jsonschema.validate(verdict, verdict_schema())
+    assert "toy/work" in (toy.root.parent / "comment.md").read_text()
+
+    shown = benchgate(toy.root, "show", "../result.json.gz")
+    shown.check(0)
+    assert "toy/work" in shown.out
+    result = json.loads(gzip.decompress((toy.root.parent / "result.json.gz").read_bytes()))
+    jsonschema.validate(result, result_schema())
+    again = benchgate(toy.root, "compare", "../result.json.gz", "--json", "-")
+    again.check(3)
+    assert comparable(verdict_of(again)) == comparable(verdict)
+
+
+def test_less_work_is_an_improvement(benchgate: Program, toy: Project) -> None:
+    fast = toy.git.head_sha()
+    toy.slow_down()
+    toy.commit()
+    toy.git.run("checkout", "--quiet", fast)
+    done = benchgate(toy.root, "check", "--against", "main", "--json", "-", *ROUNDS)
+    done.check(0)
+    verdict = verdict_of(done)
+    assert verdict["base"]["why"] == "main, as --against names it"
+    assert [row["outcome"] for row in verdict["rows"]] == ["improved"]
+
+
+def test_the_same_code_does_not_fail(benchgate: Program, toy: Project) -> None:
+    toy.write({"README": "changed"})
+    done = benchgate(toy.root, "check", "--json", "-")
+    assert "Traceback" not in done.err
+    verdict = verdict_of(done)
+    assert verdict["verdict"] != "fail", done.out
+    assert verdict["counts"].get("regressed", 0) == 0
+    assert done.code == verdict["exit_code"]
+
+
+def test_a_changed_benchmark_is_incomparable(benchgate: Program, toy: Project) -> None:
+    toy.write({"benchmarks/bench_toy.py": "import toy\n\n\ndef bench_work():\n    toy.work, 1\n"})
+    done = benchgate(toy.root, "check", "--json", "-", *ONE_ROUND)
+    done.check(4)
+    assert [row["outcome"] for row in verdict_of(done)["rows"]] == ["incomparable"]
+
+
+def test_commands_and_builds_run_in_each_arm(benchgate: Program, toy: Project) -> None:
+    toy.configure(
+        '[build]\ncommand = "cp version {env}"\nshell = true\n',
+        benchmarks='[[benchmark]]\nname = "cli"\nshell = true\n'
+        'command = "sleep $(cat {env}); cat {env} version"\n',
+    )
+    toy.write({"version": "0.01"})
+    toy.commit()
+    toy.write({"version": "0.1"})
+    done = benchgate(toy.root, "check", "--json", "-", *ROUNDS)
+    done.check(3, "building base", "building head")
+    (row,) = verdict_of(done)["rows"]
+    assert (row["benchmark"], row["outcome"], row["tier"]) == ("cli", "regressed", "interleaved")
+    assert row["base"] >= 0.01
+    assert row["head"] >= 0.1
+
+
+def test_the_classical_rule_decides_where_it_is_asked_to(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "--json", "-", "--rule", "classical", *ROUNDS)
+    done.check(3)
+    verdict = verdict_of(done)
+    assert verdict["settings"]["rule"] == "classical"
+    assert verdict["rows"][0]["classical"]["result"] == "slower"
+
+
+def test_a_budget_that_ends_early_names_what_is_open(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "--json", "-", "--budget", "100ms")
+    done.check(4)
+    assert any(
+        "the budget of 0.1 s ended with 1 benchmark open: toy/work" in w
+        for w in verdict_of(done)["warnings"]
+    )
+
+
+def test_choosing_by_glob_and_tag(benchgate: Program, toy: Project) -> None:
+    toy.configure("", benchmarks=TWO_KINDS)
+    toy.commit()
+    for options in (("--filter", "cli/*"), ("--tag", "programs")):
+        done = benchgate(toy.root, "check", "--json", "-", *options, *ONE_ROUND)
+        assert {row["benchmark"] for row in verdict_of(done)["rows"]} == {"cli/version"}
+
+
+def test_a_choice_that_matches_nothing(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "--filter", "toy/wrok")
+    done.check(2, "no benchmark matches --filter toy/wrok", "did you mean 'toy/work'?")
+    done = benchgate(toy.root, "check", "--tag", "fast")
+    done.check(2, "no benchmark matches --tag fast", "hint:")
+
+
+def test_a_seed_repeats_the_choices(benchgate: Program, toy: Project) -> None:
+    toy.write({"benchmarks/bench_other.py": "def bench_it():\n    sum(range(500))\n"})
+    toy.configure("", benchmarks=TWO_KINDS)
+    toy.commit()
+    orders = []
+    for name in ("a.json", "b.json"):
+        path = toy.root.parent / name
+        done = benchgate(toy.root, "check", "--seed", "7", "--rounds", "3", "--output", path)
+        assert done.code in {0, 4}
+        result = json.loads(path.read_text())
+        orders.append(
+            [
+                [launch["order"] for launch in benchmark["metrics"][0]["launches"]]
+                for benchmark in result["benchmarks"]
+            ]
+        )
+        assert result["run"]["seed"] == 7
+    assert orders[0] == orders[1]
+
+
+def test_terminal_output_is_plain_in_a_pipe(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    benchgate.variables["NO_COLOR"] = "1"
+    done = benchgate(toy.root, "check", *ROUNDS)
+    done.check(3)
+    assert done.out.startswith("fail: ")
+    assert "\x1b" not in done.out + done.err
+    assert all(line == line.rstrip() for line in done.out.splitlines())
+
+
+def test_quiet_says_nothing_but_the_verdict(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "check", "-q", *ONE_ROUND)
+    done.check(4)
+    assert done.err == ""
+    assert "no verdict" in done.out
+
+
+def test_two_runs_compared(benchgate: Program, toy: Project) -> None:
+    benchgate(toy.root, "run", "--rounds", "8", "--output", "../before.json").check(0)
+    toy.slow_down()
+    benchgate(toy.root, "run", "--rounds", "8", "--output", "../after.json.gz").check(0)
+    done = benchgate(toy.root, "compare", "../before.json", "../after.json.gz", "--json", "-")
+    verdict = verdict_of(done)
+    (row,) = verdict["rows"]
+    assert (row["outcome"], row["tier"], row["test"]) == ("regressed", "stored", "mann-whitney")
+    assert verdict["verdict"] == "no verdict"  # alone it fails nothing
+    assert done.code == 0
+
+
+def test_run_outside_of_a_repository(benchgate: Program, toy: Project) -> None:
+    folder = toy.root.parent / "plain"
+    (toy.root / "src").rename(folder.with_name("moved"))
+    folder.mkdir()
+    folder.with_name("moved").rename(folder / "src")
+    (toy.root / "benchmarks").rename(folder / "benchmarks")
+    (toy.root / "benchgate.toml").rename(folder / "benchgate.toml")
+    done = benchgate(folder, "run", *ONE_ROUND, "--output", "result.json")
+    done.check(0)
+    assert "toy/work" in done.out
+    assert json.loads((folder / "result.json").read_text())["run"]["sha"] is None
+
+
+def test_a_failed_benchmark_of_a_run(benchgate: Program, toy: Project) -> None:
+    toy.write({"src/toy/__init__.py": "def work():\n    raise RuntimeError('stop')\n"})
+    done = benchgate(toy.root, "run", *ONE_ROUND)
+    done.check(5)
+    assert "RuntimeError: stop" in done.out
+
+
+def test_one_result_with_one_arm_cannot_be_compared(benchgate: Program, toy: Project) -> None:
+    benchgate(toy.root, "run", *ONE_ROUND, "--output", "../one.json").check(0)
+    benchgate(toy.root, "compare", "../one.json").check(2, "one arm only", "hint:")
+
+
+def test_a_self_check_finds_nothing(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = benchgate(toy.root, "doctor", "--self-check", "-q")
+    assert "Traceback" not in done.err
+    assert done.code != 3
+    for fact in ("timer", "pinning", "noise", "can see", "self-check"):
+        assert fact in done.out

@@ -1,0 +1,116 @@
+"""Ctrl-C, a cancelled job, and a kill that nobody can catch."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from tests.e2e.conftest import Done, Program, Project
+
+SLEEPING_GRANDCHILD = """\
+[[benchmark]]
+name = "tree"
+shell = true
+command = "sleep 300 & sleep 0.02"
+
+[[benchmark]]
+python = "benchmarks"
+"""
+PATIENCE_S = 60.0
+
+
+def wait_for(process: subprocess.Popen[str], words: str) -> None:
+    """Read what it says until it says this."""
+    assert process.stderr is not None
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if words in line:
+            return
+    pytest.fail(f"{words!r} was never said in:\n{''.join(said)}")
+
+
+def end(benchgate: Program, process: subprocess.Popen[str]) -> Done:
+    done = benchgate.wait(process)
+    benchgate.assert_nothing_left()
+    return done
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_measuring(
+    benchgate: Program, toy: Project, number: signal.Signals
+) -> None:
+    toy.configure("", benchmarks=SLEEPING_GRANDCHILD)
+    toy.commit()
+    toy.slow_down()
+    before = toy.state()
+    output = toy.root.parent / "result.json"
+    process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
+    wait_for(process, "round 2 ")
+    process.send_signal(number)
+    done = end(benchgate, process)
+    done.check(130, "interrupted", f"What was measured is in {output}")
+    assert done.out == ""
+    result = json.loads(output.read_text())
+    assert result["run"]["complete"] is False
+    assert result["base"]["run"]["complete"] is False
+    times = [b["metrics"][0]["launches"] for b in result["benchmarks"]]
+    assert len(times) == 2
+    assert all(len(launches) >= 2 for launches in times)
+    assert toy.state() == before
+    shown = benchgate(toy.root, "show", output)
+    shown.check(0)
+    assert "interrupted" in shown.out
+
+
+def test_interrupted_while_building(benchgate: Program, toy: Project) -> None:
+    toy.configure('[build]\ncommand = "sleep 300"\n')
+    toy.slow_down()
+    before = toy.state()
+    process = benchgate.start(toy.root, "check")
+    wait_for(process, "building base")
+    process.send_signal(signal.SIGINT)
+    end(benchgate, process).check(130, "interrupted")
+    assert toy.state() == before
+
+
+def test_interrupted_twice(benchgate: Program, toy: Project) -> None:
+    """Somebody impatient must not be left with processes and worktrees."""
+    toy.configure("", benchmarks=SLEEPING_GRANDCHILD)
+    toy.slow_down()
+    before = toy.state()
+    output = toy.root.parent / "result.json"
+    process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
+    wait_for(process, "round 1 ")
+    for _ in range(5):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+    end(benchgate, process).check(130)
+    assert json.loads(output.read_text())["run"]["complete"] is False
+    assert toy.state() == before
+
+
+def test_killed(benchgate: Program, toy: Project) -> None:
+    """Its processes end by themselves, its trees go with the next start."""
+    toy.configure("", benchmarks=SLEEPING_GRANDCHILD)
+    toy.slow_down()
+    before = toy.state()
+    output = toy.root.parent / "result.json"
+    process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
+    wait_for(process, "round 1 ")
+    process.kill()
+    benchgate.wait(process)
+    deadline = time.monotonic() + PATIENCE_S
+    while benchgate.processes() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert benchgate.processes() == {}
+    assert json.loads(output.read_text())["run"]["complete"] is False
+    end(benchgate, benchgate.start(toy.root, "list")).check(0)
+    assert toy.state() == before
