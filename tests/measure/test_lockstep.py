@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure.lockstep import (
-    Calibrated,
     Plan,
     make_plan,
     take_turns,
@@ -55,10 +54,11 @@ def test_a_sample_is_a_hundred_times_the_timers_cost(
     assert target_interval_ns(timer_cost_ns, launch_ns, samples) == expected_ns
 
 
-def plan_of(*arms: tuple[int, int], warmup: int | None = 3, timer_cost_ns: int = 50) -> Plan:
+def plan_of(loops: int, sample_ns: int, *, warmup: int | None = 3) -> Plan:
     return make_plan(
-        [Calibrated(loops, sample_ns) for loops, sample_ns in arms],
-        timer_cost_ns=timer_cost_ns,
+        loops,
+        sample_ns,
+        timer_cost_ns=50,
         launch_ns=LAUNCH_NS,
         samples=45,
         warmup=warmup,
@@ -66,39 +66,38 @@ def plan_of(*arms: tuple[int, int], warmup: int | None = 3, timer_cost_ns: int =
 
 
 @pytest.mark.parametrize(
-    ("arms", "expected"),
+    ("loops", "sample_ns", "samples", "warmup"),
     [
-        ([(1000, 1_200_000)], Plan(1000, 45, 3)),
-        # The arms share the loops that the faster one needs, however slow the other is.
-        ([(1000, 1_200_000), (800, 1_200_000)], Plan(1000, 45, 3)),
-        ([(10, 1_200_000), (1000, 1_200_000)], Plan(1000, 3, 3)),
+        (1000, 1_200_000, 45, 3),
         # Twice the launch's time is spent to keep the samples that the tail needs.
-        ([(1, 2_200_000)], Plan(1, 45, 3)),
-        ([(1, 3_000_000)], Plan(1, 33, 3)),
-        ([(1, 30_000_000)], Plan(1, 3, 3)),
-        ([(1, 160_000_000)], Plan(1, 3, 3)),
-        ([(1, 170_000_000)], Plan(1, 1, 1)),
-        ([(1, 9_000_000_000), (1, 20_000_000)], Plan(1, 1, 1)),
+        (1, 2_200_000, 45, 3),
+        (1, 3_000_000, 33, 3),
+        (1, 30_000_000, 3, 3),
+        (1, 160_000_000, 3, 3),
+        (1, 170_000_000, 1, 1),
+        (1, 9_000_000_000, 1, 1),
     ],
 )
-def test_the_plan_fits_the_slower_arm(arms: list[tuple[int, int]], expected: Plan) -> None:
-    assert plan_of(*arms) == expected
+def test_slow_work_gets_fewer_samples(
+    loops: int, sample_ns: int, samples: int, warmup: int
+) -> None:
+    assert plan_of(loops, sample_ns) == Plan(loops, samples, warmup)
 
 
 def test_a_sample_that_is_too_short_for_the_timer_is_noted() -> None:
-    assert plan_of((1, 4_999)).notes == (
+    assert plan_of(1, 4_999).notes == (
         "a sample of 4999 ns is below 100 x the timer's cost of 50 ns: raise `number`",
     )
-    assert plan_of((1, 5_000)).notes == ()
+    assert plan_of(1, 5_000).notes == ()
 
 
 def test_the_warm_up_is_left_open_only_where_it_can_settle() -> None:
-    assert plan_of((1, 1_200_000), warmup=0).warmup == 0
-    assert plan_of((1, 1_200_000), warmup=None) == Plan(1, 45, None)
-    slow = plan_of((1, 20_000_000), warmup=None)
+    assert plan_of(1, 1_200_000, warmup=0).warmup == 0
+    assert plan_of(1, 1_200_000, warmup=None) == Plan(1, 45, None)
+    slow = plan_of(1, 20_000_000, warmup=None)
     assert (slow.samples, slow.warmup) == (5, 3)
     assert slow.notes == ("too slow to see whether the warm-up settles: 3 discarded",)
-    slowest = plan_of((1, 10**10), warmup=None)
+    slowest = plan_of(1, 10**10, warmup=None)
     assert (slowest.samples, slowest.warmup) == (1, 1)
     assert slowest.notes == ("too slow to see whether the warm-up settles: 1 discarded",)
 

@@ -165,6 +165,29 @@ def test_loops_are_calibrated_once(make_engine: MakeEngine) -> None:
     assert len(loops) == 1
 
 
+def test_a_slow_first_call_does_not_settle_the_samples(make_engine: MakeEngine) -> None:
+    source = """
+import time
+PAUSES = [0.3]
+def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.0001)
+"""
+    engine = make_engine({"benchmarks/bench_it.py": source})
+    discovered(engine)
+    for observation in measure(engine, ["it/a"]):
+        assert metrics_of(observation)["time"].samples.shape == (10,)
+
+
+def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEngine) -> None:
+    def source(size: int) -> dict[str, str]:
+        return {"benchmarks/bench_it.py": f"def bench_a(): sum(range({size}))\n"}
+
+    engine = make_engine(source(10), head=source(100_000))
+    discovered(engine)
+    base, head = sorted(measure(engine, ["it/a"]), key=lambda observation: observation.arm)
+    assert metrics_of(base)["time"].loops == metrics_of(head)["time"].loops > 10
+    assert len(metrics_of(base)["time"].samples) == len(metrics_of(head)["time"].samples)
+
+
 def test_the_arms_start_in_an_order_that_is_balanced_over_rounds(make_engine: MakeEngine) -> None:
     engine = make_engine(BENCHES)
     discovered(engine)

@@ -52,14 +52,6 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrated:
-    """What one arm found: `loops` operations took `sample_ns`."""
-
-    loops: int
-    sample_ns: int
-
-
-@dataclass(frozen=True, slots=True)
 class Turns:
     """The samples of one arm, in order, for all loops."""
 
@@ -73,25 +65,25 @@ def target_interval_ns(timer_cost_ns: int, launch_ns: int, samples: int) -> int:
 
 
 def make_plan(
-    arms: Sequence[Calibrated],
+    loops: int,
+    sample_ns: int,
     *,
     timer_cost_ns: int,
     launch_ns: int,
     samples: int,
     warmup: int | None,
 ) -> Plan:
-    """Settle the loops and the number of samples that all arms share.
+    """Settle the number of samples that all arms share.
 
     Args:
-        arms: what each arm's calibration found.
+        loops: calls in one sample, on every arm.
+        sample_ns: how long that takes on the slowest arm.
         launch_ns: time for the samples of one launch; up to twice that is spent to keep
             the number of samples, because the tail needs them.
         samples: how many to take where the work is short enough.
         warmup: how many to discard before; None to leave it open. Slow work gets at most as
             many as it has samples, and a fixed number.
     """
-    loops = max(arm.loops for arm in arms)
-    sample_ns = max(arm.sample_ns / arm.loops for arm in arms) * loops
     fitting = int(2 * launch_ns / sample_ns)
     if _FEWEST_SAMPLES * sample_ns <= 10 * launch_ns:
         fitting = max(fitting, _FEWEST_SAMPLES)
@@ -99,7 +91,7 @@ def make_plan(
     notes = []
     if sample_ns < TIMER_FACTOR * timer_cost_ns:
         notes.append(
-            f"a sample of {sample_ns:.0f} ns is below {TIMER_FACTOR} x the timer's cost of "
+            f"a sample of {sample_ns} ns is below {TIMER_FACTOR} x the timer's cost of "
             f"{timer_cost_ns} ns: raise `number`"
         )
     if warmup is None and count < _WARMUP_WINDOW:

@@ -9,7 +9,6 @@ import numpy as np
 
 from benchgate.measure.engine import Measured
 from benchgate.measure.lockstep import (
-    Calibrated,
     Plan,
     Turns,
     make_plan,
@@ -133,8 +132,14 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> Plan:
     timer_cost_ns = max(worker.timer_cost_ns for worker in workers)
     target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
     found = [worker.ask("calibrate", target_ns=target_ns) for worker in workers]
+    loops = max(each["loops"] for each in found)
+    shared = [
+        each if each["loops"] == loops else worker.ask("time", loops=loops)
+        for each, worker in zip(found, workers, strict=True)
+    ]
     return make_plan(
-        [Calibrated(f["loops"], f["sample_ns"]) for f in found],
+        loops,
+        max(each["sample_ns"] for each in shared),
         timer_cost_ns=timer_cost_ns,
         launch_ns=sampling.launch_ns,
         samples=sampling.samples,
