@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from benchgate.gate.findings import Stage
@@ -39,12 +39,16 @@ class FixedRounds:
 
     session: Session
     rounds: int
+    _left_out: dict[str, None] = field(default_factory=dict)
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
-        """Give everything, until the number is reached."""
-        if round_index >= self.rounds:
-            return RoundPlan("measure", ())
-        return screen(self.session.ids, self.session.costs_s, left_s)
+        """Give everything, until the number is reached; at the end, what lacks a round."""
+        ids: tuple[str, ...] = ()
+        if round_index < self.rounds:
+            plan = screen(self.session.ids, self.session.costs_s, left_s)
+            self._left_out |= dict.fromkeys(plan.dropped)
+            ids = plan.ids
+        return RoundPlan("measure", ids, tuple(self._left_out))
 
     def expected_rounds(self) -> int:
         """Give the number."""

@@ -60,10 +60,10 @@ def command(
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable(output)
     git = repository(effects.cwd)
-    output = output or prepare_last_result(git.root, effects.environ)
     config = configuration(effects.cwd, git.root, config_file).with_overrides(
         against=against, **overrides
     )
+    output = output or prepare_last_result(git.root, effects.environ)
     try:
         verdict, _ = check(CheckRequest(Choice(globs, tags), output), config, git, effects)
     finally:

@@ -37,8 +37,13 @@ def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
 
 
 def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
-    """Make the place of a project's last result; None where it cannot be written."""
+    """Make the place of a project's last result; None where it cannot be written.
+
+    A place inside of the project, as when that is the home folder, is none: nothing is put there.
+    """
     path = last_result_path(root, environ)
+    if path.is_relative_to(root):
+        return None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         ensure_writable(path)
