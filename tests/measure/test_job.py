@@ -61,7 +61,7 @@ def stack_bytes(argv: tuple[str, ...], env: Mapping[str, str]) -> int:
 def test_both_arms_get_the_same_names_and_the_same_room() -> None:
     arms = [replace(arm, variables={"PATH": f"{arm.env}/bin"}) for arm in (BASE, HEAD)]
     spec = CommandSpec("a", ("{root}/run", "{sha}", "é"), variables={"X": "{root}:{env}"})
-    base, head = jobs_of(spec, arms, {"HOME": "/home/me", "PWD": "/src"})
+    base, head = jobs_of(spec, arms, {"HOME": "/elsewhere", "PWD": "/src"})
     assert base.env.keys() == head.env.keys() == {"HOME", "PWD", "PATH", "X", PADDING}
     assert stack_bytes(base.command, base.env) == stack_bytes(head.command, head.env)
 

@@ -12,6 +12,7 @@ from benchgate.app.opening import open_session
 from benchgate.app.records import Record, working_tree_source
 from benchgate.app.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.baselines.git import choose_base
+from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.report.words import counted
@@ -59,6 +60,7 @@ def check(
         UsageError: no benchmarks.
         Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
     """
+    _require_measurable(config)
     began_s, started = effects.clock(), effects.now()
     warnings = sweep(git)
     head = working_tree_source(git)
@@ -81,7 +83,7 @@ def check(
             started=started,
             screen_rounds=0 if _fixed_rounds(config) else config.measure.screen_rounds,
             output=request.output,
-            warnings=(*warnings, *trees.notes),
+            warnings=(*warnings, *trees.notes, *config.unmatched_rules(session.recorder.found())),
         )
         _measure(session, record, config, effects)
     return _decide(record.result(), config)
@@ -115,6 +117,15 @@ def _measure(session: Session, record: Record, config: Config, effects: Effects)
         how_many = counted(len(still_open), "benchmark")
         record.warnings += (f"the budget of {budget} ended with {how_many} open: {named}",)
     record.finish()
+
+
+def _require_measurable(config: Config) -> None:
+    if config.baseline.source in {"directory", "file"}:
+        raise UsageError(
+            f"{config.where('baseline.source')} = {config.baseline.source!r}: `benchgate check` "
+            "measures the base itself",
+            hint='Use source = "git", or decide between stored results with `benchgate compare`.',
+        )
 
 
 def _decide(result: Result, config: Config) -> tuple[Verdict, Result]:

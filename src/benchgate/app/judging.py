@@ -72,14 +72,14 @@ def judge_stored(base: Result, head: Result, config: Config) -> Judged:
 def make_verdict(judged: Judged, config: Config) -> Verdict:
     """Conclude from the rows, and put everything a reader needs beside them."""
     gate, judgement = config.gate, judged.judgement
-    min_compared = gate.min_compared if isinstance(gate.min_compared, int) else None
+    all_of_base = judgement.base_benchmarks
+    min_compared = gate.min_compared if isinstance(gate.min_compared, int) else all_of_base
     decision, exit_code = conclude(
         judgement.rows,
         fail_on=gate.fail_on,
-        min_compared=judgement.base_benchmarks if min_compared is None else min_compared,
+        min_compared=min_compared,
         advisory_fails=config.baseline.advisory_fails,
     )
-    unused = config.unmatched_rules([row.benchmark for row in judgement.rows])
     verdict = Verdict(
         decision=decision,
         exit_code=exit_code,
@@ -95,7 +95,7 @@ def make_verdict(judged: Judged, config: Config) -> Verdict:
             min_compared=min_compared,
         ),
         rows=tuple(worst_first(judgement.rows)),
-        warnings=(*judged.warnings, *judgement.warnings, *unused),
+        warnings=(*judged.warnings, *judgement.warnings),
         environment=judged.head.environment,
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),

@@ -37,10 +37,10 @@ def guarded(command: click.Command) -> None:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except SystemExit:
-        # So click and rich end when whoever read our output has seen enough. It must not be 0:
-        # the verdict may not have been read.
-        code = BROKEN_PIPE_EXIT_CODE
+    except SystemExit as ended:
+        # So click and rich end when whoever read our output has seen enough, with a code that
+        # stays: the verdict may not have been read. Shell completion ends with 0.
+        code = BROKEN_PIPE_EXIT_CODE if ended.code else 0
     except OSError as error:
         code = _say(_full_disk(error)) if error.errno in _FULL else _report_bug()
     except Exception:  # noqa: BLE001 - what escapes is a bug, and is reported as one

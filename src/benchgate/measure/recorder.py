@@ -85,6 +85,10 @@ class Recorder:
         found = dict.fromkeys(id_ for arm in head_first for id_ in self._records[arm])
         return tuple(id_ for id_ in found if not self.has_failed(id_))
 
+    def found(self) -> tuple[str, ...]:
+        """Every benchmark that was found in any arm, wanted or not."""
+        return tuple(dict.fromkeys(id_ for records in self._records.values() for id_ in records))
+
     def has_failed(self, id_: str) -> bool:
         """Whether a benchmark failed on any arm."""
         return any(id_ in r and r[id_].error is not None for r in self._records.values())
