@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
 
 TARGET_NS = 200_000
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
 
 class Start(Protocol):
@@ -389,7 +390,10 @@ async def bench_b(): await asyncio.sleep(0); return [str(i) for i in range(100)]
             "its process was killed by SIGKILL; if memory was short, the kernel did it",
             "said before",
         ),
-        ("os.kill(os.getpid(), 40)", "its process was killed by signal 40", "said before"),
+        pytest.param(
+            *("os.kill(os.getpid(), 40)", "its process was killed by signal 40", "said before"),
+            marks=ON_LINUX,
+        ),
         ("os.closerange(3, 99)", "its process ended by itself with exit code 1", "OSError"),
         ("scribble()", "it wrote to benchgate's pipe, which is not its own: b'12 nonsense'", ""),
         (
@@ -641,8 +645,8 @@ def living_members(group: int) -> list[str]:
         ("gc.disable()", ["gc"]),
         ("gc.set_threshold(5)", ["gc"]),
         ("threading.Thread(target=time.sleep, args=(99,)).start()", ["threads"]),
-        ("subprocess.Popen(['sleep', '99'])", ["children"]),
-        ("os.fork() or time.sleep(99)", ["children"]),
+        pytest.param("subprocess.Popen(['sleep', '99'])", ["children"], marks=ON_LINUX),
+        pytest.param("os.fork() or time.sleep(99)", ["children"], marks=ON_LINUX),
         ("subprocess.run('true')", []),
     ],
 )
