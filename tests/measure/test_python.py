@@ -51,6 +51,7 @@ class MakeEngine(Protocol):
         environ: Mapping[str, str] | None = None,
         samples: int = 10,
         cpu: int | None = None,
+        interpreter: str = sys.executable,
     ) -> PythonEngine: ...
 
 
@@ -68,6 +69,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         environ: Mapping[str, str] | None = None,
         samples: int = 10,
         cpu: int | None = None,
+        interpreter: str = sys.executable,
     ) -> PythonEngine:
         trees = []
         for name in arms:
@@ -85,7 +87,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             cpu=cpu,
             unpinned="" if cpu is not None else "not pinned: no CPU was chosen",
             all_cpus=tuple(sorted(os.sched_getaffinity(0))) if supports_pinning() else (),
-            interpreter=sys.executable,
+            interpreter=interpreter,
             forbidden=(tmp_path / "checkout",),
             environ={"PATH": os.environ["PATH"], **(environ or {})},
         )
@@ -373,6 +375,20 @@ def test_an_interpreter_of_its_own_with_options_and_spaces(
         discovered(engine)
         measure(engine, ["it/a"])
     assert [optimize for *_, optimize in log_of(tmp_path)] == ["1", "1", "0", "0"]
+
+
+def test_a_shim_is_asked_once_which_interpreter_it_stands_for(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    shim, used = tmp_path / "shim", tmp_path / "used"
+    shim.write_text(f'#!/bin/sh\necho >> {used}\nexec {shlex.quote(sys.executable)} "$@"\n')
+    shim.chmod(0o755)
+    engine = make_engine(BENCHES, interpreter=str(shim))
+    discovered(engine)
+    assert used.read_text() == "\n" * 2
+    for index in range(2):
+        assert all(o.error is None for o in measure(engine, ["it/a"], index))
+    assert used.read_text() == "\n" * 2
 
 
 # Failures

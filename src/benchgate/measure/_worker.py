@@ -599,6 +599,7 @@ class Server:
         self.clean = surroundings()
         return {
             "benchmarks": described,
+            "executable": sys.executable,
             "python": f"{sys.implementation.name} {sys.version.split()[0]}",
             "timer_cost_ns": timer_cost_ns(),
             "foreign": self.new_foreign_modules(),

@@ -95,6 +95,8 @@ class PythonEngine:
         self._guardian = guardian
         self._entries: dict[str, _Entry] = {}
         self._plans: dict[str, Plan] = {}
+        # What the default interpreter turned out to be: a version manager's shim starts slowly.
+        self._executables: dict[ArmName, str] = {}
         self._alive: list[Worker] = []
 
     def discover(self) -> Discovery:
@@ -158,9 +160,12 @@ class PythonEngine:
     def _describe(self, arm: Arm, file: BenchFile) -> dict[str, Any]:
         worker = self._start(arm, file, self._cpus(parallel=True), hash_seed=0, describe=True)
         try:
-            return worker.ready(file.spec.timeout_s)
+            hello = worker.ready(file.spec.timeout_s)
         finally:
             self._end(worker)
+        if file.spec.interpreter is None and hello["executable"]:
+            self._executables[arm.name] = hello["executable"]
+        return hello
 
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
@@ -262,10 +267,11 @@ class PythonEngine:
         others = tuple(other.root for other in self._arms.values() if other.root != arm.root)
         variables = self._variables(arm, file.spec)
         inherited = variables.pop("PYTHONPATH", "").split(os.pathsep)
+        default = self._executables.get(arm.name, self._settings.interpreter)
         worker = Worker(
             arm,
             WorkerSetting(
-                interpreter=interpreter_of(arm, file.spec, self._settings.interpreter),
+                interpreter=interpreter_of(arm, file.spec, default),
                 file=arm.root / file.path,
                 # The worker sets PYTHONPATH after its own imports, which it must not disturb.
                 path=[*search_path(arm, file.spec), *filter(None, inherited)],
