@@ -63,3 +63,12 @@ def test_typos(
     done = call(tmp_path, *arguments)
     done.check(2, *words)
     assert done.out == ""
+
+
+def test_completion(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_BENCHGATE_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "benchgate ch")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    done = call(tmp_path)
+    done.check(0)
+    assert done.out == "plain,check\n"

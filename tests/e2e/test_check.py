@@ -130,11 +130,14 @@ def test_a_budget_that_ends_early_names_what_is_open(benchgate: Program, toy: Pr
 
 
 def test_choosing_by_glob_and_tag(benchgate: Program, toy: Project) -> None:
-    toy.configure("", benchmarks=TWO_KINDS)
+    rule = '[[rule]]\nbenchmark = "cli/verison"\nmargin = "5%"\n'
+    toy.configure("", benchmarks=TWO_KINDS + rule)
     toy.commit()
     for options in (("--filter", "cli/*"), ("--tag", "programs")):
         done = benchgate(toy.root, "check", "--json", "-", *options, *ONE_ROUND)
-        assert {row["benchmark"] for row in verdict_of(done)["rows"]} == {"cli/version"}
+        verdict = verdict_of(done)
+        assert {row["benchmark"] for row in verdict["rows"]} == {"cli/version"}
+        assert any("did you mean 'cli/version'" in warning for warning in verdict["warnings"])
 
 
 def test_a_choice_that_matches_nothing(benchgate: Program, toy: Project) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    import subprocess
-
     from tests.e2e.conftest import Done, Program, Project
 
 SLEEPING_GRANDCHILD = """\
@@ -24,6 +25,7 @@ command = "sleep 300 & sleep 0.02"
 python = "benchmarks"
 """
 PATIENCE_S = 60.0
+KILL_AT_RANDOM = Path(__file__).parents[2] / "benchmarks" / "kill_at_random.py"
 
 
 def wait_for(process: subprocess.Popen[str], words: str) -> None:
@@ -114,3 +116,12 @@ def test_killed(benchgate: Program, toy: Project) -> None:
     assert json.loads(output.read_text())["run"]["complete"] is False
     end(benchgate, benchgate.start(toy.root, "list")).check(0)
     assert toy.state() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_killed_at_random_moments() -> None:
+    done = subprocess.run(
+        [sys.executable, str(KILL_AT_RANDOM), "3"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 troubles" in done.stdout

@@ -62,9 +62,11 @@ def _nothing_chosen(choice: Choice, found: Mapping[str, Iterable[str]]) -> Usage
     tags = sorted({tag for of_one in found.values() for tag in of_one})
     suggestions = [did_you_mean(glob.strip("*"), ids) for glob in choice.globs]
     suggestions += [did_you_mean(tag, tags) for tag in choice.tags]
-    names = ", ".join(ids[:_NAMED]) + (", ..." if len(ids) > _NAMED else "")
+    named = ", ".join(ids[:_NAMED])
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
     tagged = f" Tags: {', '.join(tags) or 'none'}." if choice.tags else ""
     return UsageError(
         f"no benchmark matches {choice.describe()}{''.join(suggestions)}",
-        hint=f"There are: {names}.{tagged} `*` stands for any text; `benchgate list` shows all.",
+        hint=f"There are: {named}{more}.{tagged} `*` stands for any text; "
+        "`benchgate list` shows all.",
     )

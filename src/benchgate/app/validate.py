@@ -6,9 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.app.engines import find_benchmark_folders
 from benchgate.config import CommandBenchmark, PythonBenchmark
-from benchgate.measure.benchfiles import PythonSpec, find_files
+from benchgate.measure.benchfiles import PythonSpec, find_files, find_folders
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def validate(config: Config, root: Path) -> Validation:
     arm = Arm(ArmName.HEAD, root, root / ".benchgate-env")
     specs = [PythonSpec(b.paths) for b in config.benchmarks if isinstance(b, PythonBenchmark)]
     if not config.benchmarks:
-        specs = [PythonSpec(find_benchmark_folders([arm]))]
+        specs = [PythonSpec(find_folders([arm]))]
     functions: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
     for spec, path in ((each, path) for each in specs for path in each.paths):
@@ -60,7 +59,8 @@ def _read(path: Path, name: str) -> tuple[tuple[str, ...], str | None]:
     try:
         tree = ast.parse(path.read_bytes())
     except SyntaxError as error:
-        return (), f"{name}:{error.lineno}: {error.msg}"
+        place = f"{name}:{error.lineno}" if error.lineno else name
+        return (), f"{place}: {error.msg}"
     except (OSError, ValueError) as error:
         return (), f"{name}: {error}"
     names = tuple(

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.app.choice import Choice, leave_out_unwanted
+from benchgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from tests.app.conftest import World
+
+
+@pytest.mark.parametrize(
+    ("globs", "tags", "wanted"),
+    [
+        ((), (), True),
+        (("parse/*",), (), True),
+        (("parse/large[n=10]",), (), True),  # brackets are no character class
+        (("write/*",), (), False),
+        (("write/*", "parse/*"), (), True),
+        ((), ("slow",), True),
+        ((), ("quick", "slow"), True),
+        ((), ("quick",), False),
+        (("parse/*",), ("quick",), False),
+        (("write/*",), ("slow",), False),
+    ],
+)
+def test_a_benchmark_must_match_one_of_each(
+    globs: tuple[str, ...], tags: tuple[str, ...], *, wanted: bool
+) -> None:
+    assert Choice(globs, tags).wants("parse/large[n=10]", ["slow", "io"]) is wanted
+
+
+def test_only_what_is_wanted_stays(world: World) -> None:
+    session, _ = world.open({"a/x": world.fake(), "b/x": world.fake(base_s=None)})
+    leave_out_unwanted(Choice(("b/*",)), session)
+    assert session.ids == ("b/x",)
+    assert all("a/x" not in {b.id for b in results} for results in session.results().values())
+
+
+def test_an_unknown_filter_names_what_there_is(world: World) -> None:
+    session, _ = world.open({"parse/large": world.fake(), "parse/small": world.fake()})
+    with pytest.raises(UsageError) as caught:
+        leave_out_unwanted(Choice(("parse/lrage",)), session)
+    assert caught.value.message == (
+        "no benchmark matches --filter parse/lrage; did you mean 'parse/large'?"
+    )
+    assert "There are: parse/large, parse/small." in caught.value.hint
+
+
+def test_an_unknown_tag_names_the_tags(world: World) -> None:
+    session, _ = world.open({"a": world.fake(tags=("slow",)), "b": world.fake()})
+    with pytest.raises(UsageError) as caught:
+        leave_out_unwanted(Choice(tags=("slwo",)), session)
+    assert caught.value.message == "no benchmark matches --tag slwo; did you mean 'slow'?"
+    assert "Tags: slow." in caught.value.hint
+
+
+def test_many_benchmarks_are_not_all_listed(world: World) -> None:
+    session, _ = world.open({f"b{i:02}": world.fake() for i in range(40)})
+    with pytest.raises(UsageError) as caught:
+        leave_out_unwanted(Choice(("zzz",)), session)
+    assert "b08, b09 and 30 more." in caught.value.hint
+
+
+def test_nothing_found_is_not_the_fault_of_the_choice(world: World) -> None:
+    session, _ = world.open({})
+    leave_out_unwanted(Choice(("a",)), session)

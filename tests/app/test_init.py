@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.app.init import propose, write
+from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.config.load import loads
+from benchgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.config import Config
+
+
+def make(root: Path, *files: str) -> None:
+    for name in files:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def configuration(root: Path) -> Config:
+    """The proposed configuration, which must be valid as it is."""
+    proposed = {file.path: file.text for file in propose(root)}
+    return loads(proposed["benchgate.toml"], "benchgate.toml")
+
+
+@pytest.mark.parametrize(
+    ("files", "paths", "new"),
+    [
+        (["src/pkg/__init__.py"], ("benchmarks",), ["benchmarks/bench_pkg.py"]),
+        (["pkg/__init__.py", "tests/__init__.py"], ("benchmarks",), ["benchmarks/bench_pkg.py"]),
+        (["src/pkg/__init__.py", "perf/bench_a.py"], ("perf",), []),
+        (["perf/bench_a.py", "perf/deep/bench_b.py"], ("perf",), []),
+        (["one/bench_a.py", "two/bench_b.py"], ("one", "two"), []),
+        (["bench_a.py"], (".",), []),
+    ],
+)
+def test_what_is_found_is_written_down(
+    tmp_path: Path, files: list[str], paths: tuple[str, ...], new: list[str]
+) -> None:
+    make(tmp_path, *files)
+    (benchmark,) = configuration(tmp_path).benchmarks
+    assert isinstance(benchmark, PythonBenchmark)
+    assert benchmark.paths == paths
+    assert [file.path for file in propose(tmp_path)] == ["benchgate.toml", *new]
+
+
+@pytest.mark.parametrize("requires", ["maturin>=1", "scikit-build-core", "Cython", "pybind11"])
+def test_a_project_with_compiled_parts_gets_a_build(tmp_path: Path, requires: str) -> None:
+    make(tmp_path, "src/pkg/__init__.py")
+    (tmp_path / "pyproject.toml").write_text(f'[build-system]\nrequires = ["{requires}"]\n')
+    assert configuration(tmp_path).build.commands != ()
+
+
+def test_a_pure_project_gets_none(tmp_path: Path) -> None:
+    make(tmp_path, "src/pkg/__init__.py")
+    (tmp_path / "pyproject.toml").write_text('[build-system]\nrequires = ["hatchling"]\n')
+    assert configuration(tmp_path).build.commands == ()
+
+
+def test_the_example_that_is_commented_out_is_valid(tmp_path: Path) -> None:
+    make(tmp_path, "src/pkg/__init__.py")
+    text = propose(tmp_path)[0].text
+    lines = [line.removeprefix("# ") for line in text.splitlines()]
+    example = "\n".join(lines[lines.index("[[benchmark]]", lines.index("[[benchmark]]") + 1) :])
+    config = loads(example, "benchgate.toml")
+    (benchmark,) = config.benchmarks
+    assert isinstance(benchmark, CommandBenchmark)
+    assert config.gate.margin == pytest.approx(0.02)
+
+
+def test_the_starter_runs(tmp_path: Path) -> None:
+    make(tmp_path, "src/json/__init__.py")  # a name that can be imported here as well
+    starter = propose(tmp_path)[1]
+    names: dict[str, object] = {}
+    exec(compile(starter.text, starter.path, "exec"), names)  # noqa: S102 - our own text
+    benchmarks = [value for name, value in names.items() if name.startswith("bench_")]
+    assert len(benchmarks) == 1
+    assert callable(benchmarks[0])
+    benchmarks[0]()
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"benchgate.toml": ""}, "exists already"),
+        ({"pyproject.toml": "[tool.benchgate]\n"}, "has a [tool.benchgate] table already"),
+        ({}, "neither a Python package nor a file bench_*.py"),
+    ],
+)
+def test_refused(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match=r".") as caught:
+        propose(tmp_path)
+    assert message in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_broken_pyproject_is_not_the_business_of_init(tmp_path: Path) -> None:
+    make(tmp_path, "src/pkg/__init__.py")
+    (tmp_path / "pyproject.toml").write_text("[[[")
+    assert propose(tmp_path)
+
+
+def test_write_overwrites_nothing(tmp_path: Path) -> None:
+    make(tmp_path, "src/pkg/__init__.py")
+    files = propose(tmp_path)
+    write(tmp_path, files)
+    with pytest.raises(UsageError, match="cannot write"):
+        write(tmp_path, files)
+    assert (tmp_path / "benchgate.toml").read_text() == files[0].text

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.app.judging import judge_run, judge_stored, make_verdict
+from benchgate.app.records import Record
+from benchgate.config.load import loads
+from benchgate.errors import UsageError
+from benchgate.measure.engine import ArmName
+from benchgate.model.result import Source
+from benchgate.model.verdict import Decision, Outcome
+
+if TYPE_CHECKING:
+    from tests.app.conftest import World
+
+    from benchgate.model.result import Result
+
+CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")
+
+
+def measured(world: World, base_s: float, head_s: float, rounds: int = 12) -> Result:
+    session, _ = world.open({"a": world.fake(base_s, head_s), "b": world.fake()})
+    for index in range(rounds):
+        session.measure_round(index, session.ids, world.progress.measured)
+    record = Record.begin(
+        session,
+        {ArmName.BASE: Source("b" * 40), ArmName.HEAD: Source("a" * 40)},
+        world.effects,
+        began_s=world.clock(),
+        started="2026-01-02T03:04:05Z",
+        screen_rounds=0,
+        output=None,
+        warnings=("careful",),
+    )
+    return record.result()
+
+
+@pytest.mark.parametrize(
+    ("head_s", "outcome", "decision", "code"),
+    [
+        (2e-3, Outcome.REGRESSED, Decision.FAIL, 3),
+        (1e-3, Outcome.UNCHANGED, Decision.PASS, 0),
+        (5e-4, Outcome.IMPROVED, Decision.PASS, 0),
+    ],
+)
+def test_a_run_of_two_arms(
+    world: World, head_s: float, outcome: Outcome, decision: Decision, code: int
+) -> None:
+    result = measured(world, 1e-3, head_s)
+    verdict = make_verdict(judge_run(result, CONFIG), CONFIG)
+    assert (verdict.decision, verdict.exit_code) == (decision, code)
+    assert {row.benchmark: row.outcome for row in verdict.rows} == {
+        "a": outcome,
+        "b": Outcome.UNCHANGED,
+    }
+    assert verdict.summary.startswith(decision.value)
+    assert verdict.rounds == 12
+    assert verdict.warnings == ("careful",)
+
+
+def test_one_arm_alone_cannot_be_judged(world: World) -> None:
+    with pytest.raises(UsageError, match="one arm only"):
+        judge_run(replace(measured(world, 1e-3, 1e-3), base=None), CONFIG)
+
+
+def test_stored_results_of_different_machines_are_no_hard_evidence(world: World) -> None:
+    before, after = measured(world, 1e-3, 1e-3), measured(world, 1e-3, 2e-3)
+    environment = replace(after.head.environment, cpu_model="another CPU")
+    after = replace(after, head=replace(after.head, environment=environment))
+    verdict = make_verdict(judge_stored(before, after, CONFIG), CONFIG)
+    assert verdict.decision is not Decision.FAIL
+    assert any("measured on different machines" in warning for warning in verdict.warnings)
