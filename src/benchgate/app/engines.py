@@ -13,7 +13,7 @@ from benchgate.measure.affinity import (
     read_busy_ticks,
     supports_pinning,
 )
-from benchgate.measure.benchfiles import PATTERN, PythonSpec, default_interpreter
+from benchgate.measure.benchfiles import PythonSpec, default_interpreter, find_folders
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine, CommandSpec
 from benchgate.measure.python import PythonEngine, PythonSettings
@@ -76,7 +76,7 @@ def make_engines(
         _command_spec(b, config) for b in config.benchmarks if isinstance(b, CommandBenchmark)
     ]
     if not config.benchmarks:
-        specs = [PythonSpec(paths=find_benchmark_folders(arms), timeout_s=measure.timeout_s)]
+        specs = [PythonSpec(paths=find_folders(arms), timeout_s=measure.timeout_s)]
     settings = PythonSettings(
         samples=measure.samples,
         launch_ns=round(measure.launch_time_s * 1e9),
@@ -106,18 +106,6 @@ def make_engines(
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian))
     return engines
-
-
-def find_benchmark_folders(arms: Sequence[Arm]) -> tuple[str, ...]:
-    """Find the topmost folders that hold benchmark files in any arm, relative to its root."""
-    found = {
-        file.parent.relative_to(arm.root)
-        for arm in arms
-        for file in arm.root.rglob(PATTERN)
-        if not any(part.startswith(".") for part in file.relative_to(arm.root).parts)
-    }
-    topmost = [f for f in found if not any(f != g and f.is_relative_to(g) for g in found)]
-    return tuple(sorted(folder.as_posix() for folder in topmost))
 
 
 def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:

@@ -6,9 +6,9 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.app.engines import find_benchmark_folders
 from benchgate.config.load import OWN_FILE
 from benchgate.errors import UsageError
+from benchgate.measure.benchfiles import find_folders
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def propose(root: Path) -> tuple[NewFile, ...]:
             hint="Edit it; `benchgate validate` checks it.",
         )
     package = next(_packages(root), None)
-    folders = find_benchmark_folders([Arm(ArmName.HEAD, root, root / ".benchgate-env")])
+    folders = find_folders([Arm(ArmName.HEAD, root, root / ".benchgate-env")])
     if package is None and not folders:
         raise UsageError(
             f"{root} holds neither a Python package nor a file bench_*.py",

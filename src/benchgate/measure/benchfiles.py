@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from benchgate.measure.engine import Arm
 
@@ -65,19 +65,33 @@ class BenchFile:
 def find_files(arm: Arm, spec: PythonSpec, path: str) -> tuple[BenchFile, ...]:
     """Find the benchmark files of one arm in one of a spec's paths; none where it is absent."""
     place = arm.root / path
-    if place.is_file():
-        files, top = [place], place.parent
-    else:
-        files, top = sorted(place.rglob(PATTERN)), place
+    files, top = ([place], place.parent) if place.is_file() else (_search(place), place)
     found = []
     for file in files:
         *folders, _ = file.relative_to(top).parts
-        if any(folder in _SKIPPED_FOLDERS or folder.startswith(".") for folder in folders):
-            continue
         names = [*folders, file.stem.removeprefix("bench_")]
         group = "/".join([spec.group, *names] if spec.group else names)
         found.append(BenchFile(spec, file.relative_to(arm.root).as_posix(), group))
     return tuple(found)
+
+
+def find_folders(arms: Iterable[Arm]) -> tuple[str, ...]:
+    """Find the topmost folders that hold benchmark files in any arm, relative to its root."""
+    found = {file.parent.relative_to(arm.root) for arm in arms for file in _search(arm.root)}
+    topmost = [f for f in found if not any(f != g and f.is_relative_to(g) for g in found)]
+    return tuple(sorted(folder.as_posix() for folder in topmost))
+
+
+def _search(top: Path) -> list[Path]:
+    """Find benchmark files below a folder, but for what is hidden, installed or generated."""
+    return [
+        file
+        for file in sorted(top.rglob(PATTERN))
+        if not any(
+            folder in _SKIPPED_FOLDERS or folder.startswith(".")
+            for folder in file.relative_to(top).parts[:-1]
+        )
+    ]
 
 
 def search_path(arm: Arm, spec: PythonSpec) -> tuple[str, ...]:
