@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
-from benchgate.measure.command import BURST_S, CommandEngine, CommandSpec
+from benchgate.measure.command import BURST_S, CommandEngine
 from benchgate.measure.engine import Arm, ArmName, Observation
+from benchgate.measure.job import CommandSpec
 from benchgate.model.result import Tier
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.errors import MeasureError
-from benchgate.measure.command import CommandSpec
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.job import PADDING, Job, jobs_of, trouble_with, workload_hash
+from benchgate.measure.job import PADDING, CommandSpec, Job, jobs_of, trouble_with, workload_hash
 from benchgate.measure.process import Execution
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from benchgate.measure.affinity import (
 )
 from benchgate.measure.benchfiles import PythonSpec, default_interpreter, find_folders
 from benchgate.measure.canary import canary_engine
-from benchgate.measure.command import CommandEngine, CommandSpec
+from benchgate.measure.command import CommandEngine
+from benchgate.measure.job import CommandSpec
 from benchgate.measure.python import PythonEngine, PythonSettings
 
 if TYPE_CHECKING:

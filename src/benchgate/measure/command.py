@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from benchgate.errors import MeasureError
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
 from benchgate.measure.engine import Definition, Discovery, Measured, Observation
-from benchgate.measure.job import jobs_of, trouble_with, workload_hash
+from benchgate.measure.job import CommandSpec, jobs_of, trouble_with, workload_hash
 from benchgate.measure.process import Launcher
 from benchgate.measure.turns import executions_within, later_orders, starting_order
 from benchgate.model.result import Metric, Tier
@@ -35,43 +34,6 @@ _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
     (Metric("cpu_time", "s"), lambda execution: (execution.user_ns + execution.system_ns) / 1e9),
     (Metric("peak_rss", "B"), lambda execution: execution.peak_rss_bytes),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class CommandSpec:
-    """One `[[benchmark]]` with a `command`.
-
-    In command, prepare, cleanup, cwd and the values of variables, {root}, {env} and {sha}
-    stand for those of the arm.
-
-    Attributes:
-        name: the benchmark's id.
-        command: what is measured, as words; the first is the program.
-        prepare: runs before each execution, untimed. What it leaves running in its process
-            group is killed.
-        cleanup: runs once after the executions of a round, untimed, also when they failed.
-        cwd: folder to run in, relative to the arm's root.
-        ok_exit_codes: of command; any other is a failure.
-        timeout_s: for each execution, and for prepare and cleanup.
-        variables: added to the environment.
-        executions: per arm and round at most; slow commands get fewer.
-        warmup: executions before those of the first round, kept apart.
-        tags: to choose benchmarks by.
-        pin: run it on one CPU, where the OS can; wrong for what is parallel itself.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    prepare: tuple[str, ...] | None = None
-    cleanup: tuple[str, ...] | None = None
-    cwd: str = "."
-    ok_exit_codes: frozenset[int] = frozenset({0})
-    timeout_s: float = 60.0
-    variables: Mapping[str, str] = field(default_factory=dict)
-    executions: int = 6
-    warmup: int = 1
-    tags: tuple[str, ...] = ()
-    pin: bool = True
 
 
 class _JobFailedError(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
@@ -16,11 +16,47 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.measure.command import CommandSpec
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.process import Execution
 
 PADDING = "BENCHGATE_PADDING"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One `[[benchmark]]` with a `command`.
+
+    In command, prepare, cleanup, cwd and the values of variables, {root}, {env} and {sha}
+    stand for those of the arm.
+
+    Attributes:
+        name: the benchmark's id.
+        command: what is measured, as words; the first is the program.
+        prepare: runs before each execution, untimed. What it leaves running in its process
+            group is killed.
+        cleanup: runs once after the executions of a round, untimed, also when they failed.
+        cwd: folder to run in, relative to the arm's root.
+        ok_exit_codes: of command; any other is a failure.
+        timeout_s: for each execution, and for prepare and cleanup.
+        variables: added to the environment.
+        executions: per arm and round at most; slow commands get fewer.
+        warmup: executions before those of the first round, kept apart.
+        tags: to choose benchmarks by.
+        pin: run it on one CPU, where the OS can; wrong for what is parallel itself.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    prepare: tuple[str, ...] | None = None
+    cleanup: tuple[str, ...] | None = None
+    cwd: str = "."
+    ok_exit_codes: frozenset[int] = frozenset({0})
+    timeout_s: float = 60.0
+    variables: Mapping[str, str] = field(default_factory=dict)
+    executions: int = 6
+    warmup: int = 1
+    tags: tuple[str, ...] = ()
+    pin: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
