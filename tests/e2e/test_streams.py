@@ -1,9 +1,13 @@
-"""What happens when the output goes nowhere."""
+"""Where the output goes: to a terminal, to a reader that leaves, to a full disk."""
 
 from __future__ import annotations
 
+import os
+import pty
+import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +15,8 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program, Project
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-7]|9[0-7])m")
 
 
 @pytest.mark.parametrize(
@@ -46,3 +52,33 @@ def test_a_full_disk_is_no_bug(benchgate: Program, tmp_path: Path) -> None:
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == 2
+
+
+def on_terminal(benchgate: Program, cwd: Path, *arguments: str) -> str:
+    """Call it with a terminal as its standard output."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchgate", *arguments],
+        cwd=cwd,
+        env={**benchgate.environment(), "TERM": "xterm-256color"},
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    said = b""
+    with suppress(OSError):  # as a terminal says that nobody will write to it any more
+        while chunk := os.read(ours, 4096):
+            said += chunk
+    os.close(ours)
+    process.wait()
+    return said.decode()
+
+
+def test_colour_is_for_terminals_and_can_be_refused(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    benchgate(toy.root, "check", "--rounds", "8").check(3)
+    assert COLOUR.search(on_terminal(benchgate, toy.root, "compare"))
+    benchgate.variables["NO_COLOR"] = "1"
+    plain = on_terminal(benchgate, toy.root, "compare")
+    assert "regressed" in plain
+    assert not COLOUR.search(plain)

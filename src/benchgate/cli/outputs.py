@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,19 +33,26 @@ class Outputs:
     markdown_file: Path | None
     verbose: bool = False
 
-    def require_writable(self, *more: Path | None) -> None:
+    def require_writable(self, output: Path | None = None) -> None:
         """Refuse before anything is measured what could not be written afterwards.
 
+        Args:
+            output: the result file.
+
         Raises:
-            UsageError: naming the file, or two outputs that share standard output.
+            UsageError: naming the file, or two outputs that would overwrite each other.
         """
-        if self.json_file == self.markdown_file == _STANDARD_OUTPUT:
-            raise UsageError(
-                "--json - and --markdown - would both be written to standard output",
-                hint="Give one of them a file.",
-            )
-        for path in (self.json_file, self.markdown_file, *more):
-            if path is not None and path != _STANDARD_OUTPUT:
+        options = {"--output": output, "--json": self.json_file, "--markdown": self.markdown_file}
+        wanted = [(option, path) for option, path in options.items() if path is not None]
+        for (one, path), (other, same) in combinations(wanted, 2):
+            if path.absolute() == same.absolute():
+                where = "standard output" if path == _STANDARD_OUTPUT else path
+                raise UsageError(
+                    f"{one} and {other} would both be written to {where}",
+                    hint="Give one of them another file.",
+                )
+        for _, path in wanted:
+            if path != _STANDARD_OUTPUT:
                 ensure_writable(path)
 
     def write(self, verdict: Verdict, environ: Mapping[str, str]) -> None:
