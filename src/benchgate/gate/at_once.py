@@ -82,13 +82,13 @@ def _finding(
     needed = least_launches(level / 2, "wilcoxon" if evidence.paired else "mann-whitney")
     outcome = Outcome.INCONCLUSIVE
     notes: tuple[str, ...] = ()
-    if estimate is None or evidence.rounds < needed:
+    if estimate and p_adjusted <= alpha and estimate.reaches(evidence.margin, 1):
+        outcome = Outcome.REGRESSED
+    elif estimate and p_adjusted <= alpha and estimate.reaches(evidence.margin, -1):
+        outcome = Outcome.IMPROVED
+    elif estimate and estimate.inside(evidence.margin):
+        outcome = Outcome.UNCHANGED
+    elif evidence.rounds < needed:
         outcome = Outcome.NOT_TESTED
         notes = (f"{evidence.rounds} launches: a test needs {needed} of each arm",)
-    elif p_adjusted <= alpha and estimate.reaches(evidence.margin, 1):
-        outcome = Outcome.REGRESSED
-    elif p_adjusted <= alpha and estimate.reaches(evidence.margin, -1):
-        outcome = Outcome.IMPROVED
-    elif estimate.inside(evidence.margin):
-        outcome = Outcome.UNCHANGED
     return Finding(outcome, Stage.DONE, estimate, 0, evidence.rounds, p, p_adjusted, notes)

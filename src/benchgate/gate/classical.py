@@ -11,6 +11,7 @@ from benchgate.model.result import Better
 from benchgate.model.verdict import Classical
 from benchgate.stats.mannwhitney import mann_whitney_classical
 from benchgate.stats.quantiles import nearest_rank
+from benchgate.units import format_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,12 +63,27 @@ def _p95_ratio(base: FloatArray, head: FloatArray) -> float | None:
 
 
 def _result(p: float | None, ratio: float | None, better: Better) -> str:
-    if p is None or ratio is None or ratio == 0:
+    if p is None or not ratio:
         return "not tested"
     slower_scale = ratio if better is Better.LOWER else 1 / ratio
     if p >= SIGNIFICANCE or FASTER_RATIO < slower_scale < SLOWER_RATIO:
         return "same"
     return "slower" if slower_scale > 1 else "faster"
+
+
+def remarks(found: Classical) -> tuple[str, ...]:
+    """Say what a reader would miss in a result: that one of its two conditions holds alone."""
+    p, ratio = found.p, found.p95_ratio
+    if p is None or not ratio:
+        return (f"the classical rule needs {LEAST_VALUES} values of each arm, and a p95 above 0",)
+    if found.result != "same":
+        return ()
+    change = f"p95 changed by {format_change(ratio)}"
+    if p < SIGNIFICANCE:
+        return (f"significant (p = {p:.2g}), but {change}, which is within the threshold",)
+    if not FASTER_RATIO < ratio < SLOWER_RATIO:
+        return (f"{change}, but not significantly (p = {p:.2g})",)
+    return ()
 
 
 def pooled(launches: Sequence[FloatArray]) -> FloatArray:

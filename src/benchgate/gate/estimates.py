@@ -15,6 +15,7 @@ from benchgate.stats.power import (
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_needed,
+    least_launches,
     pooled_robust_spread,
     robust_spread,
 )
@@ -98,7 +99,9 @@ def stored_estimates(
 def _needed(spread: FloatArray, half_width: FloatArray, confidence: float) -> list[int | None]:
     """Rounds after which an interval of this spread has left the margin, or lies inside it."""
     counts = launches_needed(spread, half_width, confidence, MOST_ROUNDS_FORETOLD)
-    return [n if n <= MOST_ROUNDS_FORETOLD else None for n in counts.tolist()]
+    # That is by Student's t; with fewer than these the interval of ranks is infinite.
+    least = least_launches((1 - confidence) / 2, "wilcoxon")
+    return [max(n, least) if n <= MOST_ROUNDS_FORETOLD else None for n in counts.tolist()]
 
 
 def _fill(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from benchgate.gate.suite import Need
 
-_URGENCY = {Stage.CONFIRM: 0, Stage.SETTLE: 1}
+_URGENCY = {Stage.CONFIRM: 0, Stage.SCREEN: 1, Stage.SETTLE: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class RoundPlan:
     """The next round.
 
     Attributes:
-        phase: in a word, for people.
+        phase: in a word, for people: that of the most urgent.
         ids: what to measure.
         dropped: benchmarks that are open and for which the budget has no time left.
     """
@@ -32,11 +32,11 @@ class RoundPlan:
 
 def screen(ids: Sequence[str], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
     """Plan a round of everything; what the budget has no time for is dropped from the end."""
-    return _within("screen", list(ids), costs_s, left_s)
+    return _within(Stage.SCREEN, ids, costs_s, left_s)
 
 
 def follow_up(needs: Iterable[Need], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
-    """Plan a round of what is open: suspects first, then the widest interval first.
+    """Plan a round of what is open: suspects, then what the screen left out, then the widest.
 
     Args:
         costs_s: for each benchmark how long a round of it takes.
@@ -50,8 +50,8 @@ def follow_up(needs: Iterable[Need], costs_s: Mapping[str, float], left_s: float
         key=lambda need: (_URGENCY[need.stage], -need.width),
     )
     ids = list(dict.fromkeys(need.benchmark for need in open_needs))
-    confirming = any(need.stage is Stage.CONFIRM for need in open_needs)
-    return _within("confirm" if confirming else "settle", ids, costs_s, left_s)
+    phase = open_needs[0].stage if open_needs else Stage.DONE
+    return _within(phase, ids, costs_s, left_s)
 
 
 def _within(
