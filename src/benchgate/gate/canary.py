@@ -38,7 +38,7 @@ def disturbance(
     evidence = gather(
         Pair(CANARY_ID, base, head), left, right, _STATISTIC, margin=margin, paired=True
     )
-    if evidence.obstacle or not evidence.rounds:
+    if evidence.obstacle:
         return None
     ratios = evidence.worse_log_ratios()[None, :]
     estimate = float(paired_shift(ratios, 0.5).estimate[0])

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.config.rules import TAIL_STATISTICS
 from benchgate.model.result import Better, Kind
 from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.signedrank import MAX_PAIRS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchgate.arrays import FloatArray
     from benchgate.gate.pairing import Pair
     from benchgate.model.result import BenchmarkResult, Launch, Metric, Series
 
 LEAST_TAIL_SAMPLES = 40
-TAIL_STATISTICS = frozenset({"p95"})
+_ALIKE_LOOPS = 1.5
 _QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95}
 
 
@@ -29,8 +33,10 @@ class Evidence:
             when paired n1 == n2 and the same index is the same round.
         paired: the launches of both arms were measured in turn, in the same rounds.
         margin: as a fraction.
+        settles: rounds are spent until it is settled; else it is only confirmed where suspected.
         base_launches, head_launches: what the values were taken from, in their order.
-        obstacle: why it cannot be tested, whatever the number of launches; None when it can.
+        obstacle: why it cannot be tested; None when it can.
+        notes: what a reader of the row must know.
     """
 
     pair: Pair
@@ -40,9 +46,16 @@ class Evidence:
     head: FloatArray
     paired: bool
     margin: float
+    settles: bool
     base_launches: tuple[Launch, ...]
     head_launches: tuple[Launch, ...]
     obstacle: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_tail(self) -> bool:
+        """Whether it compares tails."""
+        return self.statistic in TAIL_STATISTICS
 
     @property
     def worse_sign(self) -> int:
@@ -62,43 +75,65 @@ class Evidence:
 
 def series_of(result: BenchmarkResult, metric: str) -> Series | None:
     """Give the series of one metric, None where it was not measured."""
-    return next((s for s in result.series if s.metric.name == metric), None)
+    return next((s for s in result.series if s.metric.name == metric and s.launches), None)
 
 
 def gather(
-    pair: Pair, base: Series, head: Series, statistic: str, *, margin: float, paired: bool
+    pair: Pair,
+    base: Series,
+    head: Series,
+    statistic: str,
+    *,
+    margin: float,
+    paired: bool,
+    settles: bool = True,
 ) -> Evidence:
     """Take the statistic of every launch of both arms; for pairs, of the rounds both have."""
-    base_launches, head_launches = list(base.launches), list(head.launches)
+    base_launches, head_launches = base.launches, head.launches
+    notes: tuple[str, ...] = ()
     if paired:
-        common = {x.round for x in base_launches} & {x.round for x in head_launches}
-        base_launches = [x for x in base_launches if x.round in common]
-        head_launches = [x for x in head_launches if x.round in common]
-    base_values = _statistic([x.samples for x in base_launches], statistic)
-    head_values = _statistic([x.samples for x in head_launches], statistic)
-    samples = [len(x.samples) for x in (*base_launches, *head_launches)]
-    obstacle = None
-    if head.metric.kind is Kind.SUMMARY:
-        obstacle = "no samples: a single value of each run cannot be tested"
-    elif statistic in TAIL_STATISTICS and min(samples, default=0) < LEAST_TAIL_SAMPLES:
-        obstacle = f"tail not tested: needs {LEAST_TAIL_SAMPLES} samples per launch"
-    elif np.any(base_values <= 0) or np.any(head_values <= 0):
-        obstacle = "a launch measured 0: there is no ratio to test"
-    return Evidence(
+        common = sorted({x.round for x in base_launches} & {x.round for x in head_launches})
+        if len(common) > MAX_PAIRS:
+            notes = (f"of {len(common)} rounds, the first {MAX_PAIRS} are judged",)
+        judged = set(common[:MAX_PAIRS])
+        base_launches = tuple(x for x in base_launches if x.round in judged)
+        head_launches = tuple(x for x in head_launches if x.round in judged)
+    evidence = Evidence(
         pair=pair,
         metric=head.metric,
         statistic=statistic,
-        base=base_values,
-        head=head_values,
+        base=_statistic([x.samples for x in base_launches], statistic),
+        head=_statistic([x.samples for x in head_launches], statistic),
         paired=paired,
         margin=margin,
-        base_launches=tuple(base_launches),
-        head_launches=tuple(head_launches),
-        obstacle=obstacle,
+        settles=settles,
+        base_launches=base_launches,
+        head_launches=head_launches,
+        notes=notes,
     )
+    return replace(evidence, obstacle=_obstacle(evidence, base.loops, head.loops))
 
 
-def _statistic(launches: list[FloatArray], statistic: str) -> FloatArray:
+def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | None:
+    if evidence.metric.kind is Kind.SUMMARY:
+        return "no samples: a single value of each run cannot be tested"
+    if not evidence.rounds:
+        return "base and head have no round in common"
+    if evidence.is_tail:
+        launches = (*evidence.base_launches, *evidence.head_launches)
+        if min(len(x.samples) for x in launches) < LEAST_TAIL_SAMPLES:
+            return f"tail not tested: needs {LEAST_TAIL_SAMPLES} samples per launch"
+        if max(base_loops, head_loops) > _ALIKE_LOOPS * min(base_loops, head_loops):
+            return (
+                "tail not tested: a mean of more operations has a shorter tail, and a sample is "
+                f"the mean of {base_loops} in the base and of {head_loops} in the head"
+            )
+    if np.any(evidence.base <= 0) or np.any(evidence.head <= 0):
+        return "a launch measured 0 or less: there is no ratio to test"
+    return None
+
+
+def _statistic(launches: Sequence[FloatArray], statistic: str) -> FloatArray:
     """Take a statistic of each launch; launches may differ in length."""
     if not launches:
         return np.empty(0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from benchgate.gate.evidence import series_of
+from benchgate.gate.exact import compare_exact
 from benchgate.model.result import Status, Tier
 from benchgate.model.verdict import Outcome, Row
 
@@ -71,44 +72,34 @@ def untested_row(evidence: Evidence, classical: Classical) -> Row:
         margin=evidence.margin,
         launches=(len(evidence.base), len(evidence.head)),
         classical=classical,
-        notes=(*obstacle, *_notes(evidence.pair)),
+        notes=(*obstacle, *evidence.notes, *_notes(evidence.pair)),
         **_about(evidence.pair, paired=evidence.paired),
     )
 
 
 def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paired: bool) -> Row:
-    """Compare an exact metric: no test, a change by more than the tolerance is a change."""
+    """Compare an exact metric, for which there is no test."""
     metric = head.metric
-    before = _median(np.concatenate([launch.samples for launch in base.launches]))
-    after = _median(np.concatenate([launch.samples for launch in head.launches]))
-    if before is None or after is None:
-        raise ValueError(f"{pair.id}: {metric.name} has no launches")
-    ratio, notes = None, _notes(pair)
-    if before > 0:
-        ratio = after / before
-        changed = abs(ratio - 1) > tolerance
-    else:
-        changed = after != before
-        if changed:
-            notes = (f"from {before:g} to {after:g}", *notes)
-    outcome = Outcome.UNCHANGED
-    if changed:
-        worse = (after > before) == (metric.better == "lower")
-        outcome = Outcome.REGRESSED if worse else Outcome.IMPROVED
+    change = compare_exact(
+        np.concatenate([launch.samples for launch in base.launches]),
+        np.concatenate([launch.samples for launch in head.launches]),
+        tolerance,
+        metric.better,
+    )
     return Row(
         benchmark=pair.id,
-        outcome=outcome,
+        outcome=change.outcome,
         metric=metric.name,
         statistic="exact",
         unit=metric.unit,
         better=metric.better,
-        base=before,
-        head=after,
-        ratio=ratio,
+        base=change.base,
+        head=change.head,
+        ratio=change.ratio,
         margin=tolerance,
         launches=(len(base.launches), len(head.launches)),
         test="exact",
-        notes=notes,
+        notes=(*change.notes, *_notes(pair)),
         **_about(pair, paired=paired),
     )
 
@@ -118,7 +109,7 @@ def unpaired_row(pair: Pair) -> Row:
     sides = [("base", pair.base), ("head", pair.head)]
     failed = [(arm, r) for arm, r in sides if r and r.status is Status.FAILED]
     if failed:
-        arm, broken = failed[0]
+        arm, broken = failed[-1]  # of two, the head's is the one to mend
         where = "both arms" if len(failed) > 1 else f"the {arm}"
         return Row(
             pair.id,
@@ -135,14 +126,24 @@ def unpaired_row(pair: Pair) -> Row:
     return _one_sided_row(pair, outcome, result)
 
 
-def incomparable_row(pair: Pair, why: str) -> Row:
-    """Say why the two sides of a benchmark measured different work."""
+def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
+    """Say why the two sides of a benchmark, or of one metric of it, cannot be compared."""
     return Row(
         pair.id,
         Outcome.INCOMPARABLE,
+        metric=metric,
         notes=(why,),
         location=pair.head.location if pair.head else None,
     )
+
+
+def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:
+    """Say where a metric was not measured; what neither arm has is no difference of theirs."""
+    if on_base or on_head:
+        arm = "base" if on_base else "head"
+        return incomparable_row(pair, f"{metric} was measured on the {arm} only", metric=metric)
+    row = incomparable_row(pair, f"{metric} was not measured", metric=metric)
+    return replace(row, outcome=Outcome.NOT_TESTED)
 
 
 def _one_sided_row(pair: Pair, outcome: Outcome, result: BenchmarkResult) -> Row:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from benchgate.config.rules import TAIL_STATISTICS
 from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.canary import disturbance, is_canary
-from benchgate.gate.classical import classical, pooled
+from benchgate.gate.classical import classical, pooled, remarks
 from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.pairing import Pair, pair
@@ -15,6 +16,7 @@ from benchgate.gate.rows import (
     exact_row,
     incomparable_row,
     tested_row,
+    unmeasured_row,
     unpaired_row,
     untested_row,
 )
@@ -25,11 +27,11 @@ from benchgate.units import format_change
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.config import Config
+    from benchgate.config import Config, RowPolicy
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding, Stage
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import Run
+    from benchgate.model.result import Run, Series
 
 _CLASSICAL_OUTCOMES = {
     "slower": Outcome.REGRESSED,
@@ -75,12 +77,8 @@ def judge(
     rows: list[Row] = []
     evidences: list[Evidence] = []
     for one in pairs:
-        untestable = _untestable_row(one)
-        if untestable:
-            rows.append(untestable)
-            continue
-        exact, sampled = _compare(one, config, paired=paired)
-        rows += exact
+        untested, sampled = _compare(one, config, paired=paired)
+        rows += untested
         evidences += sampled
     tested, needs = _judge_rows(evidences, config, waves if paired else None)
     warning = _disturbance(base, head, config) if paired else None
@@ -94,38 +92,60 @@ def judge(
     )
 
 
-def _untestable_row(one: Pair) -> Row | None:
-    """Give the row of a benchmark that has no two sides to compare."""
-    if one.base is None or one.head is None:
-        return unpaired_row(one)
-    if Status.FAILED in {one.base.status, one.head.status}:
-        return unpaired_row(one)
-    if one.base.workload != one.head.workload:
+def _compare(one: Pair, config: Config, *, paired: bool) -> tuple[list[Row], list[Evidence]]:
+    """Give the rows of a pair that need no test, and the evidence of those that do."""
+    base, head = one.base, one.head
+    if base is None or head is None or Status.FAILED in {base.status, head.status}:
+        return [unpaired_row(one)], []
+    if base.workload != head.workload:
         why = "the benchmark's own definition changed: base and head did different work"
-        return incomparable_row(one, why)
+        return [incomparable_row(one, why)], []
+    rows: list[Row] = []
+    evidences: list[Evidence] = []
+    for name in config.effective(one.id).metrics:
+        policy = config.effective(one.id, name)
+        before, after = series_of(base, name), series_of(head, name)
+        if before is None or after is None:
+            rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))
+        elif why_not := _difference(before, after, paired=paired):
+            rows.append(incomparable_row(one, why_not, metric=name))
+        elif after.metric.kind is Kind.EXACT:
+            rows.append(exact_row(one, before, after, policy.tolerance, paired=paired))
+        else:
+            evidences += _evidences(one, before, after, policy, paired=paired)
+    return rows, evidences
+
+
+def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
+    """Say why two series of one metric cannot be compared, None when they can.
+
+    Arms that are measured in turn share their loops; runs of different times calibrate anew.
+    """
+    if base.metric != head.metric:
+        return f"{head.metric.name} differs in its unit, direction or kind between base and head"
+    if paired and base.loops != head.loops:
+        loops = f"{base.loops} in the base and {head.loops} in the head"
+        return f"a sample of {head.metric.name} is the mean of different numbers of calls: {loops}"
     return None
 
 
-def _compare(one: Pair, config: Config, *, paired: bool) -> tuple[list[Row], list[Evidence]]:
-    """Give the exact rows of a pair, and the evidence of those that need a test."""
-    exact: list[Row] = []
-    evidences: list[Evidence] = []
-    if one.base is None or one.head is None:
-        return exact, evidences
-    for name in config.effective(one.id).metrics:
-        base, head = series_of(one.base, name), series_of(one.head, name)
-        policy = config.effective(one.id, name)
-        if base is None or head is None or not base.launches or not head.launches:
-            exact.append(incomparable_row(one, f"{name} was not measured on both arms"))
-        elif base.metric != head.metric or base.loops != head.loops:
-            exact.append(incomparable_row(one, f"{name} was measured in different ways"))
-        elif head.metric.kind is Kind.EXACT:
-            exact.append(exact_row(one, base, head, policy.tolerance, paired=paired))
-        else:
-            for statistic in policy.statistics:
-                margin = policy.margin_of(statistic)
-                evidences.append(gather(one, base, head, statistic, margin=margin, paired=paired))
-    return exact, evidences
+def _evidences(
+    one: Pair, base: Series, head: Series, policy: RowPolicy, *, paired: bool
+) -> list[Evidence]:
+    """Gather one row per statistic. Tails are settled only where nothing else is."""
+    settled = [s for s in policy.statistics if s not in TAIL_STATISTICS] or policy.statistics
+    return [
+        gather(
+            one,
+            base,
+            head,
+            statistic,
+            margin=policy.margin_of(statistic),
+            paired=paired,
+            settles=statistic in settled,
+        )
+        for statistic in policy.statistics
+    ]
 
 
 def _judge_rows(
@@ -133,7 +153,7 @@ def _judge_rows(
 ) -> tuple[list[Row], list[Need]]:
     gate = config.gate
     beside = _classical(evidences, raw=gate.unit == "sample" and gate.rule == "classical")
-    testable = [i for i, e in enumerate(evidences) if e.obstacle is None and e.rounds]
+    testable = [i for i, e in enumerate(evidences) if e.obstacle is None]
     chosen = [evidences[i] for i in testable]
     if waves is None:
         findings = judge_at_once(chosen, alpha=gate.alpha, confidence=gate.confidence)
@@ -177,6 +197,7 @@ def _classically(row: Row) -> Row:
         p=row.classical.p,
         p_adjusted=None,
         test="classical",
+        notes=(*remarks(row.classical), *row.notes),
     )
 
 
