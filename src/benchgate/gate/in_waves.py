@@ -5,22 +5,27 @@ The outcome follows from the rounds alone, so a saved run gives the same again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.gate.estimates import paired_estimates
-from benchgate.gate.evidence import TAIL_STATISTICS
 from benchgate.gate.findings import Finding, Stage
-from benchgate.gate.waves import confirm, find_suspects
+from benchgate.gate.waves import TESTS, WaveRows, confirm, find_suspects
 from benchgate.model.verdict import Outcome
 from benchgate.stats.power import least_launches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from benchgate.arrays import FloatArray
     from benchgate.gate.estimates import Estimate
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.waves import Suspect, WaveSettings
+
+# Looked at after every round, an interval must be wider to hold as often as it says: with this
+# share of its errors, a true change of the margin is called unchanged less often than allowed.
+LOOKING_SHARE = 0.5
 
 
 def judge_in_waves(
@@ -29,24 +34,58 @@ def judge_in_waves(
     """Judge rows by what their rounds so far show, and say what each still needs."""
     ratios = [evidence.worse_log_ratios() for evidence in evidences]
     margins = [evidence.margin for evidence in evidences]
+    suspects = find_suspects(WaveRows(ratios, margins, [e.is_tail for e in evidences]), waves)
     level = waves.alpha / max(len(evidences), 1)
-    suspects = find_suspects(ratios, margins, waves)
-    tests = confirm(ratios, suspects)
-    on_test = paired_estimates(
-        [s.fresh(d) if s else d[:0] for s, d in zip(suspects, ratios, strict=True)],
-        margins,
-        confidence=confidence,
-        level=level,
+    estimated = partial(paired_estimates, margins=margins, level=level)
+    tests = [
+        _tests(ratios, suspects, test, partial(estimated, confidence=confidence))
+        for test in range(TESTS)
+    ]
+    starts = [_start(s, d) for s, d in zip(suspects, ratios, strict=True)]
+    on_all = estimated(
+        [d[start:] for start, d in zip(starts, ratios, strict=True)],
+        confidence=1 - (1 - confidence) * LOOKING_SHARE,
     )
-    # What is not confirmed may still be settled, by every round that did not choose it.
-    on_all = paired_estimates(
-        [d[s.start :] if s else d for s, d in zip(suspects, ratios, strict=True)],
-        margins,
-        confidence=confidence,
-        level=level,
-    )
-    rows = map(_WaveRow, evidences, suspects, tests, on_test, on_all)
+    rows = map(_WaveRow, evidences, ratios, suspects, zip(*tests, strict=True), starts, on_all)
     return [_confirmed(row, waves) or _unconfirmed(row, waves) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """One of a suspect's tests, on the fresh rounds that are there.
+
+    Attributes:
+        count: how many rounds it was done on.
+    """
+
+    count: int
+    p: float
+    p_adjusted: float
+    estimate: Estimate
+
+
+def _tests(
+    ratios: Sequence[FloatArray],
+    suspects: Sequence[Suspect | None],
+    test: int,
+    estimated: partial[list[Estimate | None]],
+) -> list[_Test | None]:
+    """Do the first or the second test of every suspect that has rounds for it."""
+    fresh = [s.fresh(d, test) if s else d[:0] for s, d in zip(suspects, ratios, strict=True)]
+    return [
+        _Test(len(d), *p_values, estimate) if p_values and estimate else None
+        for d, p_values, estimate in zip(
+            fresh, confirm(ratios, suspects, test), estimated(fresh), strict=True
+        )
+    ]
+
+
+def _start(suspect: Suspect | None, ratios: FloatArray) -> int:
+    """Index of the first round that a row is estimated on where no change was confirmed.
+
+    That is every round which did not make it a suspect, or all until there is such a one.
+    """
+    return suspect.start if suspect and len(ratios) > suspect.start else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,69 +93,100 @@ class _WaveRow:
     """One row with all that the waves say of it.
 
     Attributes:
-        test: (p, p adjusted) of a suspect.
-        on_test: estimated on the rounds of the test; None for what is no suspect.
-        on_all: estimated on all rounds that did not make it a suspect.
+        ratios: of all its rounds.
+        tests: of a suspect; None for each that it has no rounds for.
+        start: index of the first round that `on_all` is estimated on.
     """
 
     evidence: Evidence
+    ratios: FloatArray
     suspect: Suspect | None
-    test: tuple[float, float] | None
-    on_test: Estimate | None
+    tests: tuple[_Test | None, ...]
+    start: int
     on_all: Estimate | None
 
 
 def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
-    """Give the finding where the test shows a change that reaches the margin, else None."""
-    suspect, estimate = row.suspect, row.on_test
-    if suspect is None or row.test is None or estimate is None:
+    """Give the finding where a test shows a change that reaches the margin, else None.
+
+    What is shown before the last round of the test is open all the same: the test holds its
+    level when it is done once, on rounds whose number was fixed or that the budget cut short.
+    """
+    suspect = row.suspect
+    if suspect is None:
         return None
-    p, p_adjusted = row.test
-    if p_adjusted > waves.alpha or not estimate.reaches(row.evidence.margin, suspect.sign):
-        return None
-    used = suspect.fresh(row.evidence.worse_log_ratios())
-    outcome = Outcome.REGRESSED if suspect.sign > 0 else Outcome.IMPROVED
-    agreeing = int((suspect.sign * used > 0).sum())
-    note = f"{_direction(suspect)} in {agreeing} of {len(used)} rounds"
-    return Finding(outcome, Stage.DONE, estimate, suspect.start, len(used), p, p_adjusted, (note,))
+    for planned, test in zip(suspect.rounds, row.tests, strict=False):
+        if test is None or test.p_adjusted > waves.alpha:
+            continue
+        if not test.estimate.reaches(row.evidence.margin, suspect.sign):
+            continue
+        fresh = row.ratios[suspect.start : suspect.start + test.count]
+        agreeing = int((suspect.sign * fresh > 0).sum())
+        return Finding(
+            Outcome.REGRESSED if suspect.sign > 0 else Outcome.IMPROVED,
+            Stage.DONE if test.count == planned else Stage.CONFIRM,
+            test.estimate,
+            suspect.start,
+            test.count,
+            test.p,
+            test.p_adjusted,
+            (f"{_direction(suspect)} in {agreeing} of {test.count} rounds",),
+        )
+    return None
 
 
 def _unconfirmed(row: _WaveRow, waves: WaveSettings) -> Finding:
     """Judge a row in which no change was confirmed."""
-    evidence, suspect = row.evidence, row.suspect
-    p, p_adjusted = row.test or (None, None)
-    start = suspect.start if suspect else 0
-    rounds, used = evidence.rounds, evidence.rounds - start
-    outcome, stage = Outcome.INCONCLUSIVE, Stage.SETTLE
-    notes: tuple[str, ...] = ()
+    last = next((test for test in reversed(row.tests) if test), None)
+    used = len(row.ratios) - row.start
+    finding = Finding(
+        Outcome.INCONCLUSIVE,
+        Stage.DONE,
+        row.on_all,
+        row.start,
+        used,
+        last.p if last else None,
+        last.p_adjusted if last else None,
+    )
+    if row.suspect and row.suspect.missing(row.ratios):
+        return _awaiting_confirmation(finding, row.suspect, row.ratios)
+    if row.on_all and row.on_all.inside(row.evidence.margin):
+        return replace(finding, outcome=Outcome.UNCHANGED)
     least = least_launches(waves.alpha, "wilcoxon")
-    if suspect and used < suspect.rounds:
-        stage = Stage.CONFIRM
-        looked = f"looked {_direction(suspect)} at first"
-        notes = (f"{looked}; {used} of {suspect.rounds} rounds to confirm it",)
-    elif row.on_all and row.on_all.inside(evidence.margin):
-        outcome, stage = Outcome.UNCHANGED, Stage.DONE
-    elif suspect is None and rounds < least:
-        outcome, notes = Outcome.NOT_TESTED, (f"{rounds} rounds: a test needs {least}",)
-        stage = Stage.SCREEN if rounds < waves.screen_rounds else Stage.SETTLE
-    if stage is Stage.SETTLE and _is_hopeless(evidence, row.on_all, waves):
-        stage = Stage.DONE
-    return Finding(outcome, stage, row.on_all, start, used, p, p_adjusted, notes)
+    is_screened = len(row.ratios) >= waves.screen_rounds
+    if used < least and not (is_screened and not row.evidence.settles):
+        note = f"{used} rounds: a test needs {least}"
+        finding = replace(finding, outcome=Outcome.NOT_TESTED, notes=(note,))
+    if not is_screened:
+        return replace(finding, stage=Stage.SCREEN)
+    if row.evidence.settles and _can_settle(row, waves):
+        return replace(finding, stage=Stage.SETTLE)
+    return finding
+
+
+def _awaiting_confirmation(finding: Finding, suspect: Suspect, ratios: FloatArray) -> Finding:
+    missing, estimate = suspect.missing(ratios), finding.estimate
+    if estimate:
+        needed = max(estimate.needed or 0, finding.count + missing)
+        estimate = replace(estimate, needed=needed)
+    planned = suspect.rounds[-1]
+    looked = f"looked {_direction(suspect)} at first"
+    note = f"{looked}; {planned - missing} of {planned} rounds to confirm it"
+    return replace(finding, stage=Stage.CONFIRM, estimate=estimate, notes=(note,))
 
 
 def _direction(suspect: Suspect) -> str:
     return "slower" if suspect.sign > 0 else "faster"
 
 
-def _is_hopeless(evidence: Evidence, estimate: Estimate | None, waves: WaveSettings) -> bool:
-    """Whether more rounds, up to the limit, are not expected to settle a row.
+def _can_settle(row: _WaveRow, waves: WaveSettings) -> bool:
+    """Whether more rounds, up to the limit, are expected to settle a row.
 
-    The first rounds say little of the spread, so a location is given twice as many before it
-    is given up; a tail, which is always wider, is not.
+    The first rounds say little of the spread: a row is given twice as many before it is given up.
     """
-    if evidence.rounds >= waves.max_rounds:
-        return True
-    if evidence.statistic not in TAIL_STATISTICS and evidence.rounds < waves.look(1):
+    if len(row.ratios) >= waves.most_rounds:
         return False
-    needed = estimate.needed if estimate else None
-    return needed is None or needed > waves.max_rounds
+    if len(row.ratios) < waves.look(1):
+        return True
+    needed = row.on_all.needed if row.on_all else None
+    return needed is not None and row.start + needed <= waves.most_rounds

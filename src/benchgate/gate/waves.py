@@ -2,31 +2,43 @@
 
 A test on rounds that had no part in choosing it needs no correction for the choice. There
 are two looks for suspects, after `screen_rounds` and after twice as many, because one
-disturbed round can hide a change from the first. Each look's suspects are one wave, and
-each wave spends half of alpha: together they keep the suite's rate of false alarms at alpha,
-however many benchmarks it has. Inside a wave Holm's procedure shares what the wave may spend.
+disturbed round can hide a change from the first. Each look's suspects are one wave.
+
+How many fresh rounds a suspect gets is fixed before the first of them, and it is tested when
+they are there: to test after each, and stop at the first success, would nearly double the
+rate of false alarms. A suspect that fails its test but still looks like one is tested once
+more on twice the rounds, because one disturbed round has the highest rank of all.
+
+So there are two waves of two tests. Each of these four families spends a quarter of alpha;
+together they keep the suite's rate of false alarms at alpha, however many benchmarks it has.
+Inside a family Holm's procedure shares what it may spend.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import bdtrc
 
 from benchgate.gate.batches import by_length
 from benchgate.stats.multiplicity import holm
 from benchgate.stats.power import least_launches
 from benchgate.stats.shift import paired_shift
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.signedrank import MAX_PAIRS, least_p_signed_rank, signed_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
 
 LOOKS = 2
+TESTS = 2
+_FAMILIES = LOOKS * TESTS
 SUSPECT_P = 0.1
+# A tail is wide and would be suspected in vain too often: of five rounds, all must agree.
+SUSPECT_TAIL_P = 0.05
 SUSPECT_MARGIN_SHARE = 0.5
 _SPARE_ROUNDS = 3
 
@@ -44,6 +56,11 @@ class WaveSettings:
         """How many rounds the suspects of a wave are chosen on; the next is the first fresh one."""
         return self.screen_rounds * (wave + 1)
 
+    @property
+    def most_rounds(self) -> int:
+        """How many rounds are judged at most: the limit set, or that of the exact test."""
+        return min(self.max_rounds, MAX_PAIRS)
+
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
@@ -53,83 +70,136 @@ class Suspect:
         wave: 0 or 1.
         sign: +1 when it looks worse, -1 when it looks better.
         start: index of its first fresh round.
-        rounds: how many fresh rounds it is tested on.
+        rounds: for each of its tests, how many fresh rounds it is done on.
     """
 
     wave: int
     sign: int
     start: int
-    rounds: int
+    rounds: tuple[int, ...]
 
-    def fresh(self, ratios: FloatArray) -> FloatArray:
-        """Give the rounds of the test; fewer than `rounds` while they are still to come."""
-        return ratios[self.start : self.start + self.rounds]
+    def fresh(self, ratios: FloatArray, test: int) -> FloatArray:
+        """Give the rounds of a test; fewer than it needs while they are still to come."""
+        rounds = self.rounds[test] if test < len(self.rounds) else 0
+        return ratios[self.start : self.start + rounds]
+
+    def missing(self, ratios: FloatArray) -> int:
+        """How many rounds its last test still needs."""
+        return max(0, self.start + self.rounds[-1] - len(ratios))
 
 
-def find_suspects(
-    ratios: Sequence[FloatArray], margins: Sequence[float], settings: WaveSettings
-) -> list[Suspect | None]:
-    """Find the rows that need confirming, from rounds that their test will not use.
+@dataclass(frozen=True, slots=True)
+class WaveRows:
+    """What the waves need to know of all rows, in one order.
 
-    Args:
+    Attributes:
         ratios: for each row the log ratios of its rounds, > 0 where the head is worse.
         margins: for each row, as a fraction.
+        are_tails: for each row whether it compares tails.
     """
-    suspects: list[Suspect | None] = [None] * len(ratios)
+
+    ratios: Sequence[FloatArray]
+    margins: Sequence[float]
+    are_tails: Sequence[bool]
+
+
+def find_suspects(rows: WaveRows, settings: WaveSettings) -> list[Suspect | None]:
+    """Find the rows that need confirming, from rounds that their first test will not use."""
+    suspects: list[Suspect | None] = [None] * len(rows.ratios)
     for wave in range(LOOKS):
         look = settings.look(wave)
-        open_rows = [i for i, d in enumerate(ratios) if suspects[i] is None and len(d) >= look]
-        if not open_rows:
-            continue
-        signs = _screen(
-            np.stack([ratios[i][:look] for i in open_rows]),
-            np.array([margins[i] for i in open_rows]),
-        )
-        chosen = [(i, sign) for i, sign in zip(open_rows, signs, strict=True) if sign]
-        rounds = rounds_to_confirm(len(chosen), look, settings)
-        for index, sign in chosen:
-            suspects[index] = Suspect(wave, sign, look, rounds)
+        looked_at = {
+            i: d[:look] for i, d in enumerate(rows.ratios) if not suspects[i] and len(d) >= look
+        }
+        signs = _screen(rows, looked_at)
+        rounds = rounds_to_confirm(len(signs), look, settings)
+        for index, sign in signs.items():
+            suspects[index] = Suspect(wave, sign, look, (rounds,))
+        _add_second_tests(rows, suspects, wave, settings)
     return suspects
 
 
-def _screen(ratios: FloatArray, margins: FloatArray) -> list[int]:
-    """Give +1, -1 or 0 for each row: looks worse, looks better, neither."""
-    test = signed_rank(ratios)
+def _add_second_tests(
+    rows: WaveRows, suspects: list[Suspect | None], wave: int, settings: WaveSettings
+) -> None:
+    tested = {i: s for i, s in enumerate(suspects) if s and s.wave == wave}
+    done = {
+        i: s.fresh(rows.ratios[i], 0)
+        for i, s in tested.items()
+        if len(s.fresh(rows.ratios[i], 0)) == s.rounds[0]
+    }
+    for index, sign in _screen(rows, done).items():
+        suspect = tested[index]
+        first = suspect.rounds[0]
+        second = min(2 * first, settings.most_rounds - suspect.start)
+        if sign == suspect.sign and second > first:
+            suspects[index] = replace(suspect, rounds=(first, second))
+
+
+def _screen(rows: WaveRows, looked_at: Mapping[int, FloatArray]) -> dict[int, int]:
+    """Give the rows that look worse (+1) or better (-1) in the rounds looked at, all as many."""
+    if not looked_at:
+        return {}
+    indices = list(looked_at)
+    ratios = np.stack(list(looked_at.values()))
     estimate = paired_shift(ratios, 0.5).estimate
+    margins = np.array([rows.margins[i] for i in indices])
     beyond = np.abs(estimate) > np.log1p(margins * SUSPECT_MARGIN_SHARE)
-    worse = beyond & (estimate > 0) & (test.p_greater <= SUSPECT_P)
-    better = beyond & (estimate < 0) & (test.p_less <= SUSPECT_P)
-    return [int(sign) for sign in worse.astype(int) - better.astype(int)]
+    are_tails = np.array([rows.are_tails[i] for i in indices])
+    # Rounds that all agree are enough, however few they are.
+    at_least = least_p_signed_rank(ratios.shape[1])
+    limit = np.maximum(np.where(are_tails, SUSPECT_TAIL_P, SUSPECT_P), at_least)
+    signs = np.sign(estimate)
+    suspected = beyond & (_least_p(signs[:, np.newaxis] * ratios) <= limit)
+    return {i: int(signs[row]) for row, i in enumerate(indices) if suspected[row]}
+
+
+def _least_p(ratios: FloatArray) -> FloatArray:
+    """Give the lesser p of signed rank and sign test, one-sided against ratios above 0.
+
+    The sign test is blind to how far a disturbed round is off.
+    """
+    agreeing = (ratios > 0).sum(axis=1)
+    p_sign = bdtrc(agreeing - 1, ratios.shape[1], 0.5)
+    p: FloatArray = np.minimum(signed_rank(ratios).p_greater, p_sign)
+    return p
 
 
 def rounds_to_confirm(suspects: int, look: int, settings: WaveSettings) -> int:
-    """How many fresh rounds a wave gets: enough to reach its level with a round or two amiss."""
-    level = settings.alpha / LOOKS / max(suspects, 1)
-    needed = least_launches(level, "wilcoxon") + _SPARE_ROUNDS
-    return max(
-        least_launches(level, "wilcoxon"),
-        min(max(settings.confirm_rounds, needed), settings.max_rounds - look),
-    )
+    """How many fresh rounds a wave gets: enough to reach its level with a round or two amiss.
+
+    The limit of rounds yields where the test could not reach its level within it.
+    """
+    least = least_launches(settings.alpha / _FAMILIES / max(suspects, 1), "wilcoxon")
+    wanted = max(settings.confirm_rounds, least + _SPARE_ROUNDS)
+    return max(least, min(wanted, settings.most_rounds - look))
 
 
 def confirm(
-    ratios: Sequence[FloatArray], suspects: Sequence[Suspect | None]
+    ratios: Sequence[FloatArray], suspects: Sequence[Suspect | None], test: int
 ) -> list[tuple[float, float] | None]:
-    """Test every suspect on its fresh rounds, one-sided in the direction it was suspected.
+    """Test suspects on their fresh rounds, one-sided in the direction they were suspected.
+
+    Args:
+        test: 0 for the first test of each suspect, 1 for the second.
 
     Returns:
-        For each row (p, p adjusted), None where it is no suspect. The adjusted p is to be
-        held against the suite's alpha. Without a fresh round p is 1.
+        For each row (p, p adjusted), None where there is no such test or no round for it yet.
+        The adjusted p is to be held against the suite's alpha.
     """
-    p_values = {i: 1.0 for i, s in enumerate(suspects) if s}
-    fresh = [s.sign * s.fresh(d) if s else d[:0] for d, s in zip(ratios, suspects, strict=True)]
+    fresh = [
+        s.sign * s.fresh(d, test) if s else d[:0] for d, s in zip(ratios, suspects, strict=True)
+    ]
+    p_values: dict[int, float] = {}
     for indices, rows in by_length(fresh):
         p_values.update(zip(indices, signed_rank(rows).p_greater.tolist(), strict=True))
     outcome: list[tuple[float, float] | None] = [None] * len(ratios)
-    for rows_of_wave in _waves(suspects):
-        adjusted = holm(np.array([p_values[i] for i in rows_of_wave]))
-        for index, value in zip(rows_of_wave, adjusted.tolist(), strict=True):
-            outcome[index] = (p_values[index], min(1.0, LOOKS * value))
+    for wave in _waves(suspects):
+        # All that were suspected count, also those without a second test: the data chose them.
+        adjusted = holm(np.array([p_values.get(i, 1.0) for i in wave]))
+        for index, value in zip(wave, adjusted.tolist(), strict=True):
+            if index in p_values:
+                outcome[index] = (p_values[index], min(1.0, _FAMILIES * value))
     return outcome
 
 
