@@ -103,8 +103,8 @@ def test_after_the_screen_only_what_is_open_is_measured(world: World) -> None:
     told = world.progress
     assert [phase for _, phase, *_ in told.started] == ["screen"] * 5 + ["confirm"] * 2
     assert [rounds for *_, rounds in told.started] == [10] * 5 + [17] * 2
-    assert told.counts[5] == {"done": 1, "open": 1, "suspects": 1}
-    assert told.counts[6] == {"done": 2, "open": 0, "suspects": 1}
+    assert told.counts[5] == {"done": 1, "open": 1, "suspected": 1}
+    assert told.counts[6] == {"done": 2, "open": 0, "suspected": 1}
 
 
 def test_suspects_come_first_when_the_budget_is_short(world: World) -> None:

@@ -43,7 +43,7 @@ def two_rounds(progress: Progress, clock: Clock) -> None:
         for name in ("json/dumps", "sort\x1b[2J"):
             clock.now_s += 2.0
             progress.measured(name)
-        progress.round_ended(index, {"unchanged": index, "open": 2 - index, "suspects": 0})
+        progress.round_ended(index, {"unchanged": index, "open": 2 - index, "suspected": 0})
     progress.message("db/insert failed:\n gone")
     progress.close()
     progress.close()

@@ -106,7 +106,7 @@ class ScreenAndConfirm:
             stages.setdefault(need.benchmark, set()).add(need.stage)
         suspects = sum(Stage.CONFIRM in s for s in stages.values())
         done = sum(s == {Stage.DONE} for s in stages.values())
-        return {"done": done, "open": len(stages) - done - suspects, "suspects": suspects}
+        return {"done": done, "open": len(stages) - done - suspects, "suspected": suspects}
 
 
 def measure_rounds(

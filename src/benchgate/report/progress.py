@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LEAST_INTERVAL_S = 0.1
 _BAR_CELLS = 20
-_COUNT_STYLES = {"unchanged": "green", "open": "yellow", "suspects": "red"}
+_COUNT_STYLES = {"unchanged": "green", "open": "yellow", "suspected": "red"}
 
 
 class Progress:
@@ -60,7 +60,7 @@ class Progress:
         """One benchmark of the round is done."""
 
     def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
-        """A round is done; `counts` by state: "unchanged", "open", "suspects"."""
+        """A round is done; `counts` by state: "unchanged", "open", "suspected"."""
 
     def message(self, text: str) -> None:
         """Something to be read now."""
