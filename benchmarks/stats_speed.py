@@ -3,7 +3,6 @@
 Run it with `python benchmarks/stats_speed.py`. Both are measured in the same run, the loop on a
 sample of the rows. The loop does less: its two tests and its estimate, but no interval.
 """
-# ruff: noqa: INP001, T201 - a script of its own, which prints what it measures
 
 from __future__ import annotations
 
