@@ -22,12 +22,14 @@ from benchgate.stats.power import (
 from benchgate.stats.shift import paired_shift, two_sample_shift
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.stats.shift import Shift
 
 MOST_ROUNDS_FORETOLD = 1000
+# Of two launches hardly anything is known: a detectable change of 10 ** 50 tells nobody anything.
+MOST_DETECTABLE_RATIO = 100.0
 _LEAST_LAUNCHES = 2
 _ROUNDING = 1e-12
 
@@ -37,7 +39,8 @@ class Estimate:
     """A log ratio and its interval, which is infinite where there are too few launches.
 
     Attributes:
-        detectable: the smallest ratio that could have been seen; None below 2 launches.
+        detectable: the smallest ratio that could have been seen; None below 2 launches, and
+            where it is beyond 100.
         needed: rounds in all that would settle it; None when not foreseeable.
     """
 
@@ -73,7 +76,7 @@ def paired_estimates(
         needed: Sequence[int | None] = [None] * len(indices)
         if n >= _LEAST_LAUNCHES:
             spread = robust_spread(d)
-            detectable = detectable_ratio(spread, n, level).tolist()
+            detectable = _detectable(detectable_ratio, spread, n, level)
             limits = np.log1p(np.array([margins[i] for i in indices]))
             needed = _needed(spread, np.abs(np.abs(shift.estimate) - limits), confidence)
         _fill(estimates, indices, shift, detectable, needed)
@@ -90,10 +93,18 @@ def stored_estimates(
         detectable: Sequence[float | None] = [None] * len(indices)
         if min(n1, n2) >= _LEAST_LAUNCHES:
             spread = pooled_robust_spread(x, y)
-            detectable = detectable_ratio_two_sample(spread, n1, n2, level).tolist()
+            detectable = _detectable(detectable_ratio_two_sample, spread, n1, n2, level)
         shift = two_sample_shift(x, y, confidence)
         _fill(estimates, indices, shift, detectable, [None] * len(indices))
     return estimates
+
+
+def _detectable(
+    ratio_of: Callable[..., FloatArray], spread: FloatArray, *counts_and_level: float
+) -> list[float | None]:
+    with np.errstate(over="ignore"):
+        ratios = ratio_of(spread, *counts_and_level).tolist()
+    return [ratio if ratio <= MOST_DETECTABLE_RATIO else None for ratio in ratios]
 
 
 def _needed(spread: FloatArray, half_width: FloatArray, confidence: float) -> list[int | None]:

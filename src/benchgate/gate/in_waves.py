@@ -148,10 +148,11 @@ def _unconfirmed(row: _WaveRow, waves: WaveSettings) -> Finding:
         last.p if last else None,
         last.p_adjusted if last else None,
     )
+    is_first_test_over = not row.suspect or used >= row.suspect.rounds[0]
+    if is_first_test_over and row.on_all and row.on_all.inside(row.evidence.margin):
+        return replace(finding, outcome=Outcome.UNCHANGED)
     if row.suspect and row.suspect.missing(row.ratios):
         return _awaiting_confirmation(finding, row.suspect, row.ratios)
-    if row.on_all and row.on_all.inside(row.evidence.margin):
-        return replace(finding, outcome=Outcome.UNCHANGED)
     least = least_launches(waves.alpha, "wilcoxon")
     is_screened = len(row.ratios) >= waves.screen_rounds
     if used < least and not (is_screened and not row.evidence.settles):
