@@ -1,0 +1,117 @@
+"""Runs made of given values: every sample of a launch is the value, and so is its statistic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from benchgate.config import loads
+from benchgate.gate.pairing import Pair
+from benchgate.gate.suite import judge
+from benchgate.gate.waves import WaveSettings
+from benchgate.model.environment import Environment
+from benchgate.model.result import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.suite import Judgement
+
+TIME = Metric("time", "s")
+WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)
+
+
+def _launches(
+    values: Iterable[float | Sequence[float]], rounds: Sequence[int] | None, samples: int
+) -> tuple[Launch, ...]:
+    arrays = [np.array([v] * samples if isinstance(v, (int, float)) else v, float) for v in values]
+    numbers = rounds if rounds is not None else range(len(arrays))
+    return tuple(Launch(r, 0, x, np.empty(0)) for r, x in zip(numbers, arrays, strict=True))
+
+
+@pytest.fixture
+def waves() -> WaveSettings:
+    return WAVES
+
+
+@pytest.fixture
+def series() -> Callable[..., Series]:
+    """Make a series; each value is one launch, or the list of its samples."""
+
+    def make(
+        values: Iterable[float | Sequence[float]],
+        *,
+        metric: Metric = TIME,
+        rounds: Sequence[int] | None = None,
+        samples: int = 1,
+        loops: int = 1,
+    ) -> Series:
+        return Series(metric, loops, _launches(values, rounds, samples))
+
+    return make
+
+
+@pytest.fixture
+def bench(series: Callable[..., Series]) -> Callable[..., BenchmarkResult]:
+    """Make a benchmark of one metric, or of the series given."""
+
+    def make(
+        id_: str = "b",
+        values: Iterable[float | Sequence[float]] | Series = (),
+        **more: Any,  # noqa: ANN401 - any field of either
+    ) -> BenchmarkResult:
+        about = {
+            k: more.pop(k)
+            for k in ("status", "error", "notes", "location", "display_unit", "workload")
+            if k in more
+        }
+        one = values if isinstance(values, Series) else series(values, **more)
+        return BenchmarkResult(
+            id_, about.pop("workload", "w"), Tier.LOCKSTEP, (one,) if one.launches else (), **about
+        )
+
+    return make
+
+
+@pytest.fixture
+def pair_of(bench: Callable[..., BenchmarkResult]) -> Callable[..., Pair]:
+    """Join two sides that have nothing but an id."""
+
+    def make(id_: str = "b", **more: Any) -> Pair:  # noqa: ANN401 - any field of a benchmark
+        return Pair(id_, bench(id_, **more), bench(id_, **more))
+
+    return make
+
+
+@pytest.fixture
+def judged() -> Callable[..., Judgement]:
+    """Judge benchmarks of two arms; by default measured in waves."""
+
+    def run(
+        base: Sequence[BenchmarkResult],
+        head: Sequence[BenchmarkResult],
+        toml: str = "",
+        *,
+        paired: bool = True,
+        waves: WaveSettings | None = WAVES,
+    ) -> Judgement:
+        runs = [
+            Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(arm)) for arm in (base, head)
+        ]
+        return judge(runs[0], runs[1], loads(toml, "test.toml"), paired=paired, waves=waves)
+
+    return run
+
+
+@pytest.fixture
+def heads() -> Callable[..., FloatArray]:
+    """Give values of the head to a base of 1 in every launch: `change` +- 0.1 %, none tied."""
+
+    def make(n: int, change: float = 0.0, spread: float = 0.002) -> FloatArray:
+        places = [k * 0.6180339887 % 1 for k in range(n)]  # even at every n
+        return np.array([1 + change + spread * (place - 0.5) for place in places], np.float64)
+
+    return make

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.model.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.suite import Judgement
+    from benchgate.model.result import BenchmarkResult
+
+P25 = '[gate]\nstatistics = ["p25"]'
+
+
+@pytest.fixture
+def outcomes(
+    bench: Callable[..., BenchmarkResult],
+    heads: Callable[..., FloatArray],
+    judged: Callable[..., Judgement],
+) -> Callable[..., Judgement]:
+    """Judge rows of which each is (launches, change), all measured regardless."""
+
+    def make(*rows: tuple[int, float], paired: bool) -> Judgement:
+        base = [bench(f"b{i}", [1] * n) for i, (n, _) in enumerate(rows)]
+        head = [bench(f"b{i}", heads(*row).tolist()) for i, row in enumerate(rows)]
+        return judged(base, head, P25, paired=paired, waves=None)
+
+    return make
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_holm_holds_for_all_rows_together(
+    outcomes: Callable[..., Judgement],
+    paired: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    found = outcomes(*[(12, 0.05)] * 3, *[(12, 0.0)] * 7, paired=paired)
+    assert [row.outcome for row in found.rows] == [Outcome.REGRESSED] * 3 + [Outcome.UNCHANGED] * 7
+    for row in found.rows[:3]:
+        assert row.p is not None
+        assert row.p_adjusted == pytest.approx(20 * row.p)
+
+
+def test_more_rows_need_more_launches(outcomes: Callable[..., Judgement]) -> None:
+    assert outcomes((8, 0.05), paired=True).rows[0].outcome is Outcome.REGRESSED
+    row = outcomes(*[(8, 0.05)] * 10, paired=True).rows[0]
+    assert row.outcome is Outcome.NOT_TESTED
+    assert row.notes == ("8 launches: a test needs 11 of each arm",)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_rows_may_differ_in_their_launches(
+    outcomes: Callable[..., Judgement],
+    paired: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    found = outcomes((12, 0.05), (15, 0.0), (3, 0.05), (20, -0.05), paired=paired)
+    assert [row.outcome for row in found.rows] == [
+        Outcome.REGRESSED,
+        Outcome.UNCHANGED,
+        Outcome.NOT_TESTED,
+        Outcome.IMPROVED,
+    ]
+    assert all(need.stage == "done" for need in found.needs)
+
+
+def test_arms_of_stored_runs_may_differ_in_their_launches(
+    bench: Callable[..., BenchmarkResult],
+    heads: Callable[..., FloatArray],
+    judged: Callable[..., Judgement],
+) -> None:
+    base, head = bench("b", [1] * 20), bench("b", heads(8, 0.05).tolist())
+    (row,) = judged([base], [head], P25, paired=False, waves=None).rows
+    assert (row.outcome, row.launches) == (Outcome.REGRESSED, (20, 8))

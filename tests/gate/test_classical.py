@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchgate.gate.classical import classical, remarks
+from benchgate.model.result import Better, Kind, Metric
+from benchgate.model.verdict import Classical, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchgate.gate.suite import Judgement
+    from benchgate.model.result import BenchmarkResult, Series
+
+RISING = [float(x) for x in range(100, 108)]
+HIGHER = [float(x) for x in range(110, 118)]
+FLAT: list[float] = [100, 101, 99, 100, 102, 98, 100, 101, 99, 100]
+REGRESSED, IMPROVED, UNCHANGED, NOT_TESTED = (
+    Outcome.REGRESSED,
+    Outcome.IMPROVED,
+    Outcome.UNCHANGED,
+    Outcome.NOT_TESTED,
+)
+
+# (base, head, p, p95 ratio, outcome)
+GOLDEN: dict[str, tuple[list[float], list[float], float | None, float, Outcome]] = {
+    "slower": (RISING, HIGHER, 0.00077753, 1.093458, REGRESSED),
+    "significant, within the threshold": (
+        RISING,
+        [x + 3 for x in RISING],
+        0.03983262,
+        1.028037,
+        UNCHANGED,
+    ),
+    "tail alone": (FLAT, [*FLAT[:-1], 120], 0.69686175, 1.176471, UNCHANGED),
+    "faster": (HIGHER, RISING, 0.00077753, 0.914530, IMPROVED),
+    "identical": (RISING, RISING, 1.0, 1.0, UNCHANGED),
+    "all equal": ([100] * 6, [100] * 6, 1.0, 1.0, UNCHANGED),
+    "4 v 4": ([100] * 4, [200] * 4, None, 2.0, NOT_TESTED),
+    "4 v 8": ([100] * 4, RISING, None, 1.07, NOT_TESTED),
+    "5 v 5": ([100] * 5, [105] * 5, 0.00270, 1.05, REGRESSED),
+    "just not slower": ([100] * 8, [104.99] * 8, 0.00011, 1.0499, UNCHANGED),
+    "just slower": ([100] * 8, [105] * 8, 0.00011, 1.05, REGRESSED),
+    "just faster": ([100] * 8, [95] * 8, 0.00011, 0.95, IMPROVED),
+    "just not faster": ([100] * 8, [95.01] * 8, 0.00011, 0.9501, UNCHANGED),
+}
+
+
+@pytest.mark.parametrize("unit", ["launch", "sample"])
+@pytest.mark.parametrize("case", GOLDEN.values(), ids=GOLDEN)
+def test_golden_cases(
+    case: tuple[list[float], list[float], float | None, float, Outcome],
+    unit: str,
+    series: Callable[..., Series],
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgement],
+) -> None:
+    base, head, p, p95_ratio, outcome = case
+    # As launches of one sample each, or as the samples of one launch.
+    arms = [series(x if unit == "launch" else [x]) for x in (base, head)]
+    toml = f'[gate]\nrule = "classical"\nunit = "{unit}"\nstatistics = ["median"]'
+    found = judged([bench("b", arms[0])], [bench("b", arms[1])], toml, paired=False, waves=None)
+    (row,) = found.rows
+    assert row.outcome is outcome
+    assert row.p == (None if p is None else pytest.approx(p, abs=1e-5))
+    assert row.classical is not None
+    assert row.classical.p95_ratio == pytest.approx(p95_ratio, abs=5e-7)
+    assert row.test == "classical"
+    assert row.p_adjusted is None
+
+
+def one(base: Sequence[float], head: Sequence[float], better: Better = Better.LOWER) -> Classical:
+    x, y = np.array(base, float), np.array(head, float)
+    return classical([x], [y], [x], [y], [better])[0]
+
+
+def test_p_of_the_golden_cases_to_the_last_digit() -> None:
+    for name in ("slower", "significant, within the threshold", "tail alone", "faster"):
+        base, head, p, *_ = GOLDEN[name]
+        assert one(base, head).p == pytest.approx(p, abs=5e-9)
+
+
+def test_more_is_better_where_the_metric_says_so() -> None:
+    assert one([100] * 8, [106] * 8, Better.HIGHER).result == "faster"
+    assert one([100] * 8, [94] * 8, Better.HIGHER).result == "slower"
+
+
+@pytest.mark.parametrize(("base", "head"), [([0] * 8, [1] * 8), ([1] * 8, [0] * 8), ([], [1] * 8)])
+def test_without_a_ratio_nothing_is_tested(base: list[float], head: list[float]) -> None:
+    assert one(base, head).result == "not tested"
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (Classical(0.0001, 1.1, "slower"), ()),
+        (Classical(0.7, 1.01, "same"), ()),
+        (
+            Classical(0.0398, 1.028, "same"),
+            ("significant (p = 0.04), but p95 changed by +2.8 %, which is within the threshold",),
+        ),
+        (
+            Classical(0.697, 1.176, "same"),
+            ("p95 changed by +17.6 %, but not significantly (p = 0.7)",),
+        ),
+        (
+            Classical(None, 2.0, "not tested"),
+            ("the classical rule needs 5 values of each arm, and a p95 above 0",),
+        ),
+    ],
+)
+def test_a_condition_that_holds_alone_is_told(found: Classical, expected: tuple[str, ...]) -> None:
+    assert remarks(found) == expected
+
+
+def test_the_classical_result_stands_beside_every_tested_row(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    (row,) = judged([bench("b", RISING)], [bench("b", HIGHER)], '[gate]\nstatistics = ["p25"]').rows
+    assert row.test == "wilcoxon"
+    assert row.classical is not None
+    assert row.classical.result == "slower"
+
+
+def test_an_exact_metric_is_no_matter_of_the_classical_rule(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    count = Metric("count", "", kind=Kind.EXACT)
+    toml = '[gate]\nrule = "classical"\nmetrics = ["count"]'
+    found = judged([bench(values=[5], metric=count)], [bench(values=[6], metric=count)], toml)
+    assert [row.outcome for row in found.rows] == [REGRESSED]

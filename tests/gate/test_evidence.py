@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchgate.gate.evidence import gather, series_of
+from benchgate.model.result import Better, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.gate.pairing import Pair
+    from benchgate.model.result import BenchmarkResult, Series
+
+SAMPLES = [*range(1, 41)]
+
+
+@pytest.mark.parametrize(
+    ("statistic", "value"), [("p25", 10), ("median", 20), ("p95", 38), ("mean", 20.5), ("min", 1)]
+)
+def test_statistics_of_a_launch(
+    statistic: str, value: float, series: Callable[..., Series], pair_of: Callable[..., Pair]
+) -> None:
+    one = series([SAMPLES, SAMPLES[::-1], [2 * x for x in SAMPLES]])
+    found = gather(pair_of(), one, one, statistic, margin=0.02, paired=True)
+    assert found.base.tolist() == [value, value, 2 * value]
+    assert found.is_tail is (statistic == "p95")
+    assert found.obstacle is None
+
+
+def test_launches_may_differ_in_their_samples(
+    series: Callable[..., Series], pair_of: Callable[..., Pair]
+) -> None:
+    one = series([[1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11, 12]])
+    assert gather(pair_of(), one, one, "p25", margin=0.02, paired=True).base.tolist() == [1, 6]
+
+
+def test_launches_of_one_round_belong_together(
+    series: Callable[..., Series], pair_of: Callable[..., Pair]
+) -> None:
+    base = series([1, 2, 3], rounds=[0, 1, 3])
+    head = series([20, 30, 40], rounds=[1, 3, 4])
+    paired = gather(pair_of(), base, head, "p25", margin=0.02, paired=True)
+    assert (paired.base.tolist(), paired.head.tolist(), paired.rounds) == ([2, 3], [20, 30], 2)
+    stored = gather(pair_of(), base, head, "p25", margin=0.02, paired=False)
+    assert stored.base.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("better", "sign"), [(Better.LOWER, 1), (Better.HIGHER, -1)])
+def test_log_ratios_are_above_0_where_the_head_is_worse(
+    better: Better, sign: int, series: Callable[..., Series], pair_of: Callable[..., Pair]
+) -> None:
+    metric = Metric("m", "", better)
+    base, head = series([1, 1], metric=metric), series([2, 0.5], metric=metric)
+    found = gather(pair_of(), base, head, "p25", margin=0.02, paired=True)
+    assert found.worse_log_ratios() == pytest.approx(sign * np.log([2, 0.5]))
+
+
+def test_a_series_without_launches_was_not_measured(
+    bench: Callable[..., BenchmarkResult],
+) -> None:
+    assert series_of(bench("b", []), "time") is None
+    assert series_of(bench("b", [1]), "rss") is None
+    assert series_of(bench("b", [1]), "time") is not None

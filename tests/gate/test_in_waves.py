@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchgate.gate.findings import Stage
+from benchgate.model.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.suite import Judgement
+    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.verdict import Row
+
+P25 = '[gate]\nstatistics = ["p25"]'
+CONFIRM, SCREEN, SETTLE, DONE = Stage.CONFIRM, Stage.SCREEN, Stage.SETTLE, Stage.DONE
+
+
+@pytest.fixture
+def found(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> Callable[..., tuple[Row, Stage]]:
+    """Judge one row by the head's values; the base is 1."""
+
+    def make(head: Sequence[float], toml: str = P25) -> tuple[Row, Stage]:
+        judgement = judged(
+            [bench("b", [1] * len(head), samples=40)], [bench("b", head, samples=40)], toml
+        )
+        (row,), (need,) = judgement.rows, judgement.needs
+        return row, need.stage
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("case", "stage"),
+    [
+        ((4, 0.0, 0.002), SCREEN),
+        ((5, 0.0, 0.002), SETTLE),
+        ((7, 0.0, 0.002), DONE),
+        ((7, 0.0, 0.08), SETTLE),  # the first rounds say little of the spread
+        ((12, 0.0, 0.07), SETTLE),
+        ((12, 0.0, 0.3), DONE),  # hopeless
+        ((30, 0.0, 0.05), DONE),  # the limit
+        ((5, 0.05, 0.002), CONFIRM),
+        ((16, 0.05, 0.002), CONFIRM),  # shown already, and tested when all rounds are there
+        ((17, 0.05, 0.002), DONE),
+        ((17, 0.015, 0.002), DONE),  # suspected, and inside the margin after all
+        ((17, 0.018, 0.02), CONFIRM),  # still suspected: the second test
+        ((29, 0.018, 0.02), DONE),
+    ],
+)
+def test_what_a_row_still_needs(
+    case: tuple[int, float, float],
+    stage: Stage,
+    found: Callable[..., tuple[Row, Stage]],
+    heads: Callable[..., FloatArray],
+) -> None:
+    assert found(heads(*case).tolist())[1] is stage
+
+
+def test_a_suspect_says_how_far_its_test_is(
+    found: Callable[..., tuple[Row, Stage]], heads: Callable[..., FloatArray]
+) -> None:
+    row, _ = found(heads(5, 0.05).tolist())
+    assert row.outcome is Outcome.INCONCLUSIVE
+    assert row.notes == ("looked slower at first; 0 of 12 rounds to confirm it",)
+    assert row.rounds_needed == 12
+    assert row.ratio == pytest.approx(1.05, abs=1e-3)  # shown, though it decides nothing
+    row, _ = found(heads(9, -0.05).tolist())
+    assert row.notes == ("looked faster at first; 4 of 12 rounds to confirm it",)
+    assert row.launches == (4, 4)
+
+
+def test_one_disturbed_round_does_not_hide_a_change_for_good(
+    found: Callable[..., tuple[Row, Stage]], heads: Callable[..., FloatArray]
+) -> None:
+    values = heads(29, 0.05)
+    values[10] = 0.8
+    row, stage = found(values[:17].tolist())
+    assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, CONFIRM)
+    assert row.notes == ("looked slower at first; 12 of 24 rounds to confirm it",)
+    row, stage = found(values.tolist())
+    assert (row.outcome, stage) == (Outcome.REGRESSED, DONE)
+    assert row.notes == ("slower in 23 of 24 rounds",)
+
+
+def test_rounds_after_the_test_change_nothing(
+    found: Callable[..., tuple[Row, Stage]], heads: Callable[..., FloatArray]
+) -> None:
+    values = heads(17, 0.05).tolist()
+    (row, stage), (later, later_stage) = found(values), found([*values, 0.5, 0.5, 0.5])
+    # The classical comparison beside it takes every launch, as it always does.
+    assert replace(row, classical=None) == replace(later, classical=None)
+    assert stage is later_stage is DONE
+
+
+def test_the_rounds_of_the_screen_have_no_part_in_what_is_told_of_a_suspect(
+    found: Callable[..., tuple[Row, Stage]], heads: Callable[..., FloatArray]
+) -> None:
+    fresh = heads(20).tolist()
+    rows = [found([*([screen] * 5), *fresh])[0] for screen in (1.02, 1.5)]
+    assert rows[0].ratio == rows[1].ratio
+    assert rows[0].interval == rows[1].interval
+    assert [row.outcome for row in rows] == [Outcome.UNCHANGED] * 2
+
+
+def test_the_same_rounds_give_the_same_rows_in_whatever_order_benchmarks_come(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    rng = np.random.default_rng(3)
+    base, head = (
+        [bench(f"b{i}", rng.lognormal(0, 0.03, 20).tolist(), samples=40) for i in range(8)]
+        for _ in "bh"
+    )
+    once, reverse = judged(base, head), judged(base[::-1], head[::-1])
+    assert once == judged(base, head)
+    assert {(r.benchmark, r.statistic): r for r in once.rows} == {
+        (r.benchmark, r.statistic): r for r in reverse.rows
+    }
+
+
+class TestTails:
+    """A launch is 20 samples of the location and 20 of the tail."""
+
+    @pytest.fixture
+    def both(
+        self, bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    ) -> Callable[..., dict[str, tuple[Outcome, Stage]]]:
+        def make(
+            location: FloatArray, tail: FloatArray, toml: str = ""
+        ) -> dict[str, tuple[Outcome, Stage]]:
+            arms = [
+                bench("b", [[a] * 20 + [2 * b] * 20 for a, b in zip(x, y, strict=True)])
+                for x, y in ((np.ones(len(location)), np.ones(len(tail))), (location, tail))
+            ]
+            judgement = judged([arms[0]], [arms[1]], toml)
+            return {
+                row.statistic: (row.outcome, need.stage)
+                for row, need in zip(judgement.rows, judgement.needs, strict=True)
+            }
+
+        return make
+
+    def test_no_round_is_spent_to_settle_a_tail_that_looks_clean(
+        self,
+        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        heads: Callable[..., FloatArray],
+    ) -> None:
+        wide = heads(7, 0.0, 0.2)
+        assert both(heads(5), wide[:5]) == {
+            "p25": (Outcome.NOT_TESTED, SETTLE),
+            "p95": (Outcome.INCONCLUSIVE, DONE),
+        }
+        assert both(heads(7), wide) == {
+            "p25": (Outcome.UNCHANGED, DONE),
+            "p95": (Outcome.INCONCLUSIVE, DONE),
+        }
+        assert both(heads(7), heads(7))["p95"] == (Outcome.UNCHANGED, DONE)
+
+    def test_before_the_screen_is_over_a_tail_is_open(
+        self,
+        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        heads: Callable[..., FloatArray],
+    ) -> None:
+        assert both(heads(4), heads(4))["p95"] == (Outcome.NOT_TESTED, SCREEN)
+
+    def test_a_tail_alone_is_settled(
+        self,
+        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        heads: Callable[..., FloatArray],
+    ) -> None:
+        toml = '[gate]\nstatistics = ["p95"]'
+        assert both(heads(7), heads(7, 0.0, 0.2), toml)["p95"] == (Outcome.INCONCLUSIVE, SETTLE)
+
+    def test_a_suspected_tail_is_confirmed(
+        self,
+        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        heads: Callable[..., FloatArray],
+    ) -> None:
+        assert both(heads(7), heads(7, 0.2))["p95"] == (Outcome.INCONCLUSIVE, CONFIRM)
+        assert both(heads(17), heads(17, 0.2))["p95"] == (Outcome.REGRESSED, DONE)
+
+    def test_the_margin_of_a_tail_is_its_own(
+        self,
+        both: Callable[..., dict[str, tuple[Outcome, Stage]]],
+        heads: Callable[..., FloatArray],
+    ) -> None:
+        found = both(heads(18, 0.04), heads(18, 0.04))  # two suspects: 13 fresh rounds
+        assert [outcome for outcome, _ in found.values()] == [Outcome.REGRESSED, Outcome.UNCHANGED]

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.gate.pairing import pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.model.result import BenchmarkResult
+
+# (base, head, aliases, expected: (id, id of the base's side, id of the head's side, renamed from))
+CASES = {
+    "by id": (["a"], ["a"], {}, [("a", "a", "a", None)]),
+    "new": ([], ["a"], {}, [("a", None, "a", None)]),
+    "missing": (["a"], [], {}, [("a", "a", None, None)]),
+    "head's order, then what is missing": (
+        ["a", "b", "c"],
+        ["c", "n", "a"],
+        {},
+        [
+            ("c", "c", "c", None),
+            ("n", None, "n", None),
+            ("a", "a", "a", None),
+            ("b", "b", None, None),
+        ],
+    ),
+    "renamed": (["old"], ["new"], {"old": "new"}, [("new", "old", "new", "old")]),
+    "alias of what the head still has": (
+        ["old"],
+        ["old", "new"],
+        {"old": "new"},
+        [("old", "old", "old", None), ("new", None, "new", None)],
+    ),
+    "alias to what the base has as well": (
+        ["old", "new"],
+        ["new"],
+        {"old": "new"},
+        [("new", "new", "new", None), ("old", "old", None, None)],
+    ),
+    "alias that concerns neither": (["a"], ["a"], {"x": "y"}, [("a", "a", "a", None)]),
+    "nothing": ([], [], {"x": "y"}, []),
+}
+
+
+@pytest.mark.parametrize(("base", "head", "aliases", "expected"), CASES.values(), ids=CASES)
+def test_benchmarks_are_joined(
+    base: list[str],
+    head: list[str],
+    aliases: Mapping[str, str],
+    expected: list[tuple[str, str | None, str | None, str | None]],
+    bench: Callable[..., BenchmarkResult],
+) -> None:
+    pairs = pair(map(bench, base), map(bench, head), aliases)
+    assert [
+        (p.id, p.base and p.base.id, p.head and p.head.id, p.renamed_from) for p in pairs
+    ] == expected

@@ -1,0 +1,395 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchgate.model.result import Better, Kind, Metric, Status, Tier
+from benchgate.model.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.suite import Judgement
+    from benchgate.gate.waves import WaveSettings
+    from benchgate.model.result import BenchmarkResult, Series
+    from benchgate.model.verdict import Row
+
+P25 = '[gate]\nstatistics = ["p25"]'
+COUNT = Metric("count", "", kind=Kind.EXACT)
+SPEED = Metric("speed", "/s", better=Better.HIGHER)
+
+LOOPS_DIFFER = (
+    "a sample of time is the mean of different numbers of calls: 10 in the base and 12 in the head"
+)
+
+
+@pytest.fixture
+def row_of(
+    bench: Callable[..., BenchmarkResult],
+    heads: Callable[..., FloatArray],
+    judged: Callable[..., Judgement],
+) -> Callable[..., Row]:
+    """Judge one benchmark of `n` rounds, base 1 and head 1 + change, and give its one row."""
+
+    def make(
+        change: float,
+        n: int = 17,
+        spread: float = 0.002,
+        toml: str = P25,
+        **more: Any,  # noqa: ANN401 - any argument of judge
+    ) -> Row:
+        metric = more.pop("metric", Metric("time", "s"))
+        base = bench("b", [1] * n, metric=metric)
+        head = bench("b", heads(n, change, spread).tolist(), metric=metric)
+        (row,) = judged([base], [head], toml, **more).rows
+        return row
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("case", "outcome"),
+    [
+        ((0.05, 17, 0.002), Outcome.REGRESSED),
+        ((-0.05, 17, 0.002), Outcome.IMPROVED),
+        ((0.0, 17, 0.002), Outcome.UNCHANGED),
+        ((0.0, 7, 0.002), Outcome.UNCHANGED),
+        ((0.015, 17, 0.002), Outcome.UNCHANGED),
+        ((-0.015, 17, 0.002), Outcome.UNCHANGED),
+        ((0.0205, 17, 0.0005), Outcome.REGRESSED),
+        ((0.0, 17, 0.2), Outcome.INCONCLUSIVE),
+        ((0.017, 17, 0.02), Outcome.INCONCLUSIVE),
+        ((0.05, 4, 0.002), Outcome.NOT_TESTED),
+        ((0.0, 6, 0.1), Outcome.NOT_TESTED),
+        ((0.05, 5, 0.002), Outcome.INCONCLUSIVE),  # suspected, not confirmed
+    ],
+)
+@pytest.mark.parametrize("higher", [False, True])
+def test_outcomes_of_rows_measured_in_turn(
+    case: tuple[float, int, float],
+    outcome: Outcome,
+    higher: bool,  # noqa: FBT001 - a parameter
+    row_of: Callable[..., Row],
+) -> None:
+    change, n, spread = case
+    if higher:
+        toml = P25 + '\nmetrics = ["speed"]'
+        row = row_of(1 / (1 + change) - 1, n, spread, toml, metric=SPEED)
+    else:
+        row = row_of(change, n, spread)
+    assert row.outcome is outcome
+    assert row.better is (Better.HIGHER if higher else Better.LOWER)
+    if outcome is Outcome.NOT_TESTED:
+        assert row.notes == (f"{n} rounds: a test needs 7",)
+
+
+def test_a_regressed_row_tells_what_it_rests_on(row_of: Callable[..., Row]) -> None:
+    row = row_of(0.05)
+    assert (row.metric, row.statistic, row.unit, row.test) == ("time", "p25", "s", "wilcoxon")
+    assert (row.base, row.launches, row.tier) == (1.0, (12, 12), Tier.LOCKSTEP)
+    assert row.ratio == pytest.approx(1.05, abs=1e-3)
+    assert row.interval is not None
+    assert row.interval[0] < 1.05 < row.interval[1]
+    assert (row.p, row.p_adjusted) == (2**-12, 4 * 2**-12)
+    assert row.notes == ("slower in 12 of 12 rounds",)
+    assert row.margin == 0.02
+    assert not row.advisory
+    assert row.rounds_needed is None
+
+
+def test_an_open_row_tells_what_would_settle_it(row_of: Callable[..., Row]) -> None:
+    row = row_of(0.0, 12, 0.08)
+    assert row.outcome is Outcome.INCONCLUSIVE
+    assert row.rounds_needed is not None
+    assert row.detectable is not None
+    assert row.detectable > 1.02
+    assert row.p is None
+
+
+@pytest.mark.parametrize(
+    ("n", "outcome"), [(5, "not tested"), (6, "not tested"), (7, "inconclusive")]
+)
+def test_the_least_rounds_are_those_of_the_test(
+    n: int, outcome: str, row_of: Callable[..., Row]
+) -> None:
+    assert row_of(0.0, n, 0.1).outcome == outcome
+
+
+def test_a_change_that_is_real_but_below_the_margin_is_no_regression(
+    row_of: Callable[..., Row],
+) -> None:
+    row = row_of(0.019, spread=0.0004)
+    assert row.outcome is Outcome.UNCHANGED
+    assert row.p is not None
+    assert row.p < 0.001
+
+
+@pytest.mark.parametrize(
+    ("change", "n", "outcome"),
+    [
+        (0.05, 12, Outcome.REGRESSED),
+        (-0.05, 12, Outcome.IMPROVED),
+        (0.0, 12, Outcome.UNCHANGED),
+        (0.05, 4, Outcome.NOT_TESTED),
+        (0.05, 5, Outcome.REGRESSED),
+    ],
+)
+def test_outcomes_of_stored_launches(
+    change: float, n: int, outcome: Outcome, row_of: Callable[..., Row]
+) -> None:
+    row = row_of(change, n, paired=False, waves=None)
+    assert row.outcome is outcome
+    assert row.advisory
+    assert row.tier is Tier.STORED
+    assert row.test == "mann-whitney"
+
+
+@pytest.mark.parametrize(
+    ("change", "n", "outcome"),
+    [
+        (0.05, 8, Outcome.REGRESSED),
+        (-0.05, 8, Outcome.IMPROVED),
+        (0.0, 8, Outcome.UNCHANGED),
+        (0.0, 6, Outcome.UNCHANGED),  # its own claim, which needs fewer rounds than the test
+        (0.05, 7, Outcome.NOT_TESTED),
+    ],
+)
+def test_outcomes_of_fixed_rounds(
+    change: float, n: int, outcome: Outcome, row_of: Callable[..., Row]
+) -> None:
+    assert row_of(change, n, waves=None).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "rows"),
+    [
+        ({}, {}, [("b", "unchanged", ())]),
+        (None, {}, [("b", "new", ())]),
+        ({}, None, [("b", "missing", ())]),
+        ({"broken": True}, {}, [("b", "failed", ("failed on the base",))]),
+        ({}, {"broken": True}, [("b", "failed", ("failed on the head",))]),
+        ({"broken": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
+        (None, {"broken": True}, [("b", "failed", ("failed on the head",))]),
+        (
+            {},
+            {"workload": "other"},
+            [
+                (
+                    "b",
+                    "incomparable",
+                    ("the benchmark's own definition changed: base and head did different work",),
+                )
+            ],
+        ),
+        (
+            {},
+            {"metric": Metric("rss", "B")},
+            [("b", "incomparable", ("time was measured on the base only",))],
+        ),
+        (
+            {"metric": Metric("rss", "B")},
+            {},
+            [("b", "incomparable", ("time was measured on the head only",))],
+        ),
+        (
+            {"metric": Metric("rss", "B")},
+            {"metric": Metric("rss", "B")},
+            [("b", "not tested", ("time was not measured",))],
+        ),
+        (
+            {},
+            {"metric": Metric("time", "ms")},
+            [
+                (
+                    "b",
+                    "incomparable",
+                    ("time differs in its unit, direction or kind between base and head",),
+                )
+            ],
+        ),
+        (
+            {"loops": 10},
+            {"loops": 12},
+            [
+                (
+                    "b",
+                    "incomparable",
+                    (LOOPS_DIFFER,),
+                )
+            ],
+        ),
+        (
+            {"rounds": range(12)},
+            {"rounds": range(12, 24)},
+            [("b", "not tested", ("base and head have no round in common",))],
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_a_row_with_its_reason(
+    base: dict[str, Any] | None,
+    head: dict[str, Any] | None,
+    rows: list[tuple[str, str, tuple[str, ...]]],
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgement],
+) -> None:
+    def arm(side: dict[str, Any] | None, error: str) -> list[BenchmarkResult]:
+        if side is None:
+            return []
+        more = dict(side)
+        if more.pop("broken", False):
+            more |= {"status": Status.FAILED, "error": error}
+        return [bench("b", [1] * 12, **more)]
+
+    found = judged(arm(base, "in base"), arm(head, "in head"), P25).rows
+    assert [(row.benchmark, row.outcome, row.notes) for row in found] == rows
+    if rows[0][1] == "failed":
+        assert found[0].error == ("in head" if head and head.get("broken") else "in base")
+
+
+def test_runs_of_different_times_calibrate_their_loops_anew(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    base, head = (
+        bench("b", [1] * 12, samples=40, loops=100),
+        bench("b", [1] * 12, samples=40, loops=120),
+    )
+    found = judged([base], [head], paired=False, waves=None)
+    assert [row.outcome for row in found.rows] == [Outcome.UNCHANGED] * 2
+    far = bench("b", [1] * 12, samples=40, loops=200)
+    location, tail = judged([base], [far], paired=False, waves=None).rows
+    assert location.outcome is Outcome.UNCHANGED
+    assert tail.outcome is Outcome.NOT_TESTED
+    assert "mean of 100 in the base and of 200 in the head" in tail.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "tolerance", "expected"),
+    [
+        ((5, 5), "0%", (Outcome.UNCHANGED, 1)),
+        ((5, 6), "0%", (Outcome.REGRESSED, 1.2)),
+        ((6, 5), "0%", (Outcome.IMPROVED, 5 / 6)),
+        ((100, 105), "5%", (Outcome.UNCHANGED, 1.05)),
+        ((100, 106), "5%", (Outcome.REGRESSED, 1.06)),
+        ((0, 3), "5%", (Outcome.REGRESSED, None)),
+    ],
+)
+def test_exact_metrics(
+    values: tuple[int, int],
+    tolerance: str,
+    expected: tuple[Outcome, float | None],
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgement],
+) -> None:
+    toml = f'[gate]\nmetrics = ["count"]\ntolerance = "{tolerance}"'
+    arms = [bench("b", [value], metric=COUNT) for value in values]
+    found = judged([arms[0]], [arms[1]], toml)
+    (row,) = found.rows
+    assert ((row.outcome, row.ratio), row.test, row.statistic) == (expected, "exact", "exact")
+    assert found.needs == ()
+
+
+@pytest.mark.parametrize(
+    ("base", "samples", "note"),
+    [
+        ([1.0] * 12, 39, "tail not tested: needs 40 samples per launch"),
+        ([1.0] * 11 + [0.0], 40, "a launch measured 0 or less: there is no ratio to test"),
+        ([1.0] * 11 + [-1.0], 40, "a launch measured 0 or less: there is no ratio to test"),
+    ],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_an_obstacle_is_told_and_values_are_shown_all_the_same(
+    base: list[float],
+    samples: int,
+    note: str,
+    swapped: bool,  # noqa: FBT001 - a parameter
+    compare_tails: Callable[..., Row],
+) -> None:
+    arms = [base, [1.0] * 12]
+    row = compare_tails(*(arms[::-1] if swapped else arms), samples=samples)
+    assert (row.outcome, row.notes) == (Outcome.NOT_TESTED, (note,))
+    assert (row.base, row.head) == (1.0, 1.0)
+
+
+@pytest.fixture
+def compare_tails(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> Callable[..., Row]:
+    def make(base: list[float], head: list[float], *, samples: int) -> Row:
+        arms = [bench("b", x, samples=samples) for x in (base, head)]
+        (row,) = judged([arms[0]], [arms[1]], '[gate]\nstatistics = ["p95"]').rows
+        return row
+
+    return make
+
+
+def test_a_summary_is_not_tested(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    metric = Metric("time", "s", kind=Kind.SUMMARY)
+    (row,) = judged([bench("b", [1], metric=metric)], [bench("b", [2], metric=metric)], P25).rows
+    assert row.outcome is Outcome.NOT_TESTED
+    assert "no samples" in row.notes[0]
+
+
+def test_a_renamed_benchmark_is_compared_with_what_it_was(
+    bench: Callable[..., BenchmarkResult],
+    heads: Callable[..., FloatArray],
+    judged: Callable[..., Judgement],
+) -> None:
+    toml = P25 + '\n[aliases]\n"old" = "new"'
+    found = judged([bench("old", [1] * 17)], [bench("new", heads(17, 0.1).tolist())], toml)
+    (row,) = found.rows
+    assert (row.benchmark, row.outcome) == ("new", Outcome.REGRESSED)
+    assert "renamed from old" in row.notes
+
+
+def test_a_rule_gives_one_benchmark_another_margin(
+    bench: Callable[..., BenchmarkResult],
+    heads: Callable[..., FloatArray],
+    judged: Callable[..., Judgement],
+) -> None:
+    toml = P25 + '\n[[rule]]\nbenchmark = "wide*"\nmargin = "10%"'
+    values = heads(17, 0.05).tolist()
+    found = judged(
+        [bench(id_, [1] * 17) for id_ in ("wide[n=1]", "tight")],
+        [bench(id_, values) for id_ in ("wide[n=1]", "tight")],
+        toml,
+    )
+    assert [(row.margin, row.outcome) for row in found.rows] == [
+        (0.1, Outcome.UNCHANGED),
+        (0.02, Outcome.REGRESSED),
+    ]
+
+
+@pytest.mark.parametrize("waves_given", [True, False])
+def test_more_rounds_than_the_exact_test_takes_are_cut_with_a_note(
+    waves_given: bool,  # noqa: FBT001 - a parameter
+    waves: WaveSettings,
+    row_of: Callable[..., Row],
+) -> None:
+    many = replace(waves, max_rounds=5000)
+    row = row_of(0.0, 1003, waves=many if waves_given else None)
+    assert row.outcome is Outcome.UNCHANGED
+    assert row.launches == (1000, 1000)
+    assert "of 1003 rounds, the first 1000 are judged" in row.notes
+
+
+def test_rounds_that_one_arm_lacks_are_left_out(
+    series: Callable[..., Series],
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgement],
+) -> None:
+    base = series([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(8))
+    head = series([2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(1, 8))
+    (row,) = judged([bench("b", base)], [bench("b", head)], P25).rows
+    assert (row.ratio, row.launches) == (1.0, (7, 7))
+    assert row.outcome is Outcome.UNCHANGED
+
+
+def test_nothing_to_judge(judged: Callable[..., Judgement]) -> None:
+    for paired in (True, False):
+        found = judged([], [], paired=paired)
+        assert (found.rows, found.needs, found.base_benchmarks) == ((), (), 0)
