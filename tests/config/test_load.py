@@ -27,7 +27,7 @@ def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
     assert config.gate.metrics == ("time",)
     assert config.gate.fail_on == ("regressed", "failed")
     assert config.gate.min_compared is None
-    assert (config.measure.budget_s, config.measure.launch_time_s) == (600, 0.025)
+    assert (config.measure.budget_s, config.measure.launch_time_s) == (600, 0.015)
     assert (config.measure.screen_rounds, config.measure.confirm_rounds) == (5, 12)
     assert (config.measure.warmup, config.measure.samples) == (3, 45)
     assert (config.build.commands, config.build.timeout_s) == ((), 600)

@@ -45,7 +45,7 @@ def test_defaults_are_written_as_people_write_them() -> None:
     gate = table_schema(TABLES["gate",])["properties"]
     measure = table_schema(TABLES["measure",])["properties"]
     assert (gate["margin"]["default"], gate["min_compared"]["default"]) == ("2%", "all")
-    assert (measure["budget"]["default"], measure["launch_time"]["default"]) == ("10m", "25ms")
+    assert (measure["budget"]["default"], measure["launch_time"]["default"]) == ("10m", "15ms")
     assert "default" not in measure["seed"]
 
 

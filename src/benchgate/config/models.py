@@ -110,7 +110,7 @@ class Measure(Table):
         default=45, ge=1, le=100_000, description="Samples per launch; the tail needs 40 or more."
     )
     launch_time_s: fields.Duration = Field(
-        default="25ms",
+        default="15ms",
         alias="launch_time",
         validate_default=True,
         description="Time for the samples of one launch; slow work gets fewer samples.",

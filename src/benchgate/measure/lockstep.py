@@ -25,6 +25,9 @@ _WARMUP_WINDOW = 10
 _MOST_WARMUP = 60
 _SLOW_WARMUP = 3
 _FEWEST_SAMPLES = 3
+# How many times the launch's time is spent to keep all samples, and to keep the fewest.
+_STRETCH = 4
+_LONGEST_STRETCH = 20
 
 
 class Player(Protocol):
@@ -78,14 +81,14 @@ def make_plan(
     Args:
         loops: calls in one sample, on every arm.
         sample_ns: how long that takes on the slowest arm.
-        launch_ns: time for the samples of one launch; up to twice that is spent to keep
+        launch_ns: time for the samples of one launch; up to four times that is spent to keep
             the number of samples, because the tail needs them.
         samples: how many to take where the work is short enough.
         warmup: how many to discard before; None to leave it open. Slow work gets at most as
             many as it has samples, and a fixed number.
     """
-    fitting = int(2 * launch_ns / sample_ns)
-    if _FEWEST_SAMPLES * sample_ns <= 10 * launch_ns:
+    fitting = int(_STRETCH * launch_ns / sample_ns)
+    if _FEWEST_SAMPLES * sample_ns <= _LONGEST_STRETCH * launch_ns:
         fitting = max(fitting, _FEWEST_SAMPLES)
     count = max(1, min(samples, fitting))
     notes = []
