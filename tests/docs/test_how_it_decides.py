@@ -47,7 +47,7 @@ def test_the_rounds_to_confirm() -> None:
 
 def test_the_defaults_that_it_names() -> None:
     gate, measure = CONFIG.gate, CONFIG.measure
-    assert (measure.samples, measure.launch_time_s, measure.warmup) == (45, 0.05, 3)
+    assert (measure.samples, measure.launch_time_s, measure.warmup) == (45, 0.015, 3)
     assert (measure.screen_rounds, measure.max_rounds, measure.executions) == (5, 30, 6)
     assert (gate.alpha, gate.confidence, gate.statistics) == (0.01, 0.95, ("p25", "p95"))
     assert f"any test needs (2^-n <= alpha: {least_launches(gate.alpha, 'wilcoxon')})" in re.sub(

@@ -90,7 +90,8 @@ class Measure(Table):
     confirm_rounds: int = Field(
         default=12,
         ge=1,
-        description="Fresh rounds of each suspect; more where the test needs more.",
+        description="Fresh rounds of each suspect; more where the test needs more, and as many"
+        " again where it fails but the change still shows.",
     )
     max_rounds: int = Field(
         default=30, ge=5, description="No benchmark is measured in more rounds."
