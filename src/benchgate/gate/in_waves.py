@@ -130,7 +130,7 @@ def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
             test.count,
             test.p,
             test.p_adjusted,
-            (f"{_direction(suspect)} in {agreeing} of {test.count} rounds",),
+            (f"{_direction(row, suspect)} in {agreeing} of {test.count} rounds",),
         )
     return None
 
@@ -152,7 +152,7 @@ def _unconfirmed(row: _WaveRow, waves: WaveSettings) -> Finding:
     if is_first_test_over and row.on_all and row.on_all.inside(row.evidence.margin):
         return replace(finding, outcome=Outcome.UNCHANGED)
     if row.suspect and row.suspect.missing(row.ratios):
-        return _awaiting_confirmation(finding, row.suspect, row.ratios)
+        return _awaiting_confirmation(finding, row, row.suspect)
     least = least_launches(waves.alpha, "wilcoxon")
     is_screened = len(row.ratios) >= waves.screen_rounds
     if used < least and not (is_screened and not row.evidence.settles):
@@ -165,19 +165,20 @@ def _unconfirmed(row: _WaveRow, waves: WaveSettings) -> Finding:
     return finding
 
 
-def _awaiting_confirmation(finding: Finding, suspect: Suspect, ratios: FloatArray) -> Finding:
-    missing, estimate = suspect.missing(ratios), finding.estimate
+def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) -> Finding:
+    missing, estimate = suspect.missing(row.ratios), finding.estimate
     if estimate:
         needed = max(estimate.needed or 0, finding.count + missing)
         estimate = replace(estimate, needed=needed)
     planned = suspect.rounds[-1]
-    looked = f"looked {_direction(suspect)} at first"
+    looked = f"looked {_direction(row, suspect)} at first"
     note = f"{looked}; {planned - missing} of {planned} rounds to confirm it"
     return replace(finding, stage=Stage.CONFIRM, estimate=estimate, notes=(note,))
 
 
-def _direction(suspect: Suspect) -> str:
-    return "slower" if suspect.sign > 0 else "faster"
+def _direction(row: _WaveRow, suspect: Suspect) -> str:
+    worse, better = ("slower", "faster") if row.evidence.metric.unit == "s" else ("worse", "better")
+    return worse if suspect.sign > 0 else better
 
 
 def _can_settle(row: _WaveRow, waves: WaveSettings) -> bool:
