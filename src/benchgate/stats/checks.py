@@ -9,14 +9,22 @@ import numpy as np
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
 
+LARGEST = 2.0**1000
+"""No magnitude beyond it is taken: sums and differences of what is measured stay finite."""
+
 
 def require_finite(name: str, values: FloatArray) -> None:
-    """Raise ValueError unless `values` has at least one value, and no NaN or infinity."""
+    """Raise ValueError unless `values` has at least one value, no NaN, infinity, or giant.
+
+    A giant is beyond 2**1000, about 1e301, in magnitude.
+    """
     if values.size == 0:
         raise ValueError(f"{name} is empty: shape {values.shape}")
     if not np.isfinite(values).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
         raise ValueError(f"{name} must be finite, and is {values[place]} at {place}")
+    if np.abs(values).max() > LARGEST:
+        raise ValueError(f"{name} must be within 2**1000, and reaches {np.abs(values).max()}")
 
 
 def require_vector(name: str, values: FloatArray) -> None:
