@@ -1,21 +1,5 @@
-"""An interval around an estimate, and the name of the method that made it."""
+"""The interval that the functions of this package give."""
 
-from __future__ import annotations
+from benchgate.interval import Interval
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Where the true value lies, by one method.
-
-    Attributes:
-        low, high: in the unit of the data; finite, low <= high.
-        confidence: e.g. 0.95.
-        method: in words, e.g. "t", "Winsorized t", "t on logs", "BCa bootstrap".
-    """
-
-    low: float
-    high: float
-    confidence: float
-    method: str
+__all__ = ["Interval"]
