@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from benchgate.config import loads
-from benchgate.gate import evidence, waves
+from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.gate import waves
 from benchgate.stats.power import least_launches
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-it-decides.md").read_text(encoding="utf-8")
@@ -27,7 +28,7 @@ def test_the_constants() -> None:
         waves.SUSPECT_TAIL_P,
         waves.SUSPECT_MARGIN_SHARE,
         waves._SPARE_ROUNDS,  # noqa: SLF001 - the page tells what only the procedure needs to know
-        evidence.LEAST_TAIL_SAMPLES,
+        LEAST_TAIL_SAMPLES,
     ]
 
 

@@ -1,74 +1,24 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
-import pytest
 from rich.console import Console
 
-from benchgate.model.environment import Environment
-from benchgate.model.result import Source
-from benchgate.report.listing import render_listing, render_result
-from benchgate.report.result_view import ListedBenchmark, ResultView, RunView, SeriesView
+from benchgate.report.listing import ListedBenchmark, render_listing
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-RUN = RunView(
-    arm="head",
-    source=Source(sha="e4f5a6b7c8d9", dirty=True),
-    started="2026-11-21T07:29:04Z",
-    complete=False,
-    environment=Environment(cpu_model="AMD EPYC 7763", cpu_count=4, os="Debian GNU/Linux 12"),
-    series=(
-        SeriesView("json/dumps", "time", "s", 12, 45, 16, 1.21e-5, 1.23e-5, 1.4e-5, 0.021),
-        SeriesView("json/dumps", "peak_rss", "B", 12, 1, 1, 5e7, 5e7, None, 0.004),
-        SeriesView(
-            "cli/start[\x1b[2J]",
-            "time",
-            "s",
-            1,
-            6,
-            1,
-            0.03,
-            0.031,
-            None,
-            None,
-            "ms",
-            ("not pinned",),
-        ),
-    ),
-    failures=(("db/insert", "ValueError: gone\n  at \x1b[31mx\x1b[0m"),),
-)
-RESULT = ResultView(runs=(RUN,), duration_s=42.0, warnings=("the machine was busy",))
 LISTED = (
     ListedBenchmark("json/dumps", "python", "benchmarks/bench_json.py:3", ("fast", "json")),
     ListedBenchmark("cli/start", "command"),
 )
 
 
-def console(width: int | None) -> tuple[Console, io.StringIO]:
+def console() -> tuple[Console, io.StringIO]:
     stream = io.StringIO()
-    terminal = width is not None
-    return Console(
-        file=stream, width=width or 80, force_terminal=terminal, color_system=None
-    ), stream
-
-
-@pytest.mark.parametrize("width", [None, 60, 80, 120])
-def test_a_result_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
-    target, stream = console(width)
-
-    render_result(RESULT, target)
-
-    text = "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
-    assert max(map(len, text.splitlines())) <= (width or 200)
-    assert "\x1b" not in text
-    golden(f"result-{width or 'pipe'}.txt", text)
+    return Console(file=stream, width=80), stream
 
 
 def test_a_listing_says_where_each_benchmark_is_from() -> None:
-    target, stream = console(None)
+    target, stream = console()
 
     render_listing(LISTED, target)
 
@@ -86,7 +36,7 @@ def test_a_listing_says_where_each_benchmark_is_from() -> None:
 
 
 def test_an_empty_listing_says_so() -> None:
-    target, stream = console(None)
+    target, stream = console()
 
     render_listing((), target)
 

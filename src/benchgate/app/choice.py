@@ -52,12 +52,11 @@ def leave_out_unwanted(choice: Choice, session: Session) -> None:
         id_ for id_, tags in found.items() if id_ != CANARY_ID and not choice.wants(id_, tags)
     )
     if found and not session.ids and not choice.is_everything:
-        raise _nothing_chosen(
-            choice, {id_: tags for id_, tags in found.items() if id_ != CANARY_ID}
-        )
+        raise nothing_chosen(choice, {id_: tags for id_, tags in found.items() if id_ != CANARY_ID})
 
 
-def _nothing_chosen(choice: Choice, found: Mapping[str, Iterable[str]]) -> UsageError:
+def nothing_chosen(choice: Choice, found: Mapping[str, Iterable[str]]) -> UsageError:
+    """Make the error for a choice that matches none of the benchmarks found, given with tags."""
     ids = sorted(found)
     tags = sorted({tag for of_one in found.values() for tag in of_one})
     suggestions = [did_you_mean(glob.strip("*"), ids) for glob in choice.globs]

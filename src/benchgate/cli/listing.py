@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from benchgate.app.choice import Choice
+from benchgate.app.listing import list_benchmarks
 from benchgate.app.run import open_tree
-from benchgate.app.show import list_benchmarks
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository_or_none
 from benchgate.report.listing import render_listing

@@ -35,14 +35,15 @@ CONFIG = click.option(
     metavar="FILE",
     help="Configuration to use instead of the one that is found.",
 )
+FILTER = click.option(
+    "--filter",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only benchmarks whose id matches; may be repeated.",
+)
 CHOICE = (
-    click.option(
-        "--filter",
-        "globs",
-        multiple=True,
-        metavar="GLOB",
-        help="Only benchmarks whose id matches; may be repeated.",
-    ),
+    FILTER,
     click.option(
         "--tag", "tags", multiple=True, metavar="TAG", help="Only benchmarks with this tag."
     ),

@@ -8,11 +8,11 @@ import click
 
 from benchgate.app.choice import Choice
 from benchgate.app.run import RunRequest, run
-from benchgate.app.show import view_result
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository_or_none
+from benchgate.describe.result import describe
 from benchgate.files import ensure_writable
-from benchgate.report.listing import render_result
+from benchgate.report.result import render_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +51,6 @@ def command(
         result = run(RunRequest(Choice(globs, tags), output), config, git, effects)
     finally:
         effects.progress.close()
-    view = view_result(result)
-    render_result(view, console())
-    return FAILED_EXIT_CODE if view.runs[0].failures else 0
+    statistics = describe(result)
+    render_result(statistics, console())
+    return FAILED_EXIT_CODE if statistics.runs[0].failures else 0

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import click
 
-from benchgate.app.show import view_result
+from benchgate.app.choice import Choice
+from benchgate.app.show import show
+from benchgate.cli import options as o
 from benchgate.cli.last import require_last_result
 from benchgate.cli.world import console, repository
-from benchgate.files import read_result
-from benchgate.report.listing import render_result
+from benchgate.report.result import render_result
 
 
 @click.command("show")
 @click.argument("result", type=click.Path(path_type=Path, dir_okay=False), required=False)
-def command(result: Path | None) -> None:
+@o.options(o.FILTER)
+def command(result: Path | None, globs: tuple[str, ...]) -> None:
     """Show the statistics of a result file, by default of the last check here.
 
     For each benchmark and metric: launches, samples, the 25th percentile, median and 95th
@@ -26,6 +28,7 @@ def command(result: Path | None) -> None:
     Examples:
       benchgate show
       benchgate show result.json.gz
+      benchgate show --filter 'parse/*'
     """
     path = result or require_last_result(repository(Path.cwd()).root, os.environ)
-    render_result(view_result(read_result(path)), console())
+    render_result(show(path, Choice(globs)), console())

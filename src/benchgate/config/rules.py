@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from benchgate.config.models import Gate, Rule
 
 TAIL_STATISTICS = frozenset({"p95"})
+LEAST_TAIL_SAMPLES = 40
+"""A launch with fewer samples has no tail to speak of."""
 
 
 @dataclass(frozen=True, slots=True)

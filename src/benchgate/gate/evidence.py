@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.config.rules import TAIL_STATISTICS
+from benchgate.config.rules import LEAST_TAIL_SAMPLES, TAIL_STATISTICS
 from benchgate.model.result import Better, Kind
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from benchgate.gate.pairing import Pair
     from benchgate.model.result import BenchmarkResult, Launch, Metric, Series
 
-LEAST_TAIL_SAMPLES = 40
 _ALIKE_LOOPS = 1.5
 _QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95}
 

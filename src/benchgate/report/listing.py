@@ -1,54 +1,42 @@
-"""A result file's numbers and the list of benchmarks, on a terminal or as plain lines in a pipe."""
+"""The benchmarks that would be measured, one line each."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_text
-from benchgate.report.escape import plain_block, plain_line
-from benchgate.units import TIME_UNITS, format_duration, format_percent, format_value
+from benchgate.report.escape import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from benchgate.report.result_view import ListedBenchmark, ResultView, RunView, SeriesView
-
-_SERIES_COLUMNS = (
-    Column("benchmark", name=True),
-    Column("metric"),
-    Column("launches", right=True, drop=3),
-    Column("loops", right=True, drop=1),
-    Column("typical (p25)", right=True),
-    Column("median", right=True),
-    Column("tail (p95)", right=True, drop=4),
-    Column("spread", right=True, drop=2),
-)
-_LISTING_COLUMNS = (
+_COLUMNS = (
     Column("benchmark", name=True),
     Column("kind"),
     Column("defined at", drop=2),
     Column("tags", drop=1),
 )
-_LEGEND = (
-    "launches: processes x samples in each; loops: operations in one sample; "
-    "spread: between launches, as a share of the median"
-)
 
 
-def render_result(result: ResultView, console: Console) -> None:
-    """Print every benchmark and metric of a result file."""
-    for warning in result.warnings:
-        print_text(console, Text.assemble(("warning: ", "yellow"), plain_line(warning, 1000)))
-    for run in result.runs:
-        _print_run(console, run)
-        console.print()
-    took = f"measured in {format_duration(result.duration_s)}"
-    print_text(console, Text(f"{_LEGEND}; {took}.", "dim"))
+@dataclass(frozen=True, slots=True)
+class ListedBenchmark:
+    """A benchmark that would be measured.
+
+    Attributes:
+        kind: "python", "command".
+        location: `path:line` of its definition; None when unknown.
+    """
+
+    id: str
+    kind: str
+    location: str | None = None
+    tags: tuple[str, ...] = ()
 
 
 def render_listing(benchmarks: Sequence[ListedBenchmark], console: Console) -> None:
@@ -64,47 +52,6 @@ def render_listing(benchmarks: Sequence[ListedBenchmark], console: Console) -> N
         )
         for benchmark in benchmarks
     ]
-    print_columns(console, _LISTING_COLUMNS, lines)
+    print_columns(console, _COLUMNS, lines)
     console.print()
     print_text(console, Text(words.counted(len(benchmarks), "benchmark"), "dim"))
-
-
-def _print_run(console: Console, run: RunView) -> None:
-    title = f"{plain_line(run.arm)} {words.source(run.source)}, started {plain_line(run.started)}"
-    print_text(console, Text(title, "bold"))
-    machine = words.machine(run.environment)
-    if machine:
-        print_text(console, machine)
-    if not run.complete:
-        print_text(
-            console, Text("interrupted: this is a part of what was to be measured", "yellow")
-        )
-    if run.series:
-        console.print()
-        print_columns(console, _SERIES_COLUMNS, [_line(series) for series in run.series])
-    for benchmark, error in run.failures:
-        console.print()
-        print_text(console, Text(f"{plain_line(benchmark)} failed:", "bold red"))
-        for line in plain_block(error).splitlines():
-            print_text(console, line, indent=4)
-
-
-def _line(series: SeriesView) -> Line:
-    return Line(
-        cells=(
-            plain_line(series.benchmark),
-            plain_line(series.metric),
-            f"{series.launches} x {series.samples}",
-            str(series.loops),
-            _value(series, series.p25),
-            _value(series, series.median),
-            "" if series.p95 is None else _value(series, series.p95),
-            "" if series.spread_ratio is None else format_percent(series.spread_ratio),
-        ),
-        note="; ".join(map(plain_line, series.notes)),
-    )
-
-
-def _value(series: SeriesView, value: float) -> str:
-    display_unit = series.display_unit if series.display_unit in TIME_UNITS else None
-    return format_value(value, plain_line(series.unit), display_unit)

@@ -1,0 +1,1 @@
+"""From what was measured to the statistics that describe it. Nothing here decides."""

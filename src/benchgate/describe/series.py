@@ -1,0 +1,60 @@
+"""One metric of one benchmark in a line: what a typical launch measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.model.result import Kind
+from benchgate.model.statistics import SeriesStatistics
+from benchgate.stats.power import robust_spread
+from benchgate.stats.quantiles import nearest_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.model.result import BenchmarkResult, Series
+
+_LEAST_LAUNCHES = 2
+
+
+def summarise(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
+    """Take medians over the launches of a series, which has one at least."""
+    launches = [launch.samples for launch in series.launches]
+    counts = [len(samples) for samples in launches]
+    typical = launch_values(launches, 0.25)
+    return SeriesStatistics(
+        benchmark=benchmark.id,
+        metric=series.metric.name,
+        unit=series.metric.unit,
+        launches=len(launches),
+        samples=int(np.median(counts)),
+        loops=series.loops,
+        p25=float(np.median(typical)),
+        median=float(np.median(launch_values(launches, 0.5))),
+        p95=_tail(launches) if min(counts) >= LEAST_TAIL_SAMPLES else None,
+        spread_ratio=None if series.metric.kind is Kind.EXACT else _spread_ratio(typical),
+        better=series.metric.better,
+        kind=series.metric.kind,
+        display_unit=benchmark.display_unit,
+        notes=benchmark.notes,
+    )
+
+
+def launch_values(launches: Sequence[FloatArray], p: float) -> FloatArray:
+    """The p-quantile of each launch, shape (launches,)."""
+    return np.array([float(nearest_rank(samples, p)) for samples in launches])
+
+
+def _tail(launches: Sequence[FloatArray]) -> float:
+    return float(np.median(launch_values(launches, 0.95)))
+
+
+def _spread_ratio(values: FloatArray) -> float | None:
+    middle = float(np.median(values))
+    if len(values) < _LEAST_LAUNCHES or not middle:
+        return None
+    return float(robust_spread(values[np.newaxis])[0]) / abs(middle)

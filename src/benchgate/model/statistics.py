@@ -1,0 +1,291 @@
+"""The statistics of a result: what `benchgate show` tells, as plain numbers.
+
+Nothing of it is stored in a result file, which holds the samples that all of it is computed from.
+None stands for what does not exist, and `notes` beside it say why. Values are in base units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.model.result import Better, Kind
+
+if TYPE_CHECKING:
+    from benchgate.interval import Interval
+    from benchgate.model.environment import Environment
+    from benchgate.model.result import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """One quantile of all samples.
+
+    Attributes:
+        name: "min", "p25", "p99.9", "max".
+        p: as a fraction.
+        interval: by resampling launches, then samples within them.
+        note: e.g. "equals the maximum": there are too few samples to tell them apart.
+    """
+
+    name: str
+    p: float
+    value: float
+    interval: Interval | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean and what it is worth if its values are independent of each other.
+
+    Attributes:
+        n: how many values.
+        sd, cv: standard deviation (ddof = 1), and as a fraction of the mean.
+        sem: standard error of the mean; the Winsorized one of a trimmed sample.
+    """
+
+    n: int
+    mean: float
+    sd: float | None = None
+    cv: float | None = None
+    sem: float | None = None
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """The same without outliers. No test and no quantile leaves any sample out.
+
+    Attributes:
+        mode: "none", "top5", "both5", "iqr" or "mad".
+        dropped_low, dropped_high: how many values below and above were left out.
+    """
+
+    mode: str
+    dropped_low: int
+    dropped_high: int
+    mean: Mean
+
+
+@dataclass(frozen=True, slots=True)
+class WithinLaunch:
+    """How the samples of a launch depend on their neighbours: medians over the launches.
+
+    Attributes:
+        lag_one: autocorrelation of neighbouring samples.
+        effective_n: how many independent samples a launch's samples are worth.
+        samples: how many it has.
+    """
+
+    lag_one: float
+    effective_n: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class BetweenLaunches:
+    """How the launches differ.
+
+    Attributes:
+        between_ratio, within_ratio: standard deviation between and within launches, as
+            fractions of the mean.
+        intraclass_correlation: the share of the variance that lies between launches.
+        understatement: standard error that counts launches / one that pools all samples.
+        mean: of the launches' means, each launch one value.
+        trend_p: of the test of a trend in the launches' p25, in the order of measurement.
+    """
+
+    between_ratio: float | None
+    within_ratio: float | None
+    intraclass_correlation: float | None
+    understatement: float | None
+    mean: Mean
+    trend_p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """Launches on each side that would find a change.
+
+    Attributes:
+        change_ratio: e.g. 0.02.
+        launches: None when it is more than were counted to.
+    """
+
+    change_ratio: float
+    launches: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a comparison of two such runs, measured apart, could find in one row.
+
+    Attributes:
+        spread_ratio: robust spread of the launches' p25.
+        alpha, power: that the promises hold for.
+        detectable_ratio: the smallest ratio found with so many launches on each side; None
+            where so few reach no p of alpha.
+    """
+
+    spread_ratio: float
+    alpha: float
+    power: float
+    detectable_ratio: float | None
+    needed: tuple[Needed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Warmup:
+    """How the samples of a launch settle.
+
+    Attributes:
+        curve: what a launch measures first, median over the launches at each place.
+        discarded: how many values of it are warm-up and no samples.
+        launches: that have enough values to tell.
+        settled: of these, how many settle at all.
+        settled_at: the place in the curve from which most of them are steady.
+    """
+
+    curve: tuple[float, ...]
+    discarded: int
+    launches: int
+    settled: int
+    settled_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesDetail:
+    """Everything that can be said of one series.
+
+    Attributes:
+        samples: in all launches.
+        timer_ratio: cost of reading the clock / time of one sample.
+        notes: why something is missing, and what not to trust.
+    """
+
+    samples: int
+    quantiles: tuple[Quantile, ...]
+    full: Mean
+    trimmed: Trimmed
+    within: WithinLaunch | None = None
+    between: BetweenLaunches | None = None
+    reach: Reach | None = None
+    warmup: Warmup | None = None
+    timer_ratio: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesStatistics:
+    """One metric of one benchmark.
+
+    Attributes:
+        unit: base unit of all values.
+        launches: how many.
+        samples: in one launch; the median over the launches.
+        loops: operations in one sample.
+        p25, median, p95: of a launch; medians over the launches. p95 is None where a launch has
+            too few samples for a tail.
+        spread_ratio: robust spread of the launches' p25, as a fraction of their median; None
+            for one launch.
+        display_unit: the unit its author wants times shown in.
+        notes: what a reader of the numbers must know.
+        detail: where it was asked for.
+    """
+
+    benchmark: str
+    metric: str
+    unit: str
+    launches: int
+    samples: int
+    loops: int
+    p25: float
+    median: float
+    p95: float | None
+    spread_ratio: float | None
+    better: Better = Better.LOWER
+    kind: Kind = Kind.SAMPLED
+    display_unit: str | None = None
+    notes: tuple[str, ...] = ()
+    detail: SeriesDetail | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """One cell of a parameter grid.
+
+    Attributes:
+        label: its parameters, "n=100".
+        median: of the launches' p25.
+    """
+
+    label: str
+    launches: int
+    median: float
+
+
+@dataclass(frozen=True, slots=True)
+class GridPair:
+    """Two cells compared.
+
+    Attributes:
+        ratio: second / first, of the medians.
+        p, p_adjusted: two-sided Mann-Whitney, adjusted by Holm over the pairs of the grid.
+    """
+
+    first: str
+    second: str
+    ratio: float | None
+    p: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A benchmark with parameters: does any of them matter, and which differ.
+
+    Attributes:
+        benchmark: the id without its parameters.
+        h, df, p: the Kruskal-Wallis test over all cells.
+    """
+
+    benchmark: str
+    metric: str
+    unit: str
+    cells: tuple[GridCell, ...]
+    h: float
+    df: int
+    p: float
+    pairs: tuple[GridPair, ...]
+    notes: tuple[str, ...] = ()
+    display_unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatistics:
+    """One arm.
+
+    Attributes:
+        arm: "head" or "base".
+        failures: benchmark and error of those that failed.
+        grids: benchmarks with parameters, where details were asked for.
+    """
+
+    arm: str
+    source: Source
+    started: str
+    complete: bool
+    environment: Environment
+    series: tuple[SeriesStatistics, ...]
+    failures: tuple[tuple[str, str], ...] = ()
+    grids: tuple[Grid, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResultStatistics:
+    """One result file, the head's run first."""
+
+    runs: tuple[RunStatistics, ...]
+    duration_s: float = 0.0
+    warnings: tuple[str, ...] = ()

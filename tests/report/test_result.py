@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from benchgate.model.environment import Environment
+from benchgate.model.result import Source
+from benchgate.model.statistics import ResultStatistics, RunStatistics, SeriesStatistics
+from benchgate.report.result import render_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RUN = RunStatistics(
+    arm="head",
+    source=Source(sha="e4f5a6b7c8d9", dirty=True),
+    started="2026-11-21T07:29:04Z",
+    complete=False,
+    environment=Environment(cpu_model="AMD EPYC 7763", cpu_count=4, os="Debian GNU/Linux 12"),
+    series=(
+        SeriesStatistics("json/dumps", "time", "s", 12, 45, 16, 1.21e-5, 1.23e-5, 1.4e-5, 0.021),
+        SeriesStatistics("json/dumps", "peak_rss", "B", 12, 1, 1, 5e7, 5e7, None, 0.004),
+        SeriesStatistics(
+            "cli/start[\x1b[2J]",
+            "time",
+            "s",
+            1,
+            6,
+            1,
+            0.03,
+            0.031,
+            None,
+            None,
+            display_unit="ms",
+            notes=("not pinned",),
+        ),
+    ),
+    failures=(("db/insert", "ValueError: gone\n  at \x1b[31mx\x1b[0m"),),
+)
+RESULT = ResultStatistics(runs=(RUN,), duration_s=42.0, warnings=("the machine was busy",))
+
+
+def console(width: int | None) -> tuple[Console, io.StringIO]:
+    stream = io.StringIO()
+    terminal = width is not None
+    return Console(
+        file=stream, width=width or 80, force_terminal=terminal, color_system=None
+    ), stream
+
+
+@pytest.mark.parametrize("width", [None, 60, 80, 120])
+def test_a_result_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
+    target, stream = console(width)
+
+    render_result(RESULT, target)
+
+    text = "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+    assert max(map(len, text.splitlines())) <= (width or 200)
+    assert "\x1b" not in text
+    golden(f"result-{width or 'pipe'}.txt", text)
