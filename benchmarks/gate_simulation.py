@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from benchgate.config import loads
-from benchgate.gate.evidence import LEAST_TAIL_SAMPLES
+from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate.plan import follow_up
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings

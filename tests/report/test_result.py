@@ -8,7 +8,7 @@ from rich.console import Console
 
 from benchgate.model.environment import Environment
 from benchgate.model.result import Source
-from benchgate.model.statistics import ResultStatistics, RunStatistics, SeriesStatistics
+from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 from benchgate.report.result import render_result
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ RUN = RunStatistics(
             notes=("not pinned",),
         ),
     ),
-    failures=(("db/insert", "ValueError: gone\n  at \x1b[31mx\x1b[0m"),),
+    failures=(Failure("db/insert", "ValueError: gone\n  at \x1b[31mx\x1b[0m"),),
 )
 RESULT = ResultStatistics(runs=(RUN,), duration_s=42.0, warnings=("the machine was busy",))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.describe.series import summarise
 from benchgate.model.result import CANARY_ID, Status
-from benchgate.model.statistics import ResultStatistics, RunStatistics
+from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,5 +35,5 @@ def _describe_run(arm: str, run: Run, wanted: Callable[[str], bool]) -> RunStati
         complete=run.complete,
         environment=run.environment,
         series=tuple(summarise(b, s) for b in shown for s in b.series if s.launches),
-        failures=tuple((b.id, b.error or "") for b in shown if b.status is Status.FAILED),
+        failures=tuple(Failure(b.id, b.error or "") for b in shown if b.status is Status.FAILED),
     )

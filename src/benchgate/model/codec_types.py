@@ -69,10 +69,20 @@ T = TypeVar("T")
 # JSON knows neither enumerations nor tuples: a string and an array stand for them.
 Word: TypeAlias = Annotated[T, Field(strict=False)]
 Pair: TypeAlias = Annotated[tuple[T, T], Field(strict=False)]
+Many: TypeAlias = Annotated[tuple[T, ...], Field(strict=False)]
 
 Name: TypeAlias = Annotated[Text, Field(min_length=1)]
 Count: TypeAlias = Annotated[int, Field(ge=0)]
 Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+
+
+class IntervalRecord(Record):
+    """Where the true value lies with this confidence, and by which method."""
+
+    low: float
+    high: float
+    confidence: Probability
+    method: Text
 
 
 class _Numbers:

@@ -263,12 +263,19 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """A benchmark that failed, and how."""
+
+    benchmark: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunStatistics:
     """One arm.
 
     Attributes:
         arm: "head" or "base".
-        failures: benchmark and error of those that failed.
         grids: benchmarks with parameters, where details were asked for.
     """
 
@@ -278,7 +285,7 @@ class RunStatistics:
     complete: bool
     environment: Environment
     series: tuple[SeriesStatistics, ...]
-    failures: tuple[tuple[str, str], ...] = ()
+    failures: tuple[Failure, ...] = ()
     grids: tuple[Grid, ...] = ()
 
 

@@ -64,6 +64,22 @@ def print_text(console: Console, text: str | Text, *, indent: int = 0) -> None:
     console.print(body, soft_wrap=True, highlight=False)
 
 
+def print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
+    """Labels with a sentence each, which is wrapped beside its label on a terminal."""
+    width = max((cell_len(label) for label, _ in facts), default=0) + len(_GAP)
+    for label, sentence in facts:
+        start = label + " " * (width - cell_len(label))
+        text = _encodable(Text(start + sentence), console)
+        if console.is_terminal:
+            rest = max(console.width - width, _NAME_WANTED)
+            wrapped = text[width:].wrap(console, rest)
+            for index, line in enumerate(wrapped):
+                lead = text[:width] if index == 0 else Text(" " * width)
+                console.print(lead + line, highlight=False)
+        else:
+            console.print(text, soft_wrap=True, highlight=False)
+
+
 def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[Line]) -> None:
     """The lines below a line of titles; columns without any content are left out."""
     shown = {i for i in range(len(columns)) if any(line.cells[i] for line in lines)}

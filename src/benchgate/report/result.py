@@ -9,7 +9,7 @@ from rich.text import Text
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.escape import plain_block, plain_line
-from benchgate.units import TIME_UNITS, format_duration, format_percent, format_value
+from benchgate.units import format_duration, format_percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,10 +56,10 @@ def _print_run(console: Console, run: RunStatistics) -> None:
     if run.series:
         console.print()
         print_columns(console, _COLUMNS, [_line(series) for series in run.series])
-    for benchmark, error in run.failures:
+    for failure in run.failures:
         console.print()
-        print_text(console, Text(f"{plain_line(benchmark)} failed:", "bold red"))
-        for line in plain_block(error).splitlines():
+        print_text(console, Text(f"{plain_line(failure.benchmark)} failed:", "bold red"))
+        for line in plain_block(failure.error).splitlines():
             print_text(console, line, indent=4)
 
 
@@ -70,15 +70,10 @@ def _line(series: SeriesStatistics) -> Line:
             plain_line(series.metric),
             f"{series.launches} x {series.samples}",
             str(series.loops),
-            _value(series, series.p25),
-            _value(series, series.median),
-            "" if series.p95 is None else _value(series, series.p95),
+            words.series_value(series, series.p25),
+            words.series_value(series, series.median),
+            "" if series.p95 is None else words.series_value(series, series.p95),
             "" if series.spread_ratio is None else format_percent(series.spread_ratio),
         ),
         note="; ".join(map(plain_line, series.notes)),
     )
-
-
-def _value(series: SeriesStatistics, value: float) -> str:
-    display_unit = series.display_unit if series.display_unit in TIME_UNITS else None
-    return format_value(value, plain_line(series.unit), display_unit)

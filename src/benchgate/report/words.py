@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from benchgate.model.environment import Environment
     from benchgate.model.result import Source
+    from benchgate.model.statistics import Grid, SeriesStatistics
     from benchgate.model.verdict import Row
 
 _STATISTICS = {
@@ -33,8 +34,10 @@ _MAIN_METRIC = "time"
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun: "1 round", "12 rounds"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """A number with its noun: "1 round", "12 rounds", "2 launches"."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def name(row: Row, limit: int = 300) -> str:
@@ -60,6 +63,12 @@ def value(row: Row, number: float | None) -> str:
         return ""
     display_unit = row.display_unit if row.display_unit in TIME_UNITS else None
     return format_value(number, plain_line(row.unit), display_unit)
+
+
+def series_value(series: SeriesStatistics | Grid, number: float) -> str:
+    """A value in the unit of a series."""
+    display_unit = series.display_unit if series.display_unit in TIME_UNITS else None
+    return format_value(number, plain_line(series.unit), display_unit)
 
 
 def change(row: Row) -> str:

@@ -1,0 +1,86 @@
+"""Everything else that is known of two arms of a row, whichever rule decided it.
+
+It is computed from all rounds, those that raised a suspicion among them: it describes what was
+measured and decides nothing. Ratios are head / base as measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchgate.interval import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class RatioEstimate:
+    """One way to estimate the ratio.
+
+    Attributes:
+        name: what is estimated, "Hodges-Lehmann, of rounds".
+        interval: None where there are too few launches for the confidence asked for.
+    """
+
+    name: str
+    ratio: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """One test that nothing changed.
+
+    Attributes:
+        name: "Wilcoxon signed rank", "Mann-Whitney, exact".
+        p: two-sided.
+        p_greater, p_less: one-sided, against a head that measures more, or less, than the base.
+    """
+
+    name: str
+    p: float
+    p_greater: float | None = None
+    p_less: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How far the launches' values of the arms lie apart, > 0 where the head's are greater.
+
+    Attributes:
+        cliffs_delta: P(head > base) - P(head < base).
+        vargha_delaney_a: P(head > base), ties counted half.
+        cohens_d, hedges_g: difference of the means in standard deviations; None without spread.
+        magnitude: of Cliff's delta, in words.
+    """
+
+    cliffs_delta: float
+    vargha_delaney_a: float
+    cohens_d: float | None
+    hedges_g: float | None
+    magnitude: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two arms of one row.
+
+    Attributes:
+        launches: of base and head, all of them.
+        q: the two-sided p of the first test, adjusted by Benjamini and Hochberg over all rows.
+        power: that the next two promise.
+        detectable_ratio: the smallest that so many launches would find.
+        launches_needed: on each side, to find a change of the margin; None when it is more than
+            were counted to.
+        notes: what not to trust.
+    """
+
+    launches: tuple[int, int]
+    ratios: tuple[RatioEstimate, ...]
+    tests: tuple[Significance, ...]
+    effect: Effect
+    q: float | None
+    power: float
+    detectable_ratio: float | None
+    launches_needed: int | None
+    notes: tuple[str, ...] = ()

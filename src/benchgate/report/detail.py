@@ -1,0 +1,195 @@
+"""All that is known of one series, on a terminal or as plain lines in a pipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from benchgate.model.result import Kind
+from benchgate.report import words
+from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
+from benchgate.report.escape import plain_line
+from benchgate.report.sparkline import sparkline
+from benchgate.units import format_change, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from benchgate.interval import Interval
+    from benchgate.model.statistics import (
+        BetweenLaunches,
+        Mean,
+        Reach,
+        SeriesDetail,
+        SeriesStatistics,
+        Warmup,
+    )
+
+_MEAN_COLUMNS = (
+    Column("mean of", name=True),
+    Column("n", right=True, drop=1),
+    Column("mean", right=True),
+    Column("sd", right=True),
+    Column("CV", right=True, drop=3),
+    Column("SEM", right=True, drop=4),
+    Column("interval", right=True),
+    Column("method", drop=2),
+)
+_MORE = "more than 1000"
+_TREND_P = 0.01
+_TIMER_RATIO = 0.01
+
+
+def print_detail(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
+    """Print the block of one series."""
+    title = f"{plain_line(series.benchmark)}, {plain_line(series.metric)}"
+    print_text(console, Text(title, "bold"))
+    if series.kind is Kind.SAMPLED:
+        print_text(console, _size(series, detail))
+        console.print()
+        _print_quantiles(console, series, detail)
+        console.print()
+        _print_means(console, series, detail)
+        console.print()
+    print_facts(console, list(_facts(series, detail)))
+
+
+def _size(series: SeriesStatistics, detail: SeriesDetail) -> str:
+    each = words.counted(series.samples, "sample")
+    loops = f" of {series.loops} operations" if series.loops > 1 else ""
+    in_all = f": {detail.samples} samples" if series.launches > 1 < series.samples else ""
+    return f"{words.counted(series.launches, 'launch')} x {each}{loops}{in_all}"
+
+
+def _print_quantiles(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
+    methods = dict.fromkeys(q.interval.method for q in detail.quantiles if q.interval)
+    columns = (
+        Column("of all samples", name=True),
+        Column("value", right=True),
+        Column(_interval_title(detail), right=True),
+        Column("by " + ", ".join(methods) if methods else ""),
+    )
+    lines = [
+        Line(
+            (
+                q.name,
+                words.series_value(series, q.value),
+                _ends(series, q.interval),
+                q.note,
+            )
+        )
+        for q in detail.quantiles
+    ]
+    print_columns(console, columns, lines)
+
+
+def _print_means(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
+    trimmed = detail.trimmed
+    dropped = f"{trimmed.dropped_low} below and {trimmed.dropped_high} above left out"
+    rows = [("all samples", detail.full)]
+    if trimmed.mode != "none":
+        rows.append((f"without outliers ({trimmed.mode}: {dropped})", trimmed.mean))
+    if detail.between:
+        rows.append(("launches", detail.between.mean))
+    print_columns(console, _MEAN_COLUMNS, [_mean(series, name, mean) for name, mean in rows])
+
+
+def _mean(series: SeriesStatistics, name: str, mean: Mean) -> Line:
+    return Line(
+        (
+            name,
+            str(mean.n),
+            words.series_value(series, mean.mean),
+            "" if mean.sd is None else words.series_value(series, mean.sd),
+            "" if mean.cv is None else format_percent(mean.cv),
+            "" if mean.sem is None else words.series_value(series, mean.sem),
+            _ends(series, mean.interval),
+            mean.interval.method if mean.interval else "",
+        )
+    )
+
+
+def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str, str]]:
+    if series.kind is not Kind.SAMPLED:
+        yield "value", words.series_value(series, series.median)
+    if detail.between:
+        yield from _noise(detail.between)
+    if detail.within:
+        found = detail.within
+        yield (
+            "within",
+            (
+                f"neighbouring samples of a launch correlate by {found.lag_one:.2f}, so that "
+                f"{found.samples} are worth {found.effective_n:.0f} independent ones"
+            ),
+        )
+    if detail.reach:
+        yield "could see", _reach(detail.reach, series.launches)
+    if detail.warmup:
+        yield "warm-up", _warmup(detail.warmup)
+    if detail.timer_ratio is not None:
+        share = format_percent(detail.timer_ratio)
+        raise_loops = ": raise `number`" if detail.timer_ratio > _TIMER_RATIO else ""
+        yield "timer", f"reading the clock takes {share} of a sample{raise_loops}"
+    for note in (*detail.notes, *series.notes):
+        yield "note", plain_line(note)
+
+
+def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
+    ratios = ((found.between_ratio, "between launches"), (found.within_ratio, "within a launch"))
+    parts = [f"{format_percent(ratio)} {where}" for ratio, where in ratios if ratio is not None]
+    share, times = found.intraclass_correlation, found.understatement
+    if share is not None:
+        parts.append(f"{format_percent(share)} of the variance lies between launches")
+    if times is not None and times > 1:
+        parts.append(f"pooling all samples understates the error {times:.1f} times")
+    if parts:
+        yield "spread", "; ".join(parts)
+    if found.trend_p is not None:
+        drift = "drift" if found.trend_p <= _TREND_P else "do not drift"
+        p = words.probability(found.trend_p)
+        yield "order", f"the launches {drift} in the order in which they were measured (p {p})"
+
+
+def _reach(found: Reach, launches: int) -> str:
+    promise = f"{format_percent(found.power)} of the time, at alpha {format_percent(found.alpha)}"
+    if found.detectable_ratio is None:
+        seen = f"nothing: {launches} against {launches} launches are too few for alpha"
+        seen += f" {format_percent(found.alpha)}"
+    else:
+        change = format_change(found.detectable_ratio)
+        seen = f"{change} from one such run to another ({promise})"
+    needed = ", ".join(
+        f"{_MORE if n.launches is None else n.launches} for {format_percent(n.change_ratio)}"
+        for n in found.needed
+    )
+    return f"{seen}; launches needed: {needed}"
+
+
+def _warmup(found: Warmup) -> str:
+    if found.settled_at is None:
+        where = f"none of {words.counted(found.launches, 'launch')} settles"
+    else:
+        kept = found.settled_at - found.discarded
+        place = "with the first sample" if kept <= 0 else f"at sample {kept + 1}"
+        where = (
+            f"{found.settled} of {words.counted(found.launches, 'launch')} settle, mostly {place}"
+        )
+    discarded = f"after {words.counted(found.discarded, 'discarded one')}"
+    return " ".join(part for part in (sparkline(found.curve), f"{where} {discarded}") if part)
+
+
+def _interval_title(detail: SeriesDetail) -> str:
+    found = [q.interval for q in detail.quantiles if q.interval]
+    return f"{format_percent(found[0].confidence)} interval" if found else "interval"
+
+
+def _ends(series: SeriesStatistics, interval: Interval | None) -> str:
+    if interval is None:
+        return ""
+    low, high = (words.series_value(series, end) for end in (interval.low, interval.high))
+    number, _, unit = low.partition(" ")
+    return f"{number if high.endswith(f' {unit}') else low} to {high}"
