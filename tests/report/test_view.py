@@ -65,7 +65,7 @@ def test_nothing_in_a_view_can_move_a_cursor(samples: Mapping[str, Verdict]) -> 
 
     for row in view.rows:
         for field in fields(row):
-            text = getattr(row, field.name)
+            text = str(getattr(row, field.name))
             assert all(c.isprintable() or (c == "\n" and field.name == "error") for c in text)
 
 

@@ -52,12 +52,17 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All rows, unsorted, and what each tested row still needs."""
+    """All rows, unsorted, and what each tested row still needs.
+
+    Attributes:
+        evidence: what the rows rest on that have a statistic of launches.
+    """
 
     rows: tuple[Row, ...]
     needs: tuple[Need, ...] = ()
     warnings: tuple[str, ...] = ()
     base_benchmarks: int = 0
+    evidence: tuple[Evidence, ...] = ()
 
 
 def judge(
@@ -89,6 +94,7 @@ def judge(
         tuple(needs),
         (warning,) if warning else (),
         sum(1 for b in base.benchmarks if not is_canary(b)),
+        tuple(evidences),
     )
 
 

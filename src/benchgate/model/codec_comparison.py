@@ -16,7 +16,7 @@ class RatioEstimateRecord(Record):
 
     def estimate(self) -> RatioEstimate:
         """What was read."""
-        interval = self.interval and Interval(**self.interval.model_dump())
+        interval = Interval(**self.interval.model_dump()) if self.interval else None
         return RatioEstimate(self.name, self.ratio, interval)
 
 

@@ -13,6 +13,8 @@ from benchgate.model.result import Better, Source, Tier
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchgate.model.comparison import Comparison
+
 
 class Outcome(StrEnum):
     """Of one row."""
@@ -69,6 +71,7 @@ class Row:
         detectable: the smallest ratio (on the side > 1) that could have been seen.
         rounds_needed: how many more rounds would settle an open row.
         advisory: the evidence alone must not fail a build.
+        detail: every other estimate and test, where it was asked for.
         error: why it failed, one line, then its output's tail.
     """
 
@@ -93,6 +96,7 @@ class Row:
     rounds_needed: int | None = None
     advisory: bool = False
     classical: Classical | None = None
+    detail: Comparison | None = None
     notes: tuple[str, ...] = ()
     error: str | None = None
     location: str | None = None

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from benchgate.model.verdict import Decision, Outcome
-from benchgate.report.columns import Column, Line, print_columns, print_text
+from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
+    from benchgate.report.comparison import ComparisonView
     from benchgate.report.view import Group, RowView, VerdictView
 
 _DECISION_STYLES = {
@@ -57,6 +58,10 @@ def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = Fa
     _print_errors(console, verdict.attention)
     if verbose:
         _print_evidence(console, rows)
+    for row in verdict.rows:
+        if row.detail:
+            console.print()
+            _print_detail(console, row.detail, verdict.interval_title)
     console.print()
     print_text(console, Text(verdict.last_line, "dim"))
 
@@ -109,6 +114,27 @@ def _print_errors(console: Console, rows: Sequence[RowView]) -> None:
             print_text(console, Text(f"{row.benchmark}{place} failed:", "bold"))
             for line in row.error.splitlines():
                 print_text(console, line, indent=4)
+
+
+def _print_detail(console: Console, detail: ComparisonView, interval_title: str) -> None:
+    print_text(console, Text(detail.title, "bold"))
+    ratios = (
+        Column("change by", name=True),
+        Column("estimate", right=True),
+        Column(interval_title, right=True),
+        Column("method", drop=1),
+    )
+    print_columns(console, ratios, list(map(Line, detail.ratios)))
+    console.print()
+    tests = (
+        Column("test", name=True),
+        Column("p two-sided", right=True),
+        Column("p head greater", right=True),
+        Column("p head less", right=True),
+    )
+    print_columns(console, tests, list(map(Line, detail.tests)))
+    console.print()
+    print_facts(console, detail.facts)
 
 
 def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:

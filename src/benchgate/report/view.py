@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.model.verdict import Outcome, Row
 from benchgate.report import words
+from benchgate.report.comparison import ComparisonView, view_comparison
 from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import headline
 from benchgate.report.notes import note
@@ -34,6 +35,7 @@ class RowView:
         note: what a reader needs to know, in words.
         error: the tail of a failed benchmark's output, several lines.
         test, p_raw, detectable, classical: for those who want to check the decision.
+        detail: every other estimate and test, where it was asked for.
     """
 
     outcome: Outcome
@@ -53,6 +55,7 @@ class RowView:
     p_raw: str
     detectable: str
     classical: str
+    detail: ComparisonView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,7 @@ def _row(row: Row) -> RowView:
         p_raw=words.probability(row.p),
         detectable=words.detectable(row),
         classical=words.classical(row),
+        detail=view_comparison(row, row.detail) if row.detail else None,
     )
 
 

@@ -89,6 +89,11 @@ def interval(row: Row) -> str:
         return f"{format_change(low)} or more"
     if low <= 0:
         return f"{format_change(high)} or less"
+    return change_span(low, high)
+
+
+def change_span(low: float, high: float) -> str:
+    """Two ratios as changes: "+12.1 to +17.0 %"."""
     return _span(format_change(low), format_change(high))
 
 

@@ -1,0 +1,95 @@
+"""The details of a row as strings: every other estimate and test of its two arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.report import words
+from benchgate.report.escape import plain_line
+from benchgate.units import format_change, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.model.comparison import Comparison, Effect
+    from benchgate.model.verdict import Row
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """The details of one row; "" stands for what does not apply.
+
+    Attributes:
+        title: benchmark and statistic.
+        ratios: name, change, interval and the method of the interval.
+        tests: name, two-sided p, p of a greater head, p of a lesser one.
+        facts: a label and a sentence each.
+    """
+
+    title: str
+    ratios: tuple[tuple[str, str, str, str], ...]
+    tests: tuple[tuple[str, str, str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def view_comparison(row: Row, found: Comparison) -> ComparisonView:
+    """Turn a comparison into strings."""
+    return ComparisonView(
+        title=f"{words.name(row)}, {words.statistic(row)}",
+        ratios=tuple(
+            (
+                plain_line(one.name),
+                format_change(one.ratio),
+                words.change_span(one.interval.low, one.interval.high) if one.interval else "",
+                plain_line(one.interval.method) if one.interval else "",
+            )
+            for one in found.ratios
+        ),
+        tests=tuple(
+            (
+                plain_line(one.name),
+                words.probability(one.p),
+                words.probability(one.p_greater),
+                words.probability(one.p_less),
+            )
+            for one in found.tests
+        ),
+        facts=tuple(_facts(row, found)),
+    )
+
+
+def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
+    yield "effect", _effect(found.effect)
+    if found.q is not None:
+        q = words.probability(found.q)
+        yield "q", f"{q}: the first p, adjusted for the false discovery rate over all rows"
+    if found.detectable_ratio is not None:
+        seen = format_change(found.detectable_ratio)
+        yield "could see", f"{seen} and more, {format_percent(found.power)} of the time"
+    yield "launches", " ".join(_launches(row, found))
+    for note in found.notes:
+        yield "note", plain_line(note)
+
+
+def _effect(effect: Effect) -> str:
+    above = format_percent(effect.vargha_delaney_a)
+    parts = [
+        f"{plain_line(effect.magnitude)} (Cliff's delta {effect.cliffs_delta:+.2f})",
+        f"a launch of the head measures more than one of the base in {above} of pairs (A)",
+    ]
+    if effect.cohens_d is not None:
+        parts.append(f"Cohen's d {effect.cohens_d:+.2f}")
+    if effect.hedges_g is not None:
+        parts.append(f"Hedges' g {effect.hedges_g:+.2f}")
+    return "; ".join(parts)
+
+
+def _launches(row: Row, found: Comparison) -> Iterator[str]:
+    base, head = found.launches
+    yield f"{base} v {head}, all of them, of which the decision rests on {words.rounds(row)};"
+    margin = format_percent(row.margin or 0)
+    if found.launches_needed is None:
+        yield f"to find a change of {margin} would take more than 1000"
+    else:
+        yield f"to find a change of {margin} would take {found.launches_needed}"
