@@ -168,6 +168,17 @@ def test_p_is_the_share_of_deals_at_least_as_extreme(x: list[int], y: list[int])
     assert result.p_less[0] == pytest.approx((sums <= observed).mean(), rel=1e-12)
 
 
+def test_many_rows_are_the_same_as_each_alone() -> None:
+    rng = np.random.default_rng(12)
+    for steps in (1, 2, 12, 10**6):
+        x, y = rng.integers(0, steps, size=(2, 60, 9)).astype(np.float64)
+        together = mann_whitney(x, y)
+        for k in range(60):
+            alone = mann_whitney(x[k : k + 1], y[k : k + 1])
+            assert alone.p_greater[0] == together.p_greater[k]
+            assert alone.p_less[0] == together.p_less[k]
+
+
 @given(values, values)
 def test_swapping_the_arms_swaps_the_sides(x: list[int], y: list[int]) -> None:
     forward, backward = mann_whitney(row(*x), row(*y)), mann_whitney(row(*y), row(*x))

@@ -17,6 +17,7 @@ from scipy.special import ndtr
 
 from benchgate.stats.checks import require_two_arms
 from benchgate.stats.ranks import doubled_midranks, rows_by_pattern
+from benchgate.stats.ranksum import rank_sum_ways, rank_sum_ways_of_each
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray, IntArray
@@ -98,7 +99,7 @@ def mann_whitney_classical(x: FloatArray, y: FloatArray) -> FloatArray:
 def mann_whitney_lower(n1: int, n2: int) -> FloatArray:
     """P(U <= u) for u = 0 .. n1 * n2 without ties, from the distribution that `auto` uses."""
     if n1 + n2 <= EXACT_UNTIED:
-        return _rank_sum_tails(tuple(range(n1 + n2)), n2)[0]
+        return _untied_lower(n1, n2)
     u = np.arange(n1 * n2 + 1)
     sd = math.sqrt(n1 * n2 * (n1 + n2 + 1) / 12)
     lower: FloatArray = ndtr((u - n1 * n2 / 2 + 0.5) / sd)
@@ -131,45 +132,31 @@ def _exact_rows(ranks: IntArray, method: Method) -> BoolArray:
 
 
 def _exact_p(ranks: IntArray, n2: int) -> tuple[FloatArray, FloatArray]:
-    rank_sum = ranks[:, -n2:].sum(axis=1)
+    # Ranks counted from 0 in their largest common step keep the tables small.
+    above = ranks - ranks.min(axis=1, keepdims=True)
+    reduced = above // np.maximum(1, np.gcd.reduce(above, axis=1, keepdims=True))
+    rank_sum = reduced[:, -n2:].sum(axis=1)
     p_greater = np.empty(len(ranks))
     p_less = np.empty(len(ranks))
-    for pattern, rows in rows_by_pattern(ranks):
-        # Ranks counted from 0 in their largest common step keep the table small.
-        above = [rank - pattern[0] for rank in pattern]
-        step = math.gcd(*above) or 1
-        reduced = tuple(rank // step for rank in above)
-        lower, upper = _rank_sum_tails(reduced, n2)
-        s = (rank_sum[rows] - n2 * pattern[0]) // step - sum(reduced[:n2])
-        p_greater[rows] = upper[s]
-        p_less[rows] = lower[s]
+    groups = list(rows_by_pattern(reduced))
+    ways_of_each = rank_sum_ways_of_each([pattern for pattern, _ in groups], n2)
+    for (pattern, rows), ways in zip(groups, ways_of_each, strict=True):
+        s = rank_sum[rows] - sum(pattern[:n2])
+        p_greater[rows] = _cumulated(ways[::-1], ranks.shape[1], n2)[::-1][s]
+        p_less[rows] = _cumulated(ways, ranks.shape[1], n2)[s]
     return p_greater, p_less
 
 
-def rank_sum_ways(ranks: tuple[int, ...], k: int) -> FloatArray:
-    """In how many ways k of `ranks`, whole numbers in ascending order, have each sum.
-
-    The first element belongs to the least possible sum, the last to the greatest. The ranks
-    0, 1, ..., n - 1 give the distribution of U in k v n - k values without ties.
-    """
-    greatest = sum(ranks[len(ranks) - k :])
-    ways = np.zeros((k + 1, greatest + 1))
-    ways[0, 0] = 1.0
-    for rank in ranks:
-        ways[1:, rank:] += ways[:-1, : greatest + 1 - rank]
-    return ways[k, sum(ranks[:k]) :]
-
-
 @lru_cache(maxsize=16)
-def _rank_sum_tails(ranks: tuple[int, ...], k: int) -> tuple[FloatArray, FloatArray]:
-    """P(S <= s) and P(S >= s) of the sum S of k ranks drawn at random, as `rank_sum_ways`."""
-    ways = rank_sum_ways(ranks, k)
-    total = math.comb(len(ranks), k)
-    lower = np.minimum(1.0, np.cumsum(ways) / total)
-    upper = np.minimum(1.0, np.cumsum(ways[::-1])[::-1] / total)
+def _untied_lower(n1: int, n2: int) -> FloatArray:
+    lower = _cumulated(rank_sum_ways(tuple(range(n1 + n2)), n2), n1 + n2, n2)
     lower.flags.writeable = False
-    upper.flags.writeable = False
-    return lower, upper
+    return lower
+
+
+def _cumulated(ways: FloatArray, n: int, k: int) -> FloatArray:
+    probability: FloatArray = np.minimum(1.0, np.cumsum(ways) / math.comb(n, k))
+    return probability
 
 
 def _asymptotic_p(ranks: IntArray, n1: int) -> tuple[FloatArray, FloatArray]:

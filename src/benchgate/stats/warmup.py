@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.stats.checks import require_vector
-from benchgate.stats.mannwhitney import rank_sum_ways
+from benchgate.stats.ranksum import rank_sum_ways
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
