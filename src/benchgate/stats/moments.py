@@ -1,0 +1,87 @@
+"""Mean, spread and standard error of one sample."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.stats.checks import require_vector
+from benchgate.stats.scaling import binary_scaled
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Mean and spread of one sample, in the unit of the data but for `n` and `cv`.
+
+    Attributes:
+        n: how many values.
+        mean: arithmetic mean, never outside the range of the values.
+        sd: standard deviation, ddof = 1, exactly 0 for equal values; None for n = 1.
+        sem: standard error of the mean, sd / sqrt(n), if no value depends on another; None for
+            n = 1.
+        cv: coefficient of variation, sd / mean, a fraction; None for n = 1, and where the mean
+            is 0 or too near 0 for a finite ratio.
+        notes: why something is None.
+    """
+
+    n: int
+    mean: float
+    sd: float | None
+    sem: float | None
+    cv: float | None
+    notes: tuple[str, ...]
+
+
+def moments(values: FloatArray) -> Moments:
+    """Mean, standard deviation, standard error and coefficient of variation.
+
+    Args:
+        values: shape (n,), finite.
+
+    Raises:
+        ValueError: on NaN, infinity, an empty array or another shape.
+    """
+    require_vector("values", values)
+    scaled, exponent = binary_scaled(values)
+    n, centre = len(values), _mean(scaled)
+    mean = math.ldexp(centre, exponent)
+    if n == 1:
+        return Moments(n, mean, None, None, None, ("one value: no spread; take at least 2",))
+    sd = math.sqrt(np.square(deviations(scaled)).sum() / (n - 1))
+    cv = sd / centre if mean else math.inf
+    return Moments(
+        n=n,
+        mean=mean,
+        sd=math.ldexp(sd, exponent),
+        sem=math.ldexp(sd / math.sqrt(n), exponent),
+        cv=cv if math.isfinite(cv) else None,
+        notes=() if math.isfinite(cv) else ("a mean of 0: no coefficient of variation",),
+    )
+
+
+def deviations(values: FloatArray) -> FloatArray:
+    """Subtract the mean, so that equal values give exactly 0.
+
+    A second pass takes away what rounding left of the mean: it matters where values differ in
+    their last digits only (Chan, Golub and LeVeque, 1983).
+
+    Args:
+        values: shape (n,), finite, n >= 1, of magnitudes that need no scaling.
+
+    Returns:
+        Shape (n,), in the unit of `values`.
+    """
+    rough = values - _mean(values)
+    centred: FloatArray = rough - rough.mean()
+    return centred
+
+
+def _mean(values: FloatArray) -> float:
+    # A rounding error must not carry the mean of nearly equal values out of their range.
+    return float(np.clip(values.mean(), values.min(), values.max()))

@@ -1,0 +1,145 @@
+"""Outliers dropped from one sample by a rule, and the standard error that remembers them.
+
+For the description of a sample only: tests and high percentiles take all values, as a tail that
+grew is what they are there to find.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from benchgate.stats.checks import require_vector
+from benchgate.stats.moments import moments
+from benchgate.stats.power import MAD_TO_SD
+from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.scaling import binary_scaled
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+
+OutlierMode: TypeAlias = Literal["none", "top5", "both5", "iqr", "mad"]
+OUTLIER_MODES: tuple[OutlierMode, ...] = get_args(OutlierMode)
+
+# How far a fence lies out: in interquartile ranges from a quartile (Tukey, 1977),
+_QUARTILE_RANGES = 1.5
+# and in standard deviations from the median.
+_DEVIATIONS = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trimmed:
+    """What a rule kept of one sample of n values.
+
+    Attributes:
+        mode: the rule.
+        kept: shape (h,), 1 <= h <= n, in the order measured, in the unit of the data.
+        dropped_low, dropped_high: how many values were dropped at either end.
+        low_fence, high_fence: values outside were dropped, in the unit of the data; None for a
+            rule without fences.
+        notes: what the rule could not do as it is meant.
+    """
+
+    mode: OutlierMode
+    kept: FloatArray
+    dropped_low: int
+    dropped_high: int
+    low_fence: float | None
+    high_fence: float | None
+    notes: tuple[str, ...]
+
+
+def trim(values: FloatArray, mode: OutlierMode) -> Trimmed:
+    """Drop the outliers of a sample; at least one value is always kept.
+
+    Args:
+        values: shape (n,), in the order measured, finite.
+        mode: "none" keeps all. "top5" drops the ceil(n / 20) highest, "both5" the floor(n / 20)
+            lowest and as many highest; of values equal at a cut the earliest measured go at
+            the low end and the latest at the high end. "iqr" drops what is more than 1.5
+            interquartile ranges outside the quartiles (nearest rank). "mad" drops what is more
+            than 3 x 1.4826 median absolute deviations from the median; where more than half of
+            the values are equal that is 0, and would drop all others: 3 standard deviations
+            take its place, and a note says so.
+
+    Raises:
+        ValueError: on NaN, infinity, an empty array, another shape or an unknown mode.
+    """
+    require_vector("values", values)
+    n = len(values)
+    match mode:
+        case "none":
+            return _by_count(values, mode, 0, 0)
+        case "top5":
+            return _by_count(values, mode, 0, math.ceil(n / 20))
+        case "both5":
+            return _by_count(values, mode, n // 20, n // 20)
+        case "iqr" | "mad":
+            return _by_fences(values, mode)
+        case _:
+            raise ValueError(f"mode must be one of {', '.join(OUTLIER_MODES)}, and is {mode!r}")
+
+
+def winsorized_sem(trimmed: Trimmed) -> float | None:
+    """The standard error of a trimmed mean: s_w sqrt(n) / h (Tukey and McLaughlin, 1963).
+
+    s_w is the standard deviation, ddof = 1, of all n values after each one dropped has taken
+    the nearest value kept; h is how many are kept. With none dropped it is the plain s / sqrt(n).
+
+    Returns:
+        In the unit of the data; None where one value is kept, which shows no spread.
+    """
+    kept = trimmed.kept
+    lows = np.full(trimmed.dropped_low, kept.min())
+    highs = np.full(trimmed.dropped_high, kept.max())
+    winsorized = moments(np.concatenate([lows, kept, highs]))
+    if winsorized.sem is None or len(kept) == 1:
+        return None
+    return winsorized.sem * (winsorized.n / len(kept))
+
+
+def _by_count(values: FloatArray, mode: OutlierMode, low: int, high: int) -> Trimmed:
+    n = len(values)
+    notes: tuple[str, ...] = ()
+    if high == n:
+        high, notes = 0, ("one value: kept, as one always is",)
+    if mode == "both5" and high == 0:
+        notes = ("fewer than 20 values: 5 % per end is less than one, and none is dropped",)
+    kept = np.sort(np.argsort(values, kind="stable")[low : n - high])
+    return Trimmed(mode, values[kept], low, high, None, None, notes)
+
+
+def _by_fences(values: FloatArray, mode: Literal["iqr", "mad"]) -> Trimmed:
+    scaled, exponent = binary_scaled(values)
+    low, high, notes = _quartile_fences(scaled) if mode == "iqr" else _median_fences(scaled)
+    below, above = scaled < low, scaled > high
+    return Trimmed(
+        mode=mode,
+        kept=values[~(below | above)],
+        dropped_low=int(np.count_nonzero(below)),
+        dropped_high=int(np.count_nonzero(above)),
+        low_fence=math.ldexp(low, exponent),
+        high_fence=math.ldexp(high, exponent),
+        notes=notes,
+    )
+
+
+def _quartile_fences(values: FloatArray) -> tuple[float, float, tuple[str, ...]]:
+    first, third = float(nearest_rank(values, 0.25)), float(nearest_rank(values, 0.75))
+    reach = _QUARTILE_RANGES * (third - first)
+    note = "the quartiles are equal: every other value counts as an outlier; mad is milder"
+    degenerate = first == third and np.ptp(values) > 0
+    return first - reach, third + reach, (note,) if degenerate else ()
+
+
+def _median_fences(values: FloatArray) -> tuple[float, float, tuple[str, ...]]:
+    median = float(np.median(values))
+    spread = MAD_TO_SD * float(np.median(np.abs(values - median)))
+    notes: tuple[str, ...] = ()
+    if spread == 0 and np.ptp(values) > 0:
+        spread = moments(values).sd or 0.0
+        notes = ("more than half of the values are equal: MAD is 0, and sd takes its place",)
+    return median - _DEVIATIONS * spread, median + _DEVIATIONS * spread, notes
