@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from benchgate.arrays import FloatArray
+    from benchgate.arrays import FloatArray, IntArray
 
 LARGEST = 2.0**1000
 """No magnitude beyond it is taken: sums and differences of what is measured stay finite."""
@@ -32,6 +32,13 @@ def require_vector(name: str, values: FloatArray) -> None:
     if values.ndim != 1:
         raise ValueError(f"{name} must have shape (n,), and has {values.shape}")
     require_finite(name, values)
+
+
+def require_whole_numbers(name: str, values: IntArray) -> None:
+    """Raise ValueError unless `values` has shape (n,), n >= 0, and holds int64."""
+    if values.ndim != 1 or values.dtype != np.int64:
+        found = f"{values.dtype} of shape {values.shape}"
+        raise ValueError(f"{name} must be int64 of shape (n,), and are {found}")
 
 
 def require_rows(name: str, values: FloatArray) -> None:

@@ -1,0 +1,105 @@
+"""A fair sample of a stream, in fixed memory."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.stats.checks import require_whole_numbers
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from benchgate.arrays import IntArray
+
+# Values that `record_many` holds as Python's numbers at once.
+_BLOCK = 2**12
+
+
+class Reservoir:
+    """Keeps values of a stream such that every set of them is as likely to be kept as any other.
+
+    Algorithm R (Vitter 1985): the first values fill the slots; each later one, the n-th of the
+    stream, draws a whole number below n, and takes the slot of that number where there is one.
+
+    It takes 8 bytes a slot, whatever is recorded, and less than 300 bytes beside them. It is for
+    one thread; merge those of several.
+
+    Args:
+        rng: what draws; nothing else should draw from it. The same seed and stream give the same
+            sample.
+        capacity: slots, >= 1.
+
+    Raises:
+        ValueError: if there is no slot.
+    """
+
+    __slots__ = ("_count", "_rng", "_slots")
+
+    def __init__(self, rng: Random, capacity: int = 10_000) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity must be at least 1 slot, and is {capacity}")
+        self._rng = rng
+        self._slots = array("q", [0]) * capacity
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """How many values were recorded, kept or not."""
+        return self._count
+
+    def values(self) -> IntArray:
+        """The values kept, a copy of shape (min(count, capacity),); their order says nothing."""
+        return np.array(self._slots[: self._count], dtype=np.int64)
+
+    def record(self, value: int) -> None:
+        """Take one value of the stream: a whole number of 64 bits, in any unit."""
+        slot = self._count
+        if slot >= len(self._slots):
+            slot = self._rng.randrange(self._count + 1)
+        if slot < len(self._slots):
+            self._slots[slot] = value
+        self._count += 1
+
+    def record_many(self, values: IntArray) -> None:
+        """Take many values of the stream: the same as `record` of each.
+
+        Args:
+            values: shape (n,); n may be 0.
+
+        Raises:
+            ValueError: if the array is not int64 of shape (n,); nothing is recorded then.
+        """
+        require_whole_numbers("values", values)
+        for start in range(0, len(values), _BLOCK):
+            for value in values[start : start + _BLOCK].tolist():
+                self.record(value)
+
+    def merge(self, other: Reservoir) -> None:
+        """Make this a fair sample of what both have seen, as if it had all been recorded here.
+
+        Each slot is drawn without replacement: first from which of the two, in proportion to
+        the values each has seen that are not drawn yet, then which of its kept values.
+
+        Raises:
+            ValueError: if they have not as many slots; nothing changes then.
+        """
+        capacity = len(self._slots)
+        if len(other._slots) != capacity:
+            slots = f"{capacity} and {len(other._slots)}"
+            raise ValueError(f"only reservoirs of one capacity can be merged, and have {slots}")
+        if other._count == 0:
+            return
+        counts = [self._count, other._count]
+        kept = [self._shuffled(self), self._shuffled(other)]
+        origins = self._rng.sample(range(2), min(sum(counts), capacity), counts=counts)
+        for slot, origin in enumerate(origins):
+            self._slots[slot] = kept[origin].pop()
+        self._count = sum(counts)
+
+    def _shuffled(self, reservoir: Reservoir) -> list[int]:
+        kept: list[int] = reservoir.values().tolist()
+        self._rng.shuffle(kept)
+        return kept
