@@ -65,7 +65,7 @@ class Histogram:
 
     @property
     def max(self) -> int | None:
-        """The greatest value in ns, exactly, but one hour if clamped; None when nothing is recorded."""
+        """The greatest value in ns, exactly, up to one hour; None when nothing is recorded."""
         return None if self._is_empty() else self._max
 
     @property
@@ -99,7 +99,7 @@ class Histogram:
             ValueError: if it is negative; nothing is recorded then.
         """
         shift = value.bit_length() - _EXACT_BITS
-        # What is out of range is beyond the extremes too, so that all other values pay for no check.
+        # What is out of range is beyond the extremes too, so that other values pay for no check.
         if value < self._min:
             _require_not_negative(value)
             self._min = value
