@@ -8,16 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.power import (
     Test,
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_needed,
+    launches_to_detect,
     least_launches,
     pooled_robust_spread,
     robust_spread,
 )
 from benchgate.stats.signedrank import signed_rank
+
+TESTS: tuple[Test, ...] = ("wilcoxon", "mann-whitney")
 
 
 def row(*values: float) -> np.ndarray:
@@ -43,6 +47,21 @@ def test_more_than_half_equal_values_fall_back_to_the_standard_deviation() -> No
 def test_the_spread_follows_shift_and_scale(values: list[int], by: int) -> None:
     d = row(*values)
     np.testing.assert_allclose(robust_spread(-4 * d + by), 4 * robust_spread(d), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-200, 1e-100, 1e100, 1e200, 1e300])
+def test_the_spread_of_the_tiny_and_the_huge(scale: float) -> None:
+    x, y = scale * row(1, 2, 3, 4, 9), scale * row(5, 5, 5, 5, 9)
+    assert robust_spread(x)[0] == pytest.approx(scale * 1.4826, rel=1e-12, abs=5e-324)
+    assert robust_spread(y)[0] == pytest.approx(scale * math.sqrt(3.2), rel=1e-12, abs=5e-324)
+    pooled = pooled_robust_spread(y, scale * row(7, 7, 7))[0]
+    assert pooled == pytest.approx(scale * math.sqrt(4 * 3.2 / 6), rel=1e-12, abs=5e-324)
+
+
+def test_each_row_has_its_own_scale() -> None:
+    d = np.array([[1e300], [1e-200], [0.0]]) * np.array([5, 5, 5, 5, 9])
+    expected = [1e300 * math.sqrt(3.2), 1e-200 * math.sqrt(3.2), 0]
+    assert robust_spread(d).tolist() == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 def test_the_pooled_spread_does_not_see_the_difference_between_the_arms() -> None:
@@ -73,6 +92,69 @@ def test_a_detectable_change_is_detected() -> None:
     d = np.random.default_rng(7).normal(math.log(ratio), 0.02, size=(4_000, n))
     found = np.count_nonzero(signed_rank(d).p_greater <= alpha) / len(d)
     assert 0.85 <= found <= 0.97
+
+
+def test_a_giant_spread_detects_nothing_and_says_so_without_a_warning() -> None:
+    giant = np.array([1e300, 800.0, 0.0])
+    assert detectable_ratio(giant, 2, 0.001).tolist() == [math.inf, math.inf, 1]
+    assert detectable_ratio_two_sample(giant, 2, 2, 1e-300).tolist() == [math.inf, math.inf, 1]
+    assert launches_needed(giant, 0.1, 1 - 1e-16, 30).tolist() == [31, 31, 2]
+    assert launches_to_detect(giant, 2.0, 0.001, 0.8, 30).tolist() == [31, 31, 10]
+
+
+def test_the_tiniest_level_asks_for_a_larger_change_not_for_an_infinite_one() -> None:
+    levels = (0.01, 1e-20, 1e-100, 1e-200, 5e-324)
+    ratios = [detectable_ratio(np.array([0.01]), 100, alpha)[0] for alpha in levels]
+    assert ratios == sorted(ratios)
+    assert ratios[-2] == ratios[-1] < 3
+
+
+@given(st.floats(0.005, 0.1), st.integers(2, 60), st.floats(1e-4, 0.2), st.floats(0.5, 0.99))
+def test_launches_to_detect_are_the_fewest_whose_detectable_ratio_is_small_enough(
+    spread: float, limit: int, alpha: float, power: float
+) -> None:
+    s = np.array([spread])
+    for test in TESTS:
+        ratios = {
+            n: detectable_ratio(s, n, alpha, power)[0]
+            if test == "wilcoxon"
+            else detectable_ratio_two_sample(s, n, n, alpha, power)[0]
+            for n in range(2, limit + 1)
+        }
+        possible = {n: r for n, r in ratios.items() if n >= least_launches(alpha, test)}
+        for wanted in (1.05, 1.5, ratios[2], ratios[limit]):
+            expected = min((n for n, r in possible.items() if r <= wanted), default=limit + 1)
+            found = launches_to_detect(s, wanted, alpha, power, limit, test=test)
+            assert found.tolist() == [expected]
+
+
+def test_launches_to_detect_are_never_fewer_than_the_rank_test_needs() -> None:
+    quiet = np.array([0.0, 1e-9])
+    assert launches_to_detect(quiet, 1.5, 0.001, 0.8, 30).tolist() == [10, 10]
+    assert launches_to_detect(quiet, 1.5, 0.001, 0.8, 9).tolist() == [10, 10]
+    assert launches_to_detect(quiet, 1.5, 0.001, 0.8, 30, test="mann-whitney").tolist() == [7, 7]
+
+
+def test_launches_to_detect_take_improvements_and_a_ratio_for_each_row() -> None:
+    spread = np.full(5, 0.02)
+    ratios = np.array([1.03, 1 / 1.03, 1.5, 1.0001, 1.0])
+    up, down, large, small, none = launches_to_detect(spread, ratios, 0.01, 0.8, 100).tolist()
+    assert up == down
+    assert 7 == large < up < 100
+    assert small == none == 101
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_so_many_launches_do_detect_the_change(test: Test) -> None:
+    spread, ratio, alpha, m = 0.02, 1.03, 0.01, 4_000
+    (n,) = launches_to_detect(np.array([spread]), ratio, alpha, 0.8, 100, test=test).tolist()
+    rng = np.random.default_rng(11)
+    if test == "wilcoxon":
+        p = signed_rank(rng.normal(math.log(ratio), spread, size=(m, n))).p_greater
+    else:
+        x, y = rng.normal(0, spread, size=(2, m, n))
+        p = mann_whitney(x, y + math.log(ratio)).p_greater
+    assert 0.75 <= np.count_nonzero(p <= alpha) / m <= 0.9
 
 
 def test_launches_needed_is_the_least_that_is_narrow_enough() -> None:
@@ -139,6 +221,16 @@ def test_bad_input_is_refused() -> None:
         launches_needed(ONE, math.nan, 0.95, 30)
     with pytest.raises(ValueError, match="at least 2 launches"):
         launches_needed(ONE, 0.1, 0.95, 1)
+    with pytest.raises(ValueError, match="ratio must be above 0"):
+        launches_to_detect(ONE, 0, 0.01, 0.8, 30)
+    with pytest.raises(ValueError, match="ratio must be a number or"):
+        launches_to_detect(ONE, np.array([1.1, 1.2]), 0.01, 0.8, 30)
+    with pytest.raises(ValueError, match="no negative value"):
+        launches_to_detect(-ONE, 1.1, 0.01, 0.8, 30)
+    with pytest.raises(ValueError, match="power"):
+        launches_to_detect(ONE, 1.1, 0.01, 0, 30)
+    with pytest.raises(ValueError, match="at least 2 launches"):
+        launches_to_detect(ONE, 1.1, 0.01, 0.8, 1)
     with pytest.raises(ValueError, match="alpha"):
         least_launches(0, "wilcoxon")
     with pytest.raises(ValueError, match="wilcoxon or mann-whitney"):

@@ -102,8 +102,7 @@ def stored_estimates(
 def _detectable(
     ratio_of: Callable[..., FloatArray], spread: FloatArray, *counts_and_level: float
 ) -> list[float | None]:
-    with np.errstate(over="ignore"):
-        ratios = ratio_of(spread, *counts_and_level).tolist()
+    ratios = ratio_of(spread, *counts_and_level).tolist()
     return [ratio if ratio <= MOST_DETECTABLE_RATIO else None for ratio in ratios]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -42,7 +43,7 @@ def robust_spread(d: FloatArray) -> FloatArray:
     """
     require_rows("d", d)
     _require_launches(d.shape[1])
-    return _spread(_from_median(d), d.var(axis=1, ddof=1))
+    return _spread(_from_median(d), _from_mean(d), d.shape[1] - 1)
 
 
 def pooled_robust_spread(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -61,9 +62,9 @@ def pooled_robust_spread(x: FloatArray, y: FloatArray) -> FloatArray:
     require_two_arms(x, y)
     n1, n2 = x.shape[1], y.shape[1]
     _require_launches(min(n1, n2))
-    squares = (n1 - 1) * x.var(axis=1, ddof=1) + (n2 - 1) * y.var(axis=1, ddof=1)
-    residuals = np.concatenate([_from_median(x), _from_median(y)], axis=1)
-    return _spread(residuals, squares / (n1 + n2 - 2))
+    about_median = np.concatenate([_from_median(x), _from_median(y)], axis=1)
+    about_mean = np.concatenate([_from_mean(x), _from_mean(y)], axis=1)
+    return _spread(about_median, about_mean, n1 + n2 - 2)
 
 
 def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.9) -> FloatArray:
@@ -76,7 +77,7 @@ def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.
         power: chance to find a change of that ratio.
 
     Returns:
-        Shape (m,), >= 1 where alpha < 1/2.
+        Shape (m,), >= 1 where alpha < 1/2; inf where it is beyond the largest float.
 
     Raises:
         ValueError: on NaN, infinity or negative spread, n < 2, alpha or power outside (0, 1).
@@ -122,17 +123,55 @@ def launches_needed(
             (0, 1), or limit < 2.
     """
     _require_spread(spread)
-    wanted = np.asarray(half_width, dtype=np.float64)
-    require_finite("half_width", wanted)
-    if wanted.shape not in {(), spread.shape}:
-        raise ValueError(f"half_width must be a number or {spread.shape}, and is {wanted.shape}")
+    wanted = _one_or_each("half_width", half_width, spread)
     require_fraction("confidence", confidence)
     _require_launches(limit)
     n = np.arange(2, limit + 1)
-    per_spread = stdtrit(n - 1, (1 + confidence) / 2) / np.sqrt(n)
-    too_wide = spread[:, np.newaxis] * per_spread > wanted[..., np.newaxis]
-    needed: IntArray = np.where(wanted > 0, 2 + too_wide.sum(axis=1), limit + 1)
-    return needed
+    return _least_n(spread, _t(n - 1, (1 - confidence) / 2) / np.sqrt(n), wanted, 2)
+
+
+def launches_to_detect(
+    spread: FloatArray,
+    ratio: FloatArray | float,
+    alpha: float,
+    power: float,
+    limit: int,
+    *,
+    test: Test = "wilcoxon",
+) -> IntArray:
+    """The fewest launches per arm with which a change of `ratio` would be found.
+
+    That is the least n whose `detectable_ratio`, or for "mann-whitney" n v n launches whose
+    `detectable_ratio_two_sample`, is no greater, and not below `least_launches`: the rank test
+    must be able to reach alpha at all.
+
+    Args:
+        spread: shape (m,), as those functions take it, >= 0.
+        ratio: > 0, one number or shape (m,); 1 / ratio needs as many as `ratio`.
+        alpha: one-sided level of the one row, already divided by the number of rows.
+        power: chance to find the change, e.g. 0.8.
+        limit: the largest n to consider, >= 2.
+        test: "wilcoxon" for launches in pairs, "mann-whitney" for launches that share no rounds.
+
+    Returns:
+        Shape (m,), from 2 to `limit`; limit + 1 where not even `limit` is enough, as where the
+        ratio is 1.
+
+    Raises:
+        ValueError: on NaN, infinity or negative spread, a ratio <= 0, other shapes, alpha or
+            power outside (0, 1), limit < 2, or an unknown test.
+    """
+    _require_spread(spread)
+    ratios = _one_or_each("ratio", ratio, spread)
+    if ratios.min() <= 0:
+        raise ValueError(f"ratio must be above 0, and is {ratios.min()}")
+    least = least_launches(alpha, test)
+    _require_launches(limit)
+    n = np.arange(2, limit + 1)
+    paired = test == "wilcoxon"
+    per_spread = _reach(1 / n if paired else 2 / n, n - 1 if paired else 2 * n - 2, alpha, power)
+    # The ratio that so many just detect, but for a rounding error, they do detect.
+    return _least_n(spread, per_spread, np.abs(np.log(ratios)) * (1 + 1e-12), least)
 
 
 def least_launches(alpha: float, test: Test) -> int:
@@ -159,27 +198,68 @@ def _from_median(values: FloatArray) -> FloatArray:
     return residuals
 
 
-def _spread(residuals: FloatArray, variance: FloatArray) -> FloatArray:
-    robust = MAD_TO_SD * np.median(np.abs(residuals), axis=1)
-    differs = (residuals != 0).any(axis=1)
-    return np.where((robust == 0) & differs, np.sqrt(variance), robust)
+def _from_mean(values: FloatArray) -> FloatArray:
+    residuals: FloatArray = values - values.mean(axis=1, keepdims=True)
+    return residuals
+
+
+def _spread(about_median: FloatArray, about_mean: FloatArray, df: int) -> FloatArray:
+    robust = MAD_TO_SD * np.median(np.abs(about_median), axis=1)
+    differs = (about_median != 0).any(axis=1)
+    # hypot forms no squares that could overflow or vanish, whatever the scale of each row.
+    sd = np.hypot.reduce(about_mean, axis=1) / math.sqrt(df)
+    return np.where((robust == 0) & differs, sd, robust)
 
 
 def _detectable(
     spread: FloatArray, inverse_n: float, df: int, alpha: float, power: float
 ) -> FloatArray:
     _require_spread(spread)
+    with np.errstate(over="ignore"):
+        ratio: FloatArray = np.exp(spread * _reach(inverse_n, df, alpha, power))
+    return ratio
+
+
+def _reach(
+    inverse_n: FloatArray | float, df: IntArray | int, alpha: float, power: float
+) -> FloatArray:
+    """The log ratio that would be found, in spreads."""
     require_fraction("alpha", alpha)
     require_fraction("power", power)
-    t = stdtrit(df, 1 - alpha) + stdtrit(df, power)
-    ratio: FloatArray = np.exp(t * spread * np.sqrt(inverse_n))
-    return ratio
+    reach: FloatArray = (_t(df, alpha) + _t(df, 1 - power)) * np.sqrt(inverse_n)
+    return reach
+
+
+def _t(df: IntArray | int, upper: float) -> FloatArray:
+    """What Student's t exceeds with probability `upper`."""
+    # From the lower tail, which keeps its digits; stdtrit goes astray below 1e-200.
+    return -np.asarray(stdtrit(df, max(upper, 1e-200)), dtype=np.float64)
+
+
+def _least_n(
+    spread: FloatArray, per_spread: FloatArray, wanted: FloatArray, least: int
+) -> IntArray:
+    """The first n = 2, 3, ... with spread * per_spread[n - 2] <= wanted, not below `least`."""
+    n = np.arange(2, len(per_spread) + 2)
+    with np.errstate(over="ignore"):
+        enough = spread[:, np.newaxis] * per_spread <= wanted[..., np.newaxis]
+    enough &= (wanted[..., np.newaxis] > 0) & (n >= least)
+    first: IntArray = np.where(enough.any(axis=1), 2 + enough.argmax(axis=1), len(n) + 2)
+    return first
 
 
 def _require_spread(spread: FloatArray) -> None:
     require_finite("spread", spread)
     if spread.ndim != 1 or spread.min() < 0:
         raise ValueError("spread must have shape (m,) and no negative value")
+
+
+def _one_or_each(name: str, value: FloatArray | float, spread: FloatArray) -> FloatArray:
+    values = np.asarray(value, dtype=np.float64)
+    require_finite(name, values)
+    if values.shape not in {(), spread.shape}:
+        raise ValueError(f"{name} must be a number or {spread.shape}, and is {values.shape}")
+    return values
 
 
 def _require_launches(n: int) -> None:
