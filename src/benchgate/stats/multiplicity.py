@@ -25,11 +25,39 @@ def holm(p: FloatArray) -> FloatArray:
     Raises:
         ValueError: on NaN, values outside [0, 1], an empty array or another shape.
     """
-    require_vector("p", p)
-    if p.min() < 0 or p.max() > 1:
-        raise ValueError("p must lie between 0 and 1")
+    _require_p(p)
     order = np.argsort(p)
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(1.0, stepped)
     return adjusted
+
+
+def benjamini_hochberg(p: FloatArray) -> FloatArray:
+    """Benjamini and Hochberg's step-up adjustment (1995), for tests that are independent.
+
+    It also holds where tests depend on each other positively (Benjamini and Yekutieli, 2001).
+
+    Args:
+        p: shape (k,), k >= 1, each from 0 to 1.
+
+    Returns:
+        Shape (k,), in the order of `p`: rejecting where it is <= q keeps the expected share of
+        false rejections among all rejections at or below q. Never above `holm`.
+
+    Raises:
+        ValueError: on NaN, values outside [0, 1], an empty array or another shape.
+    """
+    _require_p(p)
+    order = np.argsort(p)[::-1]
+    # k / rank first: the greatest p stays as it is, to the last digit.
+    stepped = np.minimum.accumulate(p[order] * (len(p) / np.arange(len(p), 0, -1)))
+    adjusted = np.empty(len(p))
+    adjusted[order] = stepped
+    return adjusted
+
+
+def _require_p(p: FloatArray) -> None:
+    require_vector("p", p)
+    if p.min() < 0 or p.max() > 1:
+        raise ValueError("p must lie between 0 and 1")
