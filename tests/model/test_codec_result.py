@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as npst
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import RESULT_SCHEMA, decode_result, encode_result, result_schema
+from benchgate.model.codec_types import LARGEST
 from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (
@@ -102,7 +103,7 @@ metrics = st.builds(
 
 
 def arrays(unit: str, min_size: int) -> st.SearchStrategy[Any]:
-    numbers = st.floats(0.0 if unit == "s" else None, allow_nan=False, allow_infinity=False)
+    numbers = st.floats(0.0 if unit == "s" else -LARGEST, LARGEST)
     return npst.arrays(np.float64, st.integers(min_size, 4), elements=numbers)
 
 
@@ -280,6 +281,11 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
             [float("inf")],
             f"{LAUNCH}.samples[0]: Infinity is not a finite number",
         ),
+        (
+            f"{LAUNCH}.samples",
+            [1e151],
+            f"{LAUNCH}.samples[0]: 1e+151: must be at most 1e+150",
+        ),
         (f"{LAUNCH}.samples", [1, True], f"{LAUNCH}.samples[1]: true is not a number"),
         (f"{LAUNCH}.samples", [None], f"{LAUNCH}.samples[0]: null is not a number"),
         (f"{LAUNCH}.samples", ["1"], f'{LAUNCH}.samples[0]: "1" is not a number'),
@@ -293,7 +299,7 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
         ),
         (f"{LAUNCH}.round", 0, f"{LAUNCH}.round: round 0 comes after round 0"),
         (f"{LAUNCH}.round", 1.5, f"{LAUNCH}.round: 1.5 is not a whole number"),
-        (f"{LAUNCH}.round", -1, f"{LAUNCH}.round: -1: must be greater than or equal to 0"),
+        (f"{LAUNCH}.round", -1, f"{LAUNCH}.round: -1: must be at least 0"),
         (f"{LAUNCH}.extra", 1, f'{LAUNCH}: unknown key "extra"'),
         (LAUNCH, 5, f"{LAUNCH}: 5 is not an object"),
         (f"{METRIC}.better", "up", f"{METRIC}.better: \"up\": must be 'lower' or 'higher'"),
@@ -313,7 +319,7 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
         ),
         ("base", {}, 'base: "run" is missing'),
         ("base.run.sha", 5, "base.run.sha: 5 is not a text"),
-        ("duration_s", -1, "duration_s: -1: must be greater than or equal to 0"),
+        ("duration_s", -1, "duration_s: -1: must be at least 0"),
         ("schema", 2, "schema: version 2 was written by a newer benchgate; this one reads up to 1"),
         ("schema", 0, "schema: there never was a version 0"),
         ("schema", -(10**30), f"schema: there never was a version {-(10**30)}"),
@@ -375,6 +381,7 @@ def test_negative_values_that_are_no_times_are_read() -> None:
     [
         ([launch(0, 1, float("nan"))], "samples[1]: nan is not a finite number"),
         ([launch(0, float("-inf"))], "samples[0]: -inf is not a finite number"),
+        ([launch(0, 1.0, 1e151)], "samples[1]: 1e+151 is beyond what can be measured"),
         ([launch(0, -1.0)], "launches[0].samples[0]: -1.0 is negative: a time cannot be"),
         ([launch(0)], "samples: an array of shape (0,) holds no samples"),
         ([launch(0, 1), launch(0, 1)], "launches[1].round: round 0 comes after round 0"),

@@ -253,7 +253,7 @@ def test_wrong_values_are_refused_with_their_place(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"p": 1.5}, "rows[0].p: 1.5: must be less than or equal to 1"),
+        ({"p": 1.5}, "rows[0].p: 1.5: must be at most 1"),
         ({"ratio": "1"}, 'rows[0].ratio: "1" is not a number'),
         ({"ratio": math.nan}, "rows[0].ratio: NaN is not a finite number"),
         ({"interval": [1.0, math.inf]}, "rows[0].interval[1]: Infinity is not a finite number"),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.stats.checks import LARGEST, require_finite
-from benchgate.stats.scaling import binary_scaled
+from benchgate.stats.scaling import binary_scaled, finite_exp
 
 
 @given(st.lists(st.floats(-LARGEST, LARGEST), min_size=1, max_size=20))
@@ -29,3 +29,11 @@ def test_giants_are_refused() -> None:
     require_finite("values", np.array([LARGEST]))
     with pytest.raises(ValueError, match=r"values must be within 2\*\*1000, and reaches 1e\+302"):
         require_finite("values", np.array([-1e302]))
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"), [(0.0, 1.0), (-1000.0, 0.0), (709.0, np.exp(709)), (710.0, 1.79e308)]
+)
+def test_ratios_to_almost_nothing_stay_finite(log: float, expected: float) -> None:
+    assert finite_exp(log) == pytest.approx(expected, rel=0.01)
+    assert np.isfinite(finite_exp(log))

@@ -12,6 +12,7 @@ from benchgate.gate.evidence import series_of
 from benchgate.gate.exact import compare_exact
 from benchgate.model.result import Status, Tier
 from benchgate.model.verdict import Outcome, Row
+from benchgate.stats.scaling import finite_exp
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -29,10 +30,10 @@ def tested_row(
     estimate, sign = finding.estimate, evidence.worse_sign
     ratio = interval = None
     if estimate:
-        ratio = math.exp(sign * estimate.value)
+        ratio = finite_exp(sign * estimate.value)
         low, high = sorted((sign * estimate.low, sign * estimate.high))
         if math.isfinite(low) and math.isfinite(high):
-            interval = (math.exp(low), math.exp(high))
+            interval = (finite_exp(low), finite_exp(high))
     used = slice(finding.start, finding.start + finding.count) if evidence.paired else slice(None)
     base, head = evidence.base[used], evidence.head[used]
     is_open = finding.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_TESTED}

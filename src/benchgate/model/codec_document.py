@@ -160,7 +160,8 @@ def _fault(fault: ErrorDetails) -> str:
         return message
     if kind in _MESSAGES:
         key = fault["loc"][-1] if fault["loc"] else ""
-        return _MESSAGES[kind].format(given=_shown(fault["input"]), key=_shown(key))
+        limits = fault.get("ctx", {})
+        return _MESSAGES[kind].format(given=_shown(fault["input"]), key=_shown(key), **limits)
     return f"{_shown(fault['input'])}: must be {message.removeprefix('Input should be ')}"
 
 
@@ -178,6 +179,8 @@ _MESSAGES = {
     "dict_type": "{given} is not an object",
     "model_type": "{given} is not an object",
     "too_short": "is empty",
+    "less_than_equal": "{given}: must be at most {le:g}",
+    "greater_than_equal": "{given}: must be at least {ge:g}",
     "string_pattern_mismatch": "{given} is not a UTC time such as 2025-01-31T09:30:00Z",
 }
 

@@ -71,6 +71,9 @@ Word: TypeAlias = Annotated[T, Field(strict=False)]
 Pair: TypeAlias = Annotated[tuple[T, T], Field(strict=False)]
 Many: TypeAlias = Annotated[tuple[T, ...], Field(strict=False)]
 
+LARGEST = 1e150
+"""A sample beyond it is damage: its square, or the sum of many, would be no number."""
+
 Name: TypeAlias = Annotated[Text, Field(min_length=1)]
 Count: TypeAlias = Annotated[int, Field(ge=0)]
 Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
@@ -95,7 +98,7 @@ class _Numbers:
         self, source: type[Any], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         numbers = core_schema.list_schema(
-            core_schema.float_schema(strict=True, allow_inf_nan=False),
+            core_schema.float_schema(strict=True, allow_inf_nan=False, ge=-LARGEST, le=LARGEST),
             strict=True,
             min_length=self._min_length,
             fail_fast=True,
@@ -116,10 +119,12 @@ class _Numbers:
             return array
         if values.ndim != 1 or values.size < self._min_length:
             raise misplaced(f"an array of shape {values.shape} holds no samples")
-        finite = np.isfinite(values)
-        if not finite.all():
-            index = int(np.argmin(finite))
-            raise misplaced(f"{values[index]} is not a finite number", index)
+        plausible = np.abs(values) <= LARGEST
+        if not plausible.all():
+            index = int(np.argmin(plausible))
+            found = values[index]
+            what = "beyond what can be measured" if np.isfinite(found) else "not a finite number"
+            raise misplaced(f"{found} is {what}", index)
         return values
 
 

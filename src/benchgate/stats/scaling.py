@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
+
+_LARGEST_LOG = math.log(sys.float_info.max)
 
 
 def binary_scaled(values: FloatArray) -> tuple[FloatArray, int]:
@@ -24,3 +28,8 @@ def binary_scaled(values: FloatArray) -> tuple[FloatArray, int]:
     """
     exponent = int(np.frexp(np.abs(values).max())[1])
     return np.ldexp(values, -exponent), exponent
+
+
+def finite_exp(log: float) -> float:
+    """exp(log), but the largest float where it is beyond that, as a ratio to almost nothing is."""
+    return math.exp(log) if log < _LARGEST_LOG else sys.float_info.max
