@@ -1,4 +1,4 @@
-"""Intervals around the mean of one sample, from Student's t."""
+"""Intervals from Student's t, around the mean of one sample and around any estimate."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
     described = moments(values)
     if described.sem is None:
         return None
-    reach = _t(described.n - 1, confidence) * described.sem
-    return _finite(described.mean - reach, described.mean + reach, confidence, "t")
+    return t_interval(described.mean, described.sem, described.n - 1, confidence, "t")
 
 
 def trimmed_mean_interval(trimmed: Trimmed, confidence: float) -> Interval | None:
@@ -67,8 +66,7 @@ def trimmed_mean_interval(trimmed: Trimmed, confidence: float) -> Interval | Non
     sem = winsorized_sem(trimmed)
     if sem is None:
         return None
-    reach = _t(kept.n - 1, confidence) * sem
-    return _finite(kept.mean - reach, kept.mean + reach, confidence, "Winsorized t")
+    return t_interval(kept.mean, sem, kept.n - 1, confidence, "Winsorized t")
 
 
 def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
@@ -101,7 +99,22 @@ def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
     return _finite(centre * math.exp(-reach), centre * math.exp(reach), confidence, "t on logs")
 
 
-def _t(df: int, confidence: float) -> float:
+def t_interval(
+    estimate: float, standard_error: float, df: float, confidence: float, method: str
+) -> Interval | None:
+    """The interval estimate +- t(df) standard errors; None where an end is beyond a float.
+
+    Args:
+        estimate, standard_error: finite, in one unit.
+        df: degrees of freedom of the standard error, > 0.
+        confidence: within (0, 1).
+        method: the interval's name.
+    """
+    reach = _t(df, confidence) * standard_error
+    return _finite(estimate - reach, estimate + reach, confidence, method)
+
+
+def _t(df: float, confidence: float) -> float:
     # From the lower tail, which keeps its digits where the confidence is near 1.
     return -float(stdtrit(df, (1 - confidence) / 2))
 

@@ -1,0 +1,123 @@
+"""Student's t for pairs and for two samples: secondary to the rank tests, for those who know it.
+
+Every difference is head minus base. The callers give logarithms, so that a difference is a log
+ratio: exp of the estimate is the ratio of the geometric means.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scipy.special import stdtr
+
+from benchgate.stats.checks import require_fraction, require_vector
+from benchgate.stats.intervals import t_interval
+from benchgate.stats.moments import moments
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+    from benchgate.stats.interval import Interval
+
+_ONE_LAUNCH = "one launch: no spread between launches; take at least 2 of each arm"
+_NO_SPREAD = "no spread between launches: nothing to judge their difference by"
+
+
+@dataclass(frozen=True, slots=True)
+class TTest:
+    """A t test. What needs a spread is None where there is none, or one launch.
+
+    Attributes:
+        estimate: the mean difference, in the unit of the data.
+        interval: around the estimate; also None where an end is beyond the largest float.
+        t: the estimate in its standard errors.
+        df: degrees of freedom, a whole number but for Welch's.
+        p_two_sided: against any difference. All p are 1 where nothing differs at all.
+        p_greater: one-sided, against a head that is greater than the base.
+        p_less: one-sided, against a head that is less than the base.
+        notes: why something is None.
+    """
+
+    estimate: float
+    interval: Interval | None = None
+    t: float | None = None
+    df: float | None = None
+    p_two_sided: float | None = None
+    p_greater: float | None = None
+    p_less: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def paired_t(d: FloatArray, confidence: float) -> TTest:
+    """Test whether the mean of paired differences is 0: t = mean sqrt(n) / s (Student, 1908).
+
+    Args:
+        d: shape (n,), head minus base, finite.
+        confidence: of the interval, e.g. 0.95.
+
+    Raises:
+        ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
+            (0, 1).
+    """
+    require_fraction("confidence", confidence)
+    require_vector("d", d)
+    found = moments(d)
+    if found.sem is None:
+        return TTest(found.mean, notes=(_ONE_LAUNCH,))
+    return _t_test(found.mean, found.sem, found.n - 1, confidence, "t")
+
+
+def two_sample_t(x: FloatArray, y: FloatArray, confidence: float, *, equal_variance: bool) -> TTest:
+    """Test whether the means of y (the head) and x (the base) differ.
+
+    Student's t (1908) takes the standard error from the pooled variance, with n1 + n2 - 2
+    degrees of freedom; Welch's (1947) from each arm's own, s1^2 / n1 + s2^2 / n2, with degrees
+    of freedom by Satterthwaite (1946).
+
+    Args:
+        x: shape (n1,), finite.
+        y: shape (n2,), finite.
+        confidence: of the interval, e.g. 0.95.
+        equal_variance: True is Student's form, False is Welch's.
+
+    Raises:
+        ValueError: on NaN, infinity, empty arrays, other shapes, or a confidence outside (0, 1).
+    """
+    require_fraction("confidence", confidence)
+    require_vector("x", x)
+    require_vector("y", y)
+    base, head = moments(x), moments(y)
+    difference = head.mean - base.mean
+    if base.sem is None or base.sd is None or head.sem is None or head.sd is None:
+        return TTest(difference, notes=(_ONE_LAUNCH,))
+    n1, n2 = base.n, head.n
+    if equal_variance:
+        error = pooled_sd(base.sd, n1, head.sd, n2) * math.sqrt(1 / n1 + 1 / n2)
+        return _t_test(difference, error, n1 + n2 - 2, confidence, "t")
+    error = math.hypot(base.sem, head.sem)
+    # No squares are formed of anything but shares: they could overflow or vanish.
+    of_base, of_head = (sem / error if error else 0.5 for sem in (base.sem, head.sem))
+    df = 1 / (of_base**4 / (n1 - 1) + of_head**4 / (n2 - 1))
+    return _t_test(difference, error, df, confidence, "Welch t")
+
+
+def pooled_sd(sd1: float, n1: int, sd2: float, n2: int) -> float:
+    """sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2)), the spread within two arms."""
+    return math.hypot(sd1 * math.sqrt(n1 - 1), sd2 * math.sqrt(n2 - 1)) / math.sqrt(n1 + n2 - 2)
+
+
+def _t_test(estimate: float, error: float, df: float, confidence: float, method: str) -> TTest:
+    t = estimate / error if error else math.inf
+    if not math.isfinite(t):
+        p = None if estimate else 1.0
+        return TTest(estimate, p_two_sided=p, p_greater=p, p_less=p, notes=(_NO_SPREAD,))
+    return TTest(
+        estimate=estimate,
+        interval=t_interval(estimate, error, df, confidence, method),
+        t=t,
+        df=df,
+        p_two_sided=min(1.0, 2 * float(stdtr(df, -abs(t)))),
+        p_greater=float(stdtr(df, -t)),
+        p_less=float(stdtr(df, t)),
+    )
