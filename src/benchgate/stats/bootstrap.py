@@ -1,0 +1,183 @@
+"""Bootstrap intervals of one sample of independent values."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from benchgate.stats.checks import require_fraction, require_vector
+from benchgate.stats.interval import Interval
+from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.resampling import RESAMPLES, Pool, blocks, generator
+from benchgate.stats.scaling import binary_scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.arrays import FloatArray
+
+Method: TypeAlias = Literal["percentile", "BCa"]
+Statistic: TypeAlias = "Callable[[FloatArray], FloatArray]"
+
+
+def percentile_interval(replicates: FloatArray, confidence: float) -> tuple[float, float]:
+    """The k-th least and the k-th greatest of b replicates, k = ceil(b (1 - confidence) / 2).
+
+    Args:
+        replicates: shape (b,), the statistic of each resample, in any order.
+        confidence: of the two-sided interval, e.g. 0.95.
+
+    Returns:
+        Low and high, in the unit of the replicates (Efron, 1981).
+
+    Raises:
+        ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
+            (0, 1).
+    """
+    require_vector("replicates", replicates)
+    require_fraction("confidence", confidence)
+    tail = (1 - confidence) / 2
+    return _between_tails(replicates, tail, tail)
+
+
+def bca_interval(
+    replicates: FloatArray, estimate: float, jackknife: FloatArray, confidence: float
+) -> tuple[float, float]:
+    """The bias-corrected and accelerated interval (Efron, 1987).
+
+    In place of the quantile of the replicates at ndtr(z) it takes the one at
+    ndtr(z0 + w / (1 - a w)), w = z0 + z. The bias correction z0 is ndtri(the share of replicates
+    below the estimate, those equal to it counted half), the acceleration a is
+    sum d**3 / (6 (sum d**2)**1.5), d = mean(jackknife) - jackknife.
+
+    Where every replicate lies on one side of the estimate, half a replicate is taken to lie on
+    the other. Where the jackknife values are all equal, a is 0. Where 1 - a w is not above 0,
+    at a confidence beyond use, the end is the outermost replicate.
+
+    Args:
+        replicates: shape (b,), the statistic of each resample, in any order.
+        estimate: the statistic of the sample.
+        jackknife: shape (n,), the statistic of the sample without each of its values in turn.
+        confidence: of the two-sided interval, e.g. 0.95.
+
+    Returns:
+        Low and high, in the unit of the replicates; they need not enclose the estimate.
+
+    Raises:
+        ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
+            (0, 1).
+    """
+    require_vector("replicates", replicates)
+    require_vector("jackknife", jackknife)
+    require_vector("estimate", np.array([estimate]))
+    require_fraction("confidence", confidence)
+    b = len(replicates)
+    below = np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates == estimate) / 2
+    bias = float(ndtri(min(max(below, 0.5), b - 0.5) / b))
+    acceleration = _acceleration(jackknife)
+    z = float(ndtri((1 - confidence) / 2))
+    lower = _adjusted(bias, acceleration, bias + z)
+    upper = _adjusted(bias, acceleration, bias - z)
+    return _between_tails(replicates, float(ndtr(lower)), float(ndtr(-upper)))
+
+
+def bootstrap_interval(
+    values: FloatArray,
+    statistic: Statistic,
+    confidence: float,
+    *,
+    method: Method,
+    seed: int,
+    resamples: int = RESAMPLES,
+) -> Interval | None:
+    """How a statistic varies when n values are drawn from the n measured, with replacement.
+
+    It assumes independent values of one distribution; of few values it is too short, by either
+    method: see `location_interval`. The order of the values does not matter: the statistic is
+    given each resample in ascending order.
+
+    Args:
+        values: shape (n,), finite.
+        statistic: reduces the last axis of an array of shape (k, n) or (k, n - 1) to finite
+            values, e.g. `lambda samples: samples.mean(axis=-1)`.
+        confidence: e.g. 0.95.
+        method: "percentile", or "BCa", which allows for bias and skewness.
+        seed: >= 0; the same seed gives the same interval.
+        resamples: how many draws.
+
+    Returns:
+        In the unit of the statistic; None for n = 1, which shows no spread.
+
+    Raises:
+        ValueError: on NaN, infinity, an empty array, another shape, also of what the statistic
+            gives, or a confidence, method, seed or number of resamples out of range.
+    """
+    require_fraction("confidence", confidence)
+    if method not in {"percentile", "BCa"}:
+        raise ValueError(f"method must be percentile or BCa, and is {method!r}")
+    require_vector("values", values)
+    ascending = np.sort(values)
+    replicates = _replicates(ascending, statistic, seed, resamples)
+    if len(values) == 1:
+        return None
+    if method == "percentile":
+        low, high = percentile_interval(replicates, confidence)
+    else:
+        estimate = float(_reduced(statistic, ascending[np.newaxis])[0])
+        jackknife = _jackknife(ascending, statistic)
+        low, high = bca_interval(replicates, estimate, jackknife, confidence)
+    return Interval(low, high, confidence, f"{method} bootstrap")
+
+
+def _replicates(
+    ascending: FloatArray, statistic: Statistic, seed: int, resamples: int
+) -> FloatArray:
+    pool = Pool.of("values", [ascending])
+    rng = generator(seed)
+    replicates = np.empty(resamples)
+    for rows in blocks(resamples, len(ascending)):
+        only = np.zeros((rows.stop - rows.start, 1), dtype=np.int64)
+        draw = pool.draw(only, rng)
+        replicates[rows] = _reduced(statistic, draw.values[draw.ranks])
+    return replicates
+
+
+def _jackknife(ascending: FloatArray, statistic: Statistic) -> FloatArray:
+    """The statistic without each value in turn, shape (n,)."""
+    n = len(ascending)
+    kept = np.arange(n - 1)
+    left_out = np.empty(n)
+    for rows in blocks(n, n):
+        skipped = np.arange(n)[rows, np.newaxis]
+        left_out[rows] = _reduced(statistic, ascending[kept + (kept >= skipped)])
+    return left_out
+
+
+def _reduced(statistic: Statistic, samples: FloatArray) -> FloatArray:
+    reduced = statistic(samples)
+    if np.shape(reduced) != samples.shape[:1]:
+        raise ValueError(
+            f"statistic must reduce the last axis, and makes {np.shape(reduced)} of {samples.shape}"
+        )
+    return reduced
+
+
+def _acceleration(jackknife: FloatArray) -> float:
+    # Differences first: values that are all equal have a mean that differs by a rounding error.
+    d, _ = binary_scaled(jackknife - jackknife[0])
+    d, _ = binary_scaled(d.mean() - d)
+    squares = float((d**2).sum())
+    return float((d**3).sum()) / (6 * squares**1.5) if squares else 0.0
+
+
+def _adjusted(bias: float, acceleration: float, w: float) -> float:
+    remaining = 1 - acceleration * w
+    return bias + w / remaining if remaining > 0 else math.copysign(math.inf, w)
+
+
+def _between_tails(replicates: FloatArray, lower: float, upper: float) -> tuple[float, float]:
+    """The nearest-rank quantiles that leave these shares below and above."""
+    return float(nearest_rank(replicates, lower)), -float(nearest_rank(-replicates, upper))

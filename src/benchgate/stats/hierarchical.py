@@ -1,0 +1,223 @@
+"""Bootstrap intervals of samples that come in launches.
+
+A resample draws launches with replacement, then from each launch drawn as many samples as it
+has, and pools them (Davison and Hinkley, 1997, section 3.8). Drawn as if all were independent,
+samples would promise too much: they resemble the others of their launch, and only another launch
+shows what another launch would do. Launches of unequal sizes count by their samples.
+
+Of few launches the intervals are too short. Simulated with launches of 45 samples, lognormal,
+2 % between and 3 % within launches, a nominal 95 % covers (1,000 runs, standard error 1 %):
+
+    launches   2    3    4    5    7   10   12   15   20
+    mean      64   77   82   86   88   92   91   92   93
+    p50       68   79   84   88   90   92   92   94   94
+    p95       66   79   80   83   85   90   89   90   91
+    p99        -   54   65   73   82   89   85   90   89
+
+So a note warns below 10. The t interval of the launches' means covers 95 % with any number.
+
+Samples are drawn anew although a launch's own samples have shown part of that spread already.
+So the intervals are too wide where launches hardly differ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.stats.bootstrap import percentile_interval
+from benchgate.stats.checks import LARGEST, require_fraction
+from benchgate.stats.interval import Interval
+from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.resampling import RESAMPLES, Pool, blocks, generator, quantile_place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray, IntArray
+
+LEAST_LAUNCHES = 10
+"""With fewer an interval may cover below 90 % for a nominal 95 %."""
+
+_METHOD = "hierarchical bootstrap"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchIntervals:
+    """Intervals of several statistics from one set of resamples, in the unit of the data.
+
+    Attributes:
+        mean: of the pooled samples' mean; None for one launch.
+        quantiles: of each pooled quantile asked for; None for one launch, and where the quantile
+            is the least or the greatest sample.
+        notes: why one is None, and what not to trust.
+    """
+
+    mean: Interval | None
+    quantiles: tuple[Interval | None, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RatioInterval:
+    """A ratio head / base.
+
+    Attributes:
+        ratio: None where a value is not above 0, or over 2**1000 times another.
+        interval: None where the ratio is, for one launch in an arm, and where the percentile is
+            the least or the greatest sample of an arm.
+        notes: why one is None, and what not to trust.
+    """
+
+    ratio: float | None
+    interval: Interval | None
+    notes: tuple[str, ...]
+
+
+def hierarchical_intervals(
+    launches: Sequence[FloatArray],
+    quantiles: Sequence[float],
+    confidence: float,
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+) -> LaunchIntervals:
+    """Percentile intervals of the pooled mean and of pooled nearest-rank quantiles.
+
+    One set of resamples serves all. A sample drawn takes some 10 ns: 0.06 s for 12 launches of 45,
+    seconds for thousands of samples in each.
+
+    Args:
+        launches: of shapes (n_1,), (n_2,), ..., each n_i >= 1, finite.
+        quantiles: fractions, 0 < p < 1, e.g. (0.5, 0.95).
+        confidence: e.g. 0.95.
+        seed: >= 0; the same seed gives the same intervals.
+        resamples: how many draws.
+
+    Raises:
+        ValueError: on NaN, infinity, no launch, an empty launch, another shape, or a quantile,
+            confidence, seed or number of resamples out of range.
+    """
+    for p in quantiles:
+        require_fraction("p", p)
+    require_fraction("confidence", confidence)
+    pool = Pool.of("launches", launches)
+    spans, rng = blocks(resamples, pool.most_drawn), generator(seed)
+    launch_notes = _launch_notes(len(launches))
+    if len(launches) == 1:
+        return LaunchIntervals(None, (None,) * len(quantiles), launch_notes)
+    means = np.empty(resamples)
+    replicates = np.empty((len(quantiles), resamples))
+    for rows in spans:
+        draw = pool.draw(_draw_launches(rows, len(launches), rng), rng)
+        means[rows] = draw.mean()
+        for k, p in enumerate(quantiles):
+            replicates[k, rows] = draw.quantile(p)
+    outermost = [_outermost_note(len(pool.ranks), p) for p in quantiles]
+    return LaunchIntervals(
+        mean=_interval(means, confidence),
+        quantiles=tuple(
+            None if note else _interval(row, confidence)
+            for row, note in zip(replicates, outermost, strict=True)
+        ),
+        notes=(*launch_notes, *filter(None, outermost)),
+    )
+
+
+def ratio_of_percentile(
+    base: Sequence[FloatArray],
+    head: Sequence[FloatArray],
+    p: float,
+    confidence: float,
+    *,
+    paired: bool,
+    seed: int,
+    resamples: int = RESAMPLES,
+) -> RatioInterval:
+    """The pooled nearest-rank p-quantile of head over that of base, with a percentile interval.
+
+    Simulated as the module says, for p95: of arms measured apart a nominal 95 % covers 84, 93, 96
+    and 95 % with 2, 5, 10 and 20 launches; of paired arms whose rounds share the 2 %, and differ
+    by 0.5 % besides, 99 % (400 runs, standard error 1 to 2 %).
+
+    Args:
+        base: launches of shapes (n_1,), (n_2,), ..., each n_i >= 1, finite.
+        head: the same; not necessarily of the same sizes.
+        p: a fraction, 0 < p < 1, e.g. 0.95.
+        confidence: e.g. 0.95.
+        paired: launch i of both arms was measured in the same round, so they are drawn together.
+        seed: >= 0; the same seed gives the same interval.
+        resamples: how many draws.
+
+    Raises:
+        ValueError: on NaN, infinity, no launch, an empty launch, another shape, paired arms of
+            unequal numbers of launches, or p, confidence, seed or resamples out of range.
+    """
+    require_fraction("p", p)
+    require_fraction("confidence", confidence)
+    below, above = Pool.of("base", base), Pool.of("head", head)
+    if paired and len(base) != len(head):
+        raise ValueError(f"paired arms must share rounds: {len(base)} and {len(head)} launches")
+    spans, rng = blocks(resamples, below.most_drawn + above.most_drawn), generator(seed)
+    undefined = _no_ratio_note(below, above)
+    if undefined:
+        return RatioInterval(None, None, (undefined,))
+    ratio = _quantile(head, p) / _quantile(base, p)
+    fewest = min(len(base), len(head))
+    outermost = _outermost_note(min(len(below.ranks), len(above.ranks)), p)
+    notes = (*_launch_notes(fewest), *filter(None, [outermost]))
+    if fewest == 1 or outermost:
+        return RatioInterval(ratio, None, notes)
+    replicates = np.empty(resamples)
+    for rows in spans:
+        drawn = _draw_launches(rows, len(base), rng)
+        also_drawn = drawn if paired else _draw_launches(rows, len(head), rng)
+        quantiles = below.draw(drawn, rng).quantile(p), above.draw(also_drawn, rng).quantile(p)
+        replicates[rows] = quantiles[1] / quantiles[0]
+    return RatioInterval(ratio, _interval(replicates, confidence), notes)
+
+
+def _draw_launches(rows: slice, launches: int, rng: np.random.Generator) -> IntArray:
+    return rng.integers(launches, size=(rows.stop - rows.start, launches))
+
+
+def _interval(replicates: FloatArray, confidence: float) -> Interval:
+    return Interval(*percentile_interval(replicates, confidence), confidence, _METHOD)
+
+
+def _quantile(launches: Sequence[FloatArray], p: float) -> float:
+    return float(nearest_rank(np.concatenate(launches), p))
+
+
+def _launch_notes(launches: int) -> tuple[str, ...]:
+    if launches == 1:
+        return (f"one launch: no spread between launches; {LEAST_LAUNCHES} give a good interval",)
+    if launches < LEAST_LAUNCHES:
+        return (
+            f"{launches} launches: intervals may be too short; {LEAST_LAUNCHES} give good ones",
+        )
+    return ()
+
+
+def _outermost_note(samples: int, p: float) -> str | None:
+    place = quantile_place(samples, p)
+    if 0 < place < samples - 1:
+        return None
+    which = "least" if place == 0 else "greatest"
+    return (
+        f"p{100 * p:g} is the {which} of {samples} samples: no interval, as no resample goes "
+        "beyond it; it takes more samples"
+    )
+
+
+def _no_ratio_note(base: Pool, head: Pool) -> str | None:
+    least = min(base.values[0], head.values[0])
+    greatest = max(base.values[-1], head.values[-1])
+    if least <= 0:
+        return f"no ratio: values must be above 0, and one is {least:g}"
+    if math.log2(greatest) - math.log2(least) > math.log2(LARGEST):
+        return f"no ratio: values from {least:g} to {greatest:g} are too far apart"
+    return None
