@@ -18,8 +18,9 @@ from benchgate.measure.environment import read_environment
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.python import PythonSettings
 from benchgate.measure.session import Session
-from benchgate.stats.power import detectable_ratio, robust_spread
+from benchgate.stats.power import detectable_ratio
 from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:
     from benchgate.app.effects import Effects

@@ -9,8 +9,8 @@ import numpy as np
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.model.result import Kind
 from benchgate.model.statistics import SeriesStatistics
-from benchgate.stats.power import robust_spread
 from benchgate.stats.quantiles import nearest_rank
+from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,10 +16,9 @@ from benchgate.stats.power import (
     detectable_ratio_two_sample,
     launches_needed,
     least_launches,
-    pooled_robust_spread,
-    robust_spread,
 )
 from benchgate.stats.shift import paired_shift, two_sample_shift
+from benchgate.stats.spread import pooled_robust_spread, robust_spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,9 +14,9 @@ import numpy as np
 
 from benchgate.stats.checks import require_vector
 from benchgate.stats.moments import moments
-from benchgate.stats.power import MAD_TO_SD
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.scaling import binary_scaled
+from benchgate.stats.spread import MAD_TO_SD
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

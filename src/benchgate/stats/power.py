@@ -2,69 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import stdtrit
 
-from benchgate.stats.checks import (
-    require_finite,
-    require_fraction,
-    require_rows,
-    require_two_arms,
-)
+from benchgate.stats.checks import require_finite, require_fraction
 from benchgate.stats.mannwhitney import least_p_mann_whitney
 from benchgate.stats.signedrank import least_p_signed_rank
+from benchgate.stats.spread import require_launches
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray, IntArray
 
 Test: TypeAlias = Literal["wilcoxon", "mann-whitney"]
-
-# The standard deviation of a normal distribution in its median absolute deviations.
-MAD_TO_SD = 1.4826
-
-
-def robust_spread(d: FloatArray) -> FloatArray:
-    """Standard deviation as 1.4826 x the median absolute deviation from the median.
-
-    Where that is 0 although values differ (more than half of them are equal) it is the
-    ordinary standard deviation, ddof = 1: a spread of 0 would promise too much.
-
-    Args:
-        d: shape (m, n), n >= 2, finite.
-
-    Returns:
-        Shape (m,), in the unit of `d`; 0 only in rows whose values are all equal.
-
-    Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or n < 2.
-    """
-    require_rows("d", d)
-    _require_launches(d.shape[1])
-    return _spread(_from_median(d), _from_mean(d), d.shape[1] - 1)
-
-
-def pooled_robust_spread(x: FloatArray, y: FloatArray) -> FloatArray:
-    """The spread within the arms: as `robust_spread`, about each arm's own median.
-
-    Args:
-        x: shape (m, n1), n1 >= 2, finite.
-        y: shape (m, n2), n2 >= 2, finite.
-
-    Returns:
-        Shape (m,), in the unit of the data.
-
-    Raises:
-        ValueError: on NaN, infinity, empty arrays, other shapes, or fewer than 2 launches.
-    """
-    require_two_arms(x, y)
-    n1, n2 = x.shape[1], y.shape[1]
-    _require_launches(min(n1, n2))
-    about_median = np.concatenate([_from_median(x), _from_median(y)], axis=1)
-    about_mean = np.concatenate([_from_mean(x), _from_mean(y)], axis=1)
-    return _spread(about_median, about_mean, n1 + n2 - 2)
 
 
 def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.9) -> FloatArray:
@@ -82,7 +33,7 @@ def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.
     Raises:
         ValueError: on NaN, infinity or negative spread, n < 2, alpha or power outside (0, 1).
     """
-    _require_launches(n)
+    require_launches(n)
     return _detectable(spread, 1 / n, n - 1, alpha, power)
 
 
@@ -97,7 +48,7 @@ def detectable_ratio_two_sample(
     Raises:
         ValueError: as `detectable_ratio`, for n1 and n2.
     """
-    _require_launches(min(n1, n2))
+    require_launches(min(n1, n2))
     return _detectable(spread, 1 / n1 + 1 / n2, n1 + n2 - 2, alpha, power)
 
 
@@ -125,7 +76,7 @@ def launches_needed(
     _require_spread(spread)
     wanted = _one_or_each("half_width", half_width, spread)
     require_fraction("confidence", confidence)
-    _require_launches(limit)
+    require_launches(limit)
     n = np.arange(2, limit + 1)
     return _least_n(spread, _t(n - 1, (1 - confidence) / 2) / np.sqrt(n), wanted, 2)
 
@@ -166,7 +117,7 @@ def launches_to_detect(
     if ratios.min() <= 0:
         raise ValueError(f"ratio must be above 0, and is {ratios.min()}")
     least = least_launches(alpha, test)
-    _require_launches(limit)
+    require_launches(limit)
     n = np.arange(2, limit + 1)
     paired = test == "wilcoxon"
     per_spread = _reach(1 / n if paired else 2 / n, n - 1 if paired else 2 * n - 2, alpha, power)
@@ -191,24 +142,6 @@ def least_launches(alpha: float, test: Test) -> int:
 
 def _least_p(n: int, test: Test) -> float:
     return least_p_signed_rank(n) if test == "wilcoxon" else least_p_mann_whitney(n, n)
-
-
-def _from_median(values: FloatArray) -> FloatArray:
-    residuals: FloatArray = values - np.median(values, axis=1, keepdims=True)
-    return residuals
-
-
-def _from_mean(values: FloatArray) -> FloatArray:
-    residuals: FloatArray = values - values.mean(axis=1, keepdims=True)
-    return residuals
-
-
-def _spread(about_median: FloatArray, about_mean: FloatArray, df: int) -> FloatArray:
-    robust = MAD_TO_SD * np.median(np.abs(about_median), axis=1)
-    differs = (about_median != 0).any(axis=1)
-    # hypot forms no squares that could overflow or vanish, whatever the scale of each row.
-    sd = np.hypot.reduce(about_mean, axis=1) / math.sqrt(df)
-    return np.where((robust == 0) & differs, sd, robust)
 
 
 def _detectable(
@@ -260,8 +193,3 @@ def _one_or_each(name: str, value: FloatArray | float, spread: FloatArray) -> Fl
     if values.shape not in {(), spread.shape}:
         raise ValueError(f"{name} must be a number or {spread.shape}, and is {values.shape}")
     return values
-
-
-def _require_launches(n: int) -> None:
-    if n < 2:
-        raise ValueError(f"at least 2 launches are needed to know a spread, not {n}")
