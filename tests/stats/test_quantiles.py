@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.quantiles import nearest_rank, quantile_interval, small_sample_note
+from benchgate.stats.quantiles import (
+    nearest_rank,
+    quantile_interval,
+    quantile_rank,
+    small_sample_note,
+)
 
 
 @pytest.mark.parametrize(
@@ -197,3 +202,10 @@ def test_bad_input_of_an_interval_is_refused() -> None:
         quantile_interval(good, 1.0, 0.95)
     with pytest.raises(ValueError, match="confidence must lie between"):
         quantile_interval(good, 0.5, 95)
+
+
+@pytest.mark.parametrize("n", [1, 2, 19, 20, 540, 1000])
+@pytest.mark.parametrize("p", [0.0, 0.001, 0.5, 0.95, 0.999, 1.0])
+def test_the_rank_is_the_place_of_the_quantile(n: int, p: float) -> None:
+    values = np.arange(100.0, 100.0 + n)
+    assert values[quantile_rank(n, p) - 1] == nearest_rank(values, p)

@@ -31,8 +31,8 @@ import numpy as np
 from benchgate.stats.bootstrap import percentile_interval
 from benchgate.stats.checks import LARGEST, require_fraction
 from benchgate.stats.interval import Interval
-from benchgate.stats.quantiles import nearest_rank
-from benchgate.stats.resampling import RESAMPLES, Pool, blocks, generator, quantile_place
+from benchgate.stats.quantiles import nearest_rank, quantile_rank
+from benchgate.stats.resampling import RESAMPLES, Pool, blocks, generator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +52,8 @@ class LaunchIntervals:
     Attributes:
         mean: of the pooled samples' mean; None for one launch.
         quantiles: of each pooled quantile asked for; None for one launch, and where the quantile
-            is the least or the greatest sample.
-        notes: why one is None, and what not to trust.
+            is the least or the greatest sample, as no resample goes beyond it.
+        notes: what not to trust, for the number of launches.
     """
 
     mean: Interval | None
@@ -116,14 +116,13 @@ def hierarchical_intervals(
         means[rows] = draw.mean()
         for k, p in enumerate(quantiles):
             replicates[k, rows] = draw.quantile(p)
-    outermost = [_outermost_note(len(pool.ranks), p) for p in quantiles]
     return LaunchIntervals(
         mean=_interval(means, confidence),
         quantiles=tuple(
-            None if note else _interval(row, confidence)
-            for row, note in zip(replicates, outermost, strict=True)
+            None if _outermost_note(len(pool.ranks), p) else _interval(row, confidence)
+            for row, p in zip(replicates, quantiles, strict=True)
         ),
-        notes=(*launch_notes, *filter(None, outermost)),
+        notes=launch_notes,
     )
 
 
@@ -203,7 +202,7 @@ def _launch_notes(launches: int) -> tuple[str, ...]:
 
 
 def _outermost_note(samples: int, p: float) -> str | None:
-    place = quantile_place(samples, p)
+    place = quantile_rank(samples, p) - 1
     if 0 < place < samples - 1:
         return None
     which = "least" if place == 0 else "greatest"

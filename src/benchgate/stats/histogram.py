@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.stats.checks import require_whole_numbers
-from benchgate.stats.quantiles import _rank
+from benchgate.stats.quantiles import quantile_rank
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray, IntArray
@@ -160,7 +160,7 @@ class Histogram:
             ValueError: if p lies outside [0, 1].
         """
         cumulated = np.cumsum(self._view())
-        rank = _rank(int(cumulated[-1]), p)
+        rank = quantile_rank(int(cumulated[-1]), p)
         if self._is_empty():
             return None
         if p == 0:

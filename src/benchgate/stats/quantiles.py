@@ -32,7 +32,7 @@ def nearest_rank(values: FloatArray, p: float) -> FloatArray:
     if values.ndim == 0:
         raise ValueError("values must have at least one axis")
     require_finite("values", values)
-    k = _rank(values.shape[-1], p) - 1
+    k = quantile_rank(values.shape[-1], p) - 1
     quantile: FloatArray = np.partition(values, k, axis=-1)[..., k]
     return quantile
 
@@ -78,10 +78,15 @@ def small_sample_note(n: int, p: float) -> str | None:
 
     That is n < 20 for p95, n < 100 for p99, n < 1000 for p99.9.
     """
-    return "equals the maximum" if _rank(n, p) == n else None
+    return "equals the maximum" if quantile_rank(n, p) == n else None
 
 
-def _rank(n: int, p: float) -> int:
+def quantile_rank(n: int, p: float) -> int:
+    """The place of the p-quantile among n ascending values, counted from 1: ceil(p n).
+
+    Raises:
+        ValueError: on p outside [0, 1].
+    """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be a fraction from 0 to 1, and is {p}")
     # A product such as (99.9 / 100) * 1000 lies a rounding error above its true whole number.
