@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchgate.config.rules import TAIL_STATISTICS
@@ -62,7 +62,7 @@ class Judgement:
     needs: tuple[Need, ...] = ()
     warnings: tuple[str, ...] = ()
     base_benchmarks: int = 0
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Evidence, ...] = field(default=(), compare=False)
 
 
 def judge(
