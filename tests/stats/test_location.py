@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.stats.interval import Interval
 
-times = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=25)
+times = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=40)
 
 
 def located(values: FloatArray, confidence: float = 0.95, seed: int = 1) -> Interval:
@@ -32,7 +32,7 @@ def lognormal(n: int, seed: int = 0) -> FloatArray:
 
 @pytest.mark.parametrize(
     ("n", "method"),
-    [(2, "t on logs"), (9, "t on logs"), (10, "BCa bootstrap"), (40, "BCa bootstrap")],
+    [(2, "t on logs"), (29, "t on logs"), (30, "BCa bootstrap"), (45, "BCa bootstrap")],
 )
 def test_the_method_follows_the_number_of_values_and_is_named(n: int, method: str) -> None:
     interval = located(lognormal(n))
@@ -77,14 +77,14 @@ def test_more_confidence_is_never_narrower(values: list[float], seed: int) -> No
     assert highs == sorted(highs)
 
 
-@pytest.mark.parametrize("n", [2, 9, 10, 45])
+@pytest.mark.parametrize("n", [2, 29, 30, 45])
 @pytest.mark.parametrize("value", [0.1, 1e300, 5e-324, 2.0**1000])
 def test_equal_values_have_an_interval_without_width(n: int, value: float) -> None:
     interval = located(np.full(n, value))
     assert (interval.low, interval.high) == (value, value)
 
 
-@pytest.mark.parametrize("n", [4, 12])
+@pytest.mark.parametrize("n", [4, 32])
 def test_huge_and_tiny_values_have_one(n: int) -> None:
     for unit in (2.0**990, 2.0**-1070):
         values = unit * np.arange(1.0, n + 1)
@@ -95,14 +95,14 @@ def test_huge_and_tiny_values_have_one(n: int) -> None:
 
 @pytest.mark.parametrize(
     "values",
-    [[3.0], [1e300, 5e-324], [1e300, 5e-324] * 6, [2.0**900, 2.0**1000]],
+    [[3.0], [1e300, 5e-324], [1e300, 5e-324] * 15, [2.0**900, 2.0**1000]],
 )
 def test_where_there_is_none(values: list[float]) -> None:
     """One value; values over 2**1000 apart; an upper end beyond the largest float."""
     assert location_interval(np.array(values), 0.95, seed=1) is None
 
 
-@pytest.mark.parametrize(("n", "covered"), [(3, 0.95), (9, 0.95), (10, 0.902), (20, 0.93)])
+@pytest.mark.parametrize(("n", "covered"), [(3, 0.95), (10, 0.95), (29, 0.95), (30, 0.931)])
 def test_it_covers_as_often_as_documented(n: int, covered: float) -> None:
     runs = 200
     intervals = [

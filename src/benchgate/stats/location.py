@@ -16,17 +16,19 @@ from benchgate.stats.scaling import binary_scaled
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
 
-LEAST_BOOTSTRAP = 10
+LEAST_BOOTSTRAP = 30
 """Of fewer values a bootstrap interval is too short."""
 
 
 def location_interval(values: FloatArray, confidence: float, *, seed: int) -> Interval | None:
-    """The interval of the geometric mean: t on logs for n < 10, BCa bootstrap from n = 10.
+    """The interval of the geometric mean: t on logs for n < 30, BCa bootstrap from n = 30.
 
     Both are of the same quantity, so that the switch moves no estimate. For a nominal 95 % the
     percentile bootstrap of the mean covers 75 % at n = 3, 84 % at 5 and 90 % at 10 (10,000
-    simulated samples each, normal). This interval covers 95 % below n = 10, 90 % at 10 and 93 %
-    at 20 (2,000 each, lognormal). It assumes independent values of one distribution.
+    simulated samples each, normal). BCa covers 90, 92, 93 and 93 % at n = 10, 15, 20 and 30 of
+    lognormal values, where t on logs covers 95 %; with one value in ten doubled BCa covers 92 %
+    at 30 and 96 % at 50, t on logs 90 % (1,000 each). It assumes independent values of one
+    distribution.
 
     Args:
         values: shape (n,), finite, > 0.
