@@ -1,0 +1,186 @@
+"""Change points in a history: where a series moved, and stayed.
+
+E-divisive means (Matteson and James, 2014; for benchmarks Daly et al., 2020): the energy
+statistic says where to cut a stretch of the history in two, a test says whether to, and both
+parts are looked at in turn.
+
+Judged by all that is before and after it, a regression that was soon mended hides: what follows
+it is mostly like what came before. So a place is also judged by what is near it, as Fleming et
+al. (2023) do for the same reason: by windows from `min_segment` values a side up to all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import stdtr
+
+from benchgate.stats.checks import require_fraction, require_vector
+from benchgate.stats.energy import EnergyScan
+from benchgate.stats.scaling import binary_scaled
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+    from benchgate.stats.energy import Cut
+
+ChangeTest: TypeAlias = Literal["permutation", "t"]
+
+LONGEST_HISTORY = 2000
+"""Every distance is held at once: 32 MB for so many values."""
+
+# The statistic is in mean distances; below it, a difference is that of the order of sums.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePoint:
+    """A place where a history moved.
+
+    Attributes:
+        index: of the first value after the change.
+        p: of the test that found it; with "permutation" at least 1 / (permutations + 1).
+        before: median of the values since the change before, or since the beginning.
+        after: median of the values up to the change after, or up to the end.
+    """
+
+    index: int
+    p: float
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """When a stretch is cut; see `change_points`."""
+
+    alpha: float
+    min_segment: int
+    test: ChangeTest
+    seed: int
+    permutations: int
+
+    def __post_init__(self) -> None:
+        require_fraction("alpha", self.alpha)
+        if self.min_segment < 2:
+            raise ValueError(f"min_segment must be at least 2, and is {self.min_segment}")
+        if self.test not in {"permutation", "t"}:
+            raise ValueError(f"test must be permutation or t, and is {self.test!r}")
+        needed = math.ceil(1 / self.alpha) - 1
+        if self.test == "permutation" and self.permutations < needed:
+            raise ValueError(
+                f"{self.permutations} permutations cannot give a p of {self.alpha}: "
+                f"at least {needed} are needed"
+            )
+
+
+def change_points(
+    values: FloatArray,
+    *,
+    alpha: float = 0.01,
+    min_segment: int = 5,
+    test: ChangeTest = "permutation",
+    seed: int = 0,
+    permutations: int = 199,
+) -> tuple[ChangePoint, ...]:
+    """Find where a history moved; the tests assume values independent of each other.
+
+    One outlier is no change, wherever it is: it cancels out of the energy statistic, and Welch's
+    t of it is about 1. It can hide a change from the t test, as can several from both tests.
+
+    Args:
+        values: shape (n,), in the order of the history, finite, n <= 2000.
+        alpha: the chance to cut a stretch in which nothing changed.
+        min_segment: the fewest values between two changes, >= 2.
+        test: "permutation" compares the statistic of the stretch with that of its values in
+            random orders: it assumes no distribution, and finds a change of the spread, too.
+            "t" is Welch's test, the best of the windows around the place, its p times the number
+            of all windows looked at (Bonferroni): quicker, strict, and right for normal values.
+        seed: of the random orders: the same seed gives the same result.
+        permutations: random orders, >= 1 / alpha - 1. Fewer are drawn where p > alpha is certain.
+
+    Returns:
+        The changes in order; none where n < 2 min_segment or all values are equal.
+
+    Raises:
+        ValueError: on NaN, infinity, an empty array, another shape, n > 2000, an unknown test,
+            or another argument out of its range.
+    """
+    require_vector("values", values)
+    if len(values) > LONGEST_HISTORY:
+        raise ValueError(f"at most {LONGEST_HISTORY} values are taken, not {len(values)}")
+    found = _changes(values, _Rule(alpha, min_segment, test, seed, permutations))
+    edges = [0, *(index for index, _ in found), len(values)]
+    levels = [float(np.median(values[low:high])) for low, high in pairwise(edges)]
+    return tuple(
+        ChangePoint(index, p, before, after)
+        for (index, p), (before, after) in zip(found, pairwise(levels), strict=True)
+    )
+
+
+def _changes(values: FloatArray, rule: _Rule) -> list[tuple[int, float]]:
+    """The changes in order, each as its index and p."""
+    found = []
+    stretches = [(0, len(values))]
+    while stretches:
+        low, high = stretches.pop()
+        if change := _change(values[low:high], rule):
+            index, p = low + change[0], change[1]
+            found.append((index, p))
+            stretches += [(low, index), (index, high)]
+    return sorted(found)
+
+
+def _change(stretch: FloatArray, rule: _Rule) -> tuple[int, float] | None:
+    """Where to cut a stretch, and the p of it; None where the rule does not ask for a cut."""
+    if len(stretch) < 2 * rule.min_segment:
+        return None
+    scan = EnergyScan(len(stretch), rule.min_segment)
+    scaled, _ = binary_scaled(stretch)
+    cut = scan.best(scaled)
+    if cut.statistic < _ROUNDING:
+        return None
+    window = scaled[cut.low : cut.high]
+    # Equal windows find a change; the change need not divide them equally.
+    index = cut.low + EnergyScan(len(window), rule.min_segment).best(window).index
+    if rule.test == "t":
+        p = min(_welch_p(scaled[low:high], index - low) for low, high in scan.windows(index))
+        p = min(1.0, p * scan.looks)
+    else:
+        p = _permutation_p(scaled, cut, scan, rule)
+    return (index, p) if p <= rule.alpha else None
+
+
+def _permutation_p(stretch: FloatArray, cut: Cut, scan: EnergyScan, rule: _Rule) -> float:
+    """The share of orders that can be cut as well, the observed one among them.
+
+    Forwards and backwards it is the same history, so both start from the same one.
+
+    Returns:
+        p, or where p is certain to exceed alpha the least that it can still be.
+    """
+    rng = np.random.default_rng(rule.seed)
+    start = np.array(min(stretch.tolist(), stretch[::-1].tolist()))
+    as_good = 1
+    for _ in range(rule.permutations):
+        permuted = scan.best(rng.permutation(start))
+        as_good += permuted.statistic >= cut.statistic - _ROUNDING
+        if as_good / (rule.permutations + 1) > rule.alpha:
+            break
+    return as_good / (rule.permutations + 1)
+
+
+def _welch_p(values: FloatArray, at: int) -> float:
+    """Two-sided p of Welch's t test of values[:at] against the rest; 0 or 1 if neither varies."""
+    scaled, _ = binary_scaled(values - values.min())
+    x, y = scaled[:at], scaled[at:]
+    errors = x.var(ddof=1) / len(x), y.var(ddof=1) / len(y)
+    total = sum(errors)
+    if total == 0:
+        return float(x[0] == y[0])
+    share = errors[0] / total
+    df = 1 / (share**2 / (len(x) - 1) + (1 - share) ** 2 / (len(y) - 1))
+    return float(2 * stdtr(df, -abs(x.mean() - y.mean()) / math.sqrt(total)))
