@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.app.judging import judge_run, judge_stored, make_verdict
+from benchgate.app.judging import judge_run, judge_stored, make_verdict, with_comparisons
 from benchgate.files import read_result
 
 if TYPE_CHECKING:
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Verdict
 
 
-def compare(base: Path, head: Path | None, config: Config) -> Verdict:
+def compare(base: Path, head: Path | None, config: Config, *, detail: bool = False) -> Verdict:
     """Decide between the heads of two result files, or between the two arms of one.
 
     Args:
         base: the older result; alone, a result of `benchgate check`, whose verdict is made anew.
+        detail: put every other estimate and test beside each row.
 
     Raises:
         UsageError: a file cannot be read, or one alone holds one arm only.
@@ -26,5 +27,9 @@ def compare(base: Path, head: Path | None, config: Config) -> Verdict:
     """
     first = read_result(base)
     if head is None:
-        return make_verdict(judge_run(first, config), config)
-    return make_verdict(judge_stored(first, read_result(head), config), config)
+        judged = judge_run(first, config)
+    else:
+        judged = judge_stored(first, read_result(head), config)
+    if detail:
+        judged = with_comparisons(judged, config)
+    return make_verdict(judged, config)

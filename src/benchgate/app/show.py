@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.app.choice import Choice
+    from benchgate.describe.detail import DetailSettings
     from benchgate.model.statistics import ResultStatistics
 
 
-def show(path: Path, choice: Choice) -> ResultStatistics:
+def show(path: Path, choice: Choice, detail: DetailSettings | None) -> ResultStatistics:
     """Describe what was chosen of a result file.
+
+    Args:
+        detail: None for a line per series only.
 
     Raises:
         UsageError: the file cannot be read, or nothing in it is chosen.
@@ -28,4 +32,4 @@ def show(path: Path, choice: Choice) -> ResultStatistics:
     ids = {b.id for run in runs for b in run.benchmarks} - {CANARY_ID}
     if ids and not any(choice.wants(id_, ()) for id_ in ids):
         raise nothing_chosen(choice, dict.fromkeys(ids, ()))
-    return describe(result, lambda id_: choice.wants(id_, ()))
+    return describe(result, lambda id_: choice.wants(id_, ()), detail)

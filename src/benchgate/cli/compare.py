@@ -21,6 +21,7 @@ _RESULT = click.Path(path_type=Path, dir_okay=False)
 @click.argument("base", type=_RESULT, required=False)
 @click.argument("head", type=_RESULT, required=False)
 @o.options(o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
+@click.option("--detail", is_flag=True, help="Show every other estimate and test of each row.")
 def command(
     base: Path | None,
     head: Path | None,
@@ -28,6 +29,7 @@ def command(
     markdown_file: Path | None,
     config_file: Path | None,
     verbose: bool,
+    detail: bool,
     **overrides: Unpack[o.Overrides],
 ) -> int:
     """Decide between two result files.
@@ -41,6 +43,7 @@ def command(
     Examples:
       benchgate compare before.json.gz after.json.gz
       benchgate compare --margin 5%
+      benchgate compare --detail
 
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed.
     """
@@ -50,6 +53,6 @@ def command(
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable()
     path = base or require_last_result(repository(cwd).root, os.environ)
-    verdict = compare(path, head, config)
+    verdict = compare(path, head, config, detail=detail)
     outputs.write(verdict, os.environ)
     return verdict.exit_code

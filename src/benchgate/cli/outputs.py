@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from benchgate.model.verdict import Verdict
 
-_STANDARD_OUTPUT = Path("-")
+STANDARD_OUTPUT = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Outputs:
         wanted = [(option, path) for option, path in options.items() if path is not None]
         for (one, path), (other, same) in combinations(wanted, 2):
             if path.absolute() == same.absolute():
-                where = "standard output" if path == _STANDARD_OUTPUT else path
+                where = "standard output" if path == STANDARD_OUTPUT else path
                 raise UsageError(
                     f"{one} and {other} would both be written to {where}",
                     hint="Give one of them another file.",
                 )
         for _, path in wanted:
-            if path != _STANDARD_OUTPUT:
+            if path != STANDARD_OUTPUT:
                 ensure_writable(path)
 
     def write(self, verdict: Verdict, environ: Mapping[str, str]) -> None:
@@ -60,16 +60,17 @@ class Outputs:
         redact = Redactor(environ)
         view = view_verdict(verdict)
         if self.json_file is not None:
-            self._put(self.json_file, encode_verdict(verdict, redact))
+            put(self.json_file, encode_verdict(verdict, redact))
         if self.markdown_file is not None:
-            self._put(self.markdown_file, redact(render_markdown(view)).encode())
-        if _STANDARD_OUTPUT not in {self.json_file, self.markdown_file}:
+            put(self.markdown_file, redact(render_markdown(view)).encode())
+        if STANDARD_OUTPUT not in {self.json_file, self.markdown_file}:
             render_verdict(view, console(), verbose=self.verbose)
 
-    @staticmethod
-    def _put(path: Path, data: bytes) -> None:
-        if path == _STANDARD_OUTPUT:
-            sys.stdout.buffer.write(data.rstrip(b"\n") + b"\n")
-            sys.stdout.buffer.flush()
-        else:
-            write_atomic(path, data)
+
+def put(path: Path, data: bytes) -> None:
+    """Write to a file, or to standard output where the path is `-`."""
+    if path == STANDARD_OUTPUT:
+        sys.stdout.buffer.write(data.rstrip(b"\n") + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        write_atomic(path, data)

@@ -7,9 +7,14 @@ import json
 import click
 
 from benchgate.config import config_schema
-from benchgate.model.codec import result_schema, verdict_schema
+from benchgate.model.codec import result_schema, statistics_schema, verdict_schema
 
-_SCHEMAS = {"config": config_schema, "result": result_schema, "verdict": verdict_schema}
+_SCHEMAS = {
+    "config": config_schema,
+    "result": result_schema,
+    "verdict": verdict_schema,
+    "statistics": statistics_schema,
+}
 
 
 @click.command("schema")

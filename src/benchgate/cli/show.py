@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,24 +12,64 @@ from benchgate.app.choice import Choice
 from benchgate.app.show import show
 from benchgate.cli import options as o
 from benchgate.cli.last import require_last_result
+from benchgate.cli.outputs import STANDARD_OUTPUT, put
 from benchgate.cli.world import console, repository
+from benchgate.describe.detail import DetailSettings
+from benchgate.files import ensure_writable
+from benchgate.model.codec import encode_statistics
+from benchgate.model.redact import Redactor
 from benchgate.report.result import render_result
+from benchgate.stats.outliers import OUTLIER_MODES
+
+if TYPE_CHECKING:
+    from benchgate.stats.outliers import OutlierMode
 
 
 @click.command("show")
 @click.argument("result", type=click.Path(path_type=Path, dir_okay=False), required=False)
 @o.options(o.FILTER)
-def command(result: Path | None, globs: tuple[str, ...]) -> None:
+@click.option("--detail", is_flag=True, help="Show all that is known of each metric.")
+@click.option(
+    "--outliers",
+    type=click.Choice(OUTLIER_MODES),
+    default="iqr",
+    show_default=True,
+    help="What --detail leaves out of the second mean.",
+)
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Write the statistics as JSON; - for standard output, with nothing else there.",
+)
+def command(
+    result: Path | None,
+    globs: tuple[str, ...],
+    detail: bool,
+    outliers: OutlierMode,
+    json_file: Path | None,
+) -> None:
     """Show the statistics of a result file, by default of the last check here.
 
     For each benchmark and metric: launches, samples, the 25th percentile, median and 95th
     percentile of a launch (medians over the launches), and the spread between launches.
 
+    With --detail: quantiles and means with their intervals, how samples and launches depend on
+    each other, the warm-up, and what a comparison could see.
+
     \b
     Examples:
       benchgate show
       benchgate show result.json.gz
-      benchgate show --filter 'parse/*'
+      benchgate show --detail --filter 'parse/*'
     """
     path = result or require_last_result(repository(Path.cwd()).root, os.environ)
-    render_result(show(path, Choice(globs)), console())
+    if json_file is not None and json_file != STANDARD_OUTPUT:
+        ensure_writable(json_file)
+    settings = DetailSettings(outliers) if detail else None
+    statistics = show(path, Choice(globs), settings)
+    if json_file is not None:
+        put(json_file, encode_statistics(statistics, Redactor(os.environ)))
+    if json_file != STANDARD_OUTPUT:
+        render_result(statistics, console())

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.describe.detail import describe_series
+from benchgate.describe.grids import grids
 from benchgate.describe.series import summarise
 from benchgate.model.result import CANARY_ID, Status
-from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics
+from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchgate.model.result import Result, Run
+    from benchgate.describe.detail import DetailSettings
+    from benchgate.model.result import BenchmarkResult, Result, Run, Series
 
 
-def describe(result: Result, wanted: Callable[[str], bool] = lambda _: True) -> ResultStatistics:
+def describe(
+    result: Result,
+    wanted: Callable[[str], bool] = lambda _: True,
+    detail: DetailSettings | None = None,
+) -> ResultStatistics:
     """Describe the benchmarks of a result, the head's run first.
 
     Args:
         wanted: whether the benchmark of an id is to be shown.
+        detail: None for a line per series only.
     """
-    runs = [_describe_run("head", result.head, wanted)]
+    runs = [_describe_run("head", result.head, wanted, detail)]
     if result.base is not None:
-        runs.append(_describe_run("base", result.base, wanted))
+        runs.append(_describe_run("base", result.base, wanted, detail))
     return ResultStatistics(tuple(runs), result.duration_s, result.warnings)
 
 
-def _describe_run(arm: str, run: Run, wanted: Callable[[str], bool]) -> RunStatistics:
+def _describe_run(
+    arm: str, run: Run, wanted: Callable[[str], bool], detail: DetailSettings | None
+) -> RunStatistics:
     shown = [b for b in run.benchmarks if b.id != CANARY_ID and wanted(b.id)]
     return RunStatistics(
         arm=arm,
@@ -34,6 +45,18 @@ def _describe_run(arm: str, run: Run, wanted: Callable[[str], bool]) -> RunStati
         started=run.started,
         complete=run.complete,
         environment=run.environment,
-        series=tuple(summarise(b, s) for b in shown for s in b.series if s.launches),
+        series=tuple(_describe(b, s, run, detail) for b in shown for s in b.series if s.launches),
         failures=tuple(Failure(b.id, b.error or "") for b in shown if b.status is Status.FAILED),
+        grids=grids(shown) if detail else (),
     )
+
+
+def _describe(
+    benchmark: BenchmarkResult, series: Series, run: Run, detail: DetailSettings | None
+) -> SeriesStatistics:
+    found = summarise(benchmark, series)
+    if detail is None:
+        return found
+    cost_ns = getattr(run.environment, "timer_cost_ns", None)
+    more = describe_series(series, detail, seed=run.seed, timer_cost_ns=cost_ns)
+    return replace(found, detail=more)

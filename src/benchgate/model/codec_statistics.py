@@ -48,6 +48,7 @@ class MeanRecord(Record):
     cv: float | None
     sem: float | None
     interval: IntervalRecord | None
+    geometric: bool
 
 
 class TrimmedRecord(Record):

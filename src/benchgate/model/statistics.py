@@ -41,6 +41,7 @@ class Mean:
 
     Attributes:
         n: how many values.
+        mean: the arithmetic one, unless `geometric`.
         sd, cv: standard deviation (ddof = 1), and as a fraction of the mean.
         sem: standard error of the mean; the Winsorized one of a trimmed sample.
     """
@@ -51,6 +52,7 @@ class Mean:
     cv: float | None = None
     sem: float | None = None
     interval: Interval | None = None
+    geometric: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ class BetweenLaunches:
             fractions of the mean.
         intraclass_correlation: the share of the variance that lies between launches.
         understatement: standard error that counts launches / one that pools all samples.
-        mean: of the launches' means, each launch one value.
+        mean: of the launches' means, each launch one value; the geometric one, with its
+            interval, unless a launch has a mean of 0 or less.
         trend_p: of the test of a trend in the launches' p25, in the order of measurement.
     """
 

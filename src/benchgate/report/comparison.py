@@ -63,11 +63,12 @@ def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
     yield "effect", _effect(found.effect)
     if found.q is not None:
         q = words.probability(found.q)
-        yield "q", f"{q}: the first p, adjusted for the false discovery rate over all rows"
+        yield "q-value", f"{q}: the first p, adjusted for the rate of false discoveries in all rows"
     if found.detectable_ratio is not None:
         seen = format_change(found.detectable_ratio)
-        yield "could see", f"{seen} and more, {format_percent(found.power)} of the time"
-    yield "launches", " ".join(_launches(row, found))
+        often = format_percent(found.power)
+        yield "could see", f"{seen} and more, {often} of the time, at alpha shared by all rows"
+    yield "launches", _launches(row, found)
     for note in found.notes:
         yield "note", plain_line(note)
 
@@ -85,11 +86,10 @@ def _effect(effect: Effect) -> str:
     return "; ".join(parts)
 
 
-def _launches(row: Row, found: Comparison) -> Iterator[str]:
+def _launches(row: Row, found: Comparison) -> str:
     base, head = found.launches
-    yield f"{base} v {head}, all of them, of which the decision rests on {words.rounds(row)};"
-    margin = format_percent(row.margin or 0)
-    if found.launches_needed is None:
-        yield f"to find a change of {margin} would take more than 1000"
-    else:
-        yield f"to find a change of {margin} would take {found.launches_needed}"
+    needed = "more than 1000" if found.launches_needed is None else str(found.launches_needed)
+    return (
+        f"{base} v {head}, all of them; the decision rests on {words.rounds(row)}; "
+        f"to find a change of {format_percent(row.margin or 0)} takes {needed}"
+    )

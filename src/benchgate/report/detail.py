@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from benchgate.model.result import Kind
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
         Reach,
         SeriesDetail,
         SeriesStatistics,
+        Trimmed,
         Warmup,
     )
 
@@ -47,13 +47,12 @@ def print_detail(console: Console, series: SeriesStatistics, detail: SeriesDetai
     """Print the block of one series."""
     title = f"{plain_line(series.benchmark)}, {plain_line(series.metric)}"
     print_text(console, Text(title, "bold"))
-    if series.kind is Kind.SAMPLED:
-        print_text(console, _size(series, detail))
-        console.print()
-        _print_quantiles(console, series, detail)
-        console.print()
-        _print_means(console, series, detail)
-        console.print()
+    print_text(console, _size(series, detail))
+    console.print()
+    _print_quantiles(console, series, detail)
+    console.print()
+    _print_means(console, series, detail)
+    console.print()
     print_facts(console, list(_facts(series, detail)))
 
 
@@ -65,12 +64,11 @@ def _size(series: SeriesStatistics, detail: SeriesDetail) -> str:
 
 
 def _print_quantiles(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
-    methods = dict.fromkeys(q.interval.method for q in detail.quantiles if q.interval)
     columns = (
         Column("of all samples", name=True),
         Column("value", right=True),
         Column(_interval_title(detail), right=True),
-        Column("by " + ", ".join(methods) if methods else ""),
+        Column(""),
     )
     lines = [
         Line(
@@ -88,12 +86,12 @@ def _print_quantiles(console: Console, series: SeriesStatistics, detail: SeriesD
 
 def _print_means(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
     trimmed = detail.trimmed
-    dropped = f"{trimmed.dropped_low} below and {trimmed.dropped_high} above left out"
     rows = [("all samples", detail.full)]
     if trimmed.mode != "none":
-        rows.append((f"without outliers ({trimmed.mode}: {dropped})", trimmed.mean))
+        rows.append((f"without outliers ({trimmed.mode})", trimmed.mean))
     if detail.between:
-        rows.append(("launches", detail.between.mean))
+        geometric = ", geometric" if detail.between.mean.geometric else ""
+        rows.append((f"launches{geometric}", detail.between.mean))
     print_columns(console, _MEAN_COLUMNS, [_mean(series, name, mean) for name, mean in rows])
 
 
@@ -113,8 +111,8 @@ def _mean(series: SeriesStatistics, name: str, mean: Mean) -> Line:
 
 
 def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str, str]]:
-    if series.kind is not Kind.SAMPLED:
-        yield "value", words.series_value(series, series.median)
+    if detail.trimmed.dropped_low or detail.trimmed.dropped_high:
+        yield "outliers", _outliers(detail.trimmed)
     if detail.between:
         yield from _noise(detail.between)
     if detail.within:
@@ -136,6 +134,12 @@ def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str
         yield "timer", f"reading the clock takes {share} of a sample{raise_loops}"
     for note in (*detail.notes, *series.notes):
         yield "note", plain_line(note)
+
+
+def _outliers(trimmed: Trimmed) -> str:
+    parts = ((trimmed.dropped_low, "below"), (trimmed.dropped_high, "above"))
+    dropped = " and ".join(f"{count} {where}" for count, where in parts if count)
+    return f"{dropped} left out by {plain_line(trimmed.mode)}, of that one mean alone"
 
 
 def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:

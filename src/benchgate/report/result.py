@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from benchgate.model.result import Kind
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_text
+from benchgate.report.detail import print_detail
 from benchgate.report.escape import plain_block, plain_line
+from benchgate.report.grid import print_grid
 from benchgate.units import format_duration, format_percent
 
 if TYPE_CHECKING:
@@ -31,6 +34,12 @@ _LEGEND = (
     "spread: between launches, as a share of the median"
 )
 
+_DETAIL_LEGEND = (
+    "a launch is a process; sd: standard deviation; CV: sd / mean; SEM: standard error of a mean; "
+    "the intervals of single samples hold as if these were independent: trust the row of the "
+    "launches; docs/statistics.md explains every number"
+)
+
 
 def render_result(result: ResultStatistics, console: Console) -> None:
     """Print every benchmark and metric of a result file."""
@@ -39,8 +48,10 @@ def render_result(result: ResultStatistics, console: Console) -> None:
     for run in result.runs:
         _print_run(console, run)
         console.print()
+    detailed = any(series.detail for run in result.runs for series in run.series)
+    legend = _DETAIL_LEGEND if detailed else _LEGEND
     took = f"measured in {format_duration(result.duration_s)}"
-    print_text(console, Text(f"{_LEGEND}; {took}.", "dim"))
+    print_text(console, Text(f"{legend}; {took}.", "dim"))
 
 
 def _print_run(console: Console, run: RunStatistics) -> None:
@@ -53,9 +64,17 @@ def _print_run(console: Console, run: RunStatistics) -> None:
         print_text(
             console, Text("interrupted: this is a part of what was to be measured", "yellow")
         )
-    if run.series:
+    for series in run.series:
+        if series.detail and series.kind is Kind.SAMPLED:
+            console.print()
+            print_detail(console, series, series.detail)
+    short = [s for s in run.series if s.detail is None or s.kind is not Kind.SAMPLED]
+    if short:
         console.print()
-        print_columns(console, _COLUMNS, [_line(series) for series in run.series])
+        print_columns(console, _COLUMNS, [_line(series) for series in short])
+    for grid in run.grids:
+        console.print()
+        print_grid(console, grid)
     for failure in run.failures:
         console.print()
         print_text(console, Text(f"{plain_line(failure.benchmark)} failed:", "bold red"))

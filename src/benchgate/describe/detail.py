@@ -1,0 +1,83 @@
+"""Everything that can be said of one series, for those who want to see how good its numbers are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.describe.launches import between_launches, reach, within_launch
+from benchgate.describe.samples import full_mean, quantiles, trimmed_mean
+from benchgate.describe.warmup import warmup
+from benchgate.model.result import Kind
+from benchgate.model.statistics import SeriesDetail
+from benchgate.stats.quantiles import nearest_rank
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+    from benchgate.model.result import Series
+    from benchgate.stats.outliers import OutlierMode
+
+
+@dataclass(frozen=True, slots=True)
+class DetailSettings:
+    """How to describe.
+
+    Attributes:
+        outliers: what the trimmed figures leave out.
+        alpha, power: of the promises about what a comparison would find.
+    """
+
+    outliers: OutlierMode = "iqr"
+    confidence: float = 0.95
+    alpha: float = 0.01
+    power: float = 0.8
+
+
+def describe_series(
+    series: Series, settings: DetailSettings, *, seed: int, timer_cost_ns: float | None
+) -> SeriesDetail:
+    """Describe a series, which has one launch at least.
+
+    Args:
+        seed: of what is resampled.
+        timer_cost_ns: of reading the clock; None when unknown.
+    """
+    launches = [launch.samples for launch in series.launches]
+    pooled = np.concatenate(launches)
+    sampled = series.metric.kind is Kind.SAMPLED and len(pooled) > 1
+    is_time = series.metric.name == "time"
+    found, doubts = quantiles(launches, settings.confidence, seed=seed, resampled=sampled)
+    return SeriesDetail(
+        samples=len(pooled),
+        quantiles=found,
+        full=full_mean(pooled, settings.confidence),
+        trimmed=trimmed_mean(pooled, settings.outliers, settings.confidence),
+        within=within_launch(launches) if sampled else None,
+        between=between_launches(launches, settings.confidence, seed=seed) if sampled else None,
+        reach=reach(launches, settings.alpha, settings.power) if sampled else None,
+        warmup=warmup(series.launches) if sampled and is_time else None,
+        timer_ratio=_timer_ratio(pooled, series.loops, timer_cost_ns) if is_time else None,
+        notes=(*_notes(launches, series.metric.kind), *doubts),
+    )
+
+
+def _timer_ratio(samples: FloatArray, loops: int, cost_ns: float | None) -> float | None:
+    interval_ns = float(nearest_rank(samples, 0.5)) * loops * 1e9
+    return cost_ns / interval_ns if cost_ns is not None and interval_ns > 0 else None
+
+
+def _notes(launches: list[FloatArray], kind: Kind) -> tuple[str, ...]:
+    if kind is Kind.EXACT:
+        return ("exact: it does not vary, so there is nothing to estimate",)
+    if kind is Kind.SUMMARY:
+        return ("a summary: the samples that it was made of are lost",)
+    notes = []
+    if len(launches) == 1:
+        notes.append(
+            "one launch: how launches differ is unknown, so no interval here covers another run"
+        )
+    if max(map(len, launches)) == 1:
+        notes.append("one sample per launch: nothing is known of the spread within a launch")
+    return tuple(notes)

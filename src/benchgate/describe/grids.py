@@ -1,0 +1,68 @@
+"""Benchmarks with parameters: whether these matter, and which of their values differ."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.describe.series import launch_values
+from benchgate.model.result import Kind
+from benchgate.model.statistics import Grid, GridCell, GridPair
+from benchgate.stats.groups import kruskal_wallis, pairwise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.model.result import BenchmarkResult, Series
+
+_ID = re.compile(r"(?P<name>.+)\[(?P<label>[^\[\]]*=[^\[\]]*)\]", re.DOTALL)
+# Every pair is compared, so the work grows with the square of the cells.
+_MOST_CELLS = 50
+
+
+def grids(benchmarks: Sequence[BenchmarkResult]) -> tuple[Grid, ...]:
+    """Compare the cells of each benchmark that has parameters, for each sampled metric."""
+    by_name: dict[tuple[str, str], list[tuple[str, BenchmarkResult, Series]]] = {}
+    for benchmark in benchmarks:
+        match = _ID.fullmatch(benchmark.id)
+        for series in benchmark.series if match else ():
+            if match and series.launches and series.metric.kind is Kind.SAMPLED:
+                key = (match["name"], series.metric.name)
+                by_name.setdefault(key, []).append((match["label"], benchmark, series))
+    return tuple(_grid(name, cells) for (name, _), cells in by_name.items() if len(cells) > 1)
+
+
+def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Grid:
+    labels = [label for label, _, _ in cells]
+    groups = [launch_values([x.samples for x in series.launches], 0.25) for _, _, series in cells]
+    medians = [float(np.median(values)) for values in groups]
+    test = kruskal_wallis(groups)
+    few = len(cells) <= _MOST_CELLS
+    notes = () if few else (f"more than {_MOST_CELLS} cells: no pairs of them are compared",)
+    _, benchmark, series = cells[0]
+    return Grid(
+        benchmark=name,
+        metric=series.metric.name,
+        unit=series.metric.unit,
+        cells=tuple(
+            GridCell(label, len(values), median)
+            for label, values, median in zip(labels, groups, medians, strict=True)
+        ),
+        h=test.h,
+        df=test.df,
+        p=test.p,
+        pairs=tuple(
+            GridPair(
+                labels[one.first],
+                labels[one.second],
+                medians[one.second] / medians[one.first] if medians[one.first] else None,
+                one.p,
+                one.p_adjusted,
+            )
+            for one in (pairwise(groups) if few else ())
+        ),
+        notes=(*test.notes, *notes),
+        display_unit=benchmark.display_unit,
+    )

@@ -1,0 +1,91 @@
+"""All samples of a series together: quantiles, and the mean with and without outliers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.model.statistics import Mean, Quantile, Trimmed
+from benchgate.stats.hierarchical import hierarchical_intervals
+from benchgate.stats.intervals import mean_interval, trimmed_mean_interval
+from benchgate.stats.moments import moments
+from benchgate.stats.outliers import trim, winsorized_sem
+from benchgate.stats.quantiles import nearest_rank, quantile_interval, small_sample_note
+from benchgate.stats.resampling import affordable_resamples
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.interval import Interval
+    from benchgate.stats.outliers import OutlierMode
+
+_QUANTILES = {
+    "min": 0.0,
+    "p25": 0.25,
+    "median": 0.5,
+    "p75": 0.75,
+    "p95": 0.95,
+    "p99": 0.99,
+    "p99.9": 0.999,
+    "max": 1.0,
+}
+
+
+def quantiles(
+    launches: Sequence[FloatArray], confidence: float, *, seed: int, resampled: bool
+) -> tuple[tuple[Quantile, ...], tuple[str, ...]]:
+    """Quantiles of all samples, and notes; where `resampled`, with intervals but for the ends."""
+    pooled = np.concatenate(launches)
+    inner = {name: p for name, p in _QUANTILES.items() if 0 < p < 1}
+    intervals: dict[str, Interval | None] = {}
+    notes: tuple[str, ...] = ()
+    if resampled:
+        found, notes = _intervals(launches, tuple(inner.values()), confidence, seed=seed)
+        intervals = dict(zip(inner, found, strict=True))
+    found_quantiles = tuple(
+        Quantile(
+            name,
+            p,
+            float(nearest_rank(pooled, p)),
+            intervals.get(name),
+            (small_sample_note(len(pooled), p) or "") if name in inner else "",
+        )
+        for name, p in _QUANTILES.items()
+    )
+    return found_quantiles, notes
+
+
+def full_mean(values: FloatArray, confidence: float) -> Mean:
+    """The mean of all values."""
+    found = moments(values)
+    return Mean(
+        found.n, found.mean, found.sd, found.cv, found.sem, mean_interval(values, confidence)
+    )
+
+
+def trimmed_mean(values: FloatArray, mode: OutlierMode, confidence: float) -> Trimmed:
+    """The mean without outliers, with the Winsorized standard error."""
+    trimmed = trim(values, mode)
+    found = moments(trimmed.kept)
+    mean = Mean(
+        found.n,
+        found.mean,
+        found.sd,
+        found.cv,
+        winsorized_sem(trimmed),
+        trimmed_mean_interval(trimmed, confidence),
+    )
+    return Trimmed(mode, trimmed.dropped_low, trimmed.dropped_high, mean)
+
+
+def _intervals(
+    launches: Sequence[FloatArray], ps: tuple[float, ...], confidence: float, *, seed: int
+) -> tuple[Sequence[Interval | None], tuple[str, ...]]:
+    """By resampling launches; of a single launch by order statistics, for itself alone."""
+    if len(launches) == 1:
+        return [quantile_interval(launches[0], p, confidence) for p in ps], ()
+    resamples = affordable_resamples(sum(map(len, launches)))
+    found = hierarchical_intervals(launches, ps, confidence, seed=seed, resamples=resamples)
+    return found.quantiles, found.notes

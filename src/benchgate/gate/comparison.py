@@ -1,0 +1,226 @@
+"""Every other estimate and test of the rows, for those who want to compare methods."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.interval import Interval
+from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
+from benchgate.stats.effect import effect_size
+from benchgate.stats.hierarchical import ratio_of_percentile
+from benchgate.stats.mannwhitney import mann_whitney, mann_whitney_classical
+from benchgate.stats.multiplicity import benjamini_hochberg
+from benchgate.stats.power import detectable_ratio, detectable_ratio_two_sample, launches_to_detect
+from benchgate.stats.resampling import affordable_resamples
+from benchgate.stats.scaling import finite_exp
+from benchgate.stats.shift import paired_shift, two_sample_shift
+from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.spread import pooled_robust_spread, robust_spread
+from benchgate.stats.ttest import paired_t, two_sample_t
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.evidence import Evidence
+    from benchgate.gate.suite import Judgement
+    from benchgate.stats.hierarchical import RatioInterval
+    from benchgate.stats.mannwhitney import MannWhitney
+    from benchgate.stats.shift import Shift
+    from benchgate.stats.ttest import TTest
+
+_TAIL = 0.95
+_MOST_NEEDED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """How to compare.
+
+    Attributes:
+        alpha: of the whole suite.
+        power: of what is promised to be found.
+        seed: of what is resampled.
+    """
+
+    confidence: float
+    alpha: float
+    seed: int
+    power: float = 0.8
+
+
+def with_details(judgement: Judgement, settings: CompareSettings) -> Judgement:
+    """Put its comparison beside each row that rests on launches of both arms."""
+    testable = [e for e in judgement.evidence if e.obstacle is None]
+    level = settings.alpha / max(len(testable), 1)
+    tails: dict[tuple[str, str], RatioInterval] = {}
+    found = [_compare(e, settings, level, tails) for e in testable]
+    q_values = _false_discovery(found)
+    details = {
+        (e.pair.id, e.metric.name, e.statistic): replace(one, q=q)
+        for e, one, q in zip(testable, found, q_values, strict=True)
+    }
+    rows = tuple(
+        replace(row, detail=details.get((row.benchmark, row.metric, row.statistic)))
+        for row in judgement.rows
+    )
+    return replace(judgement, rows=rows)
+
+
+def _false_discovery(found: Sequence[Comparison]) -> list[float]:
+    if not found:
+        return []
+    adjusted: list[float] = benjamini_hochberg(np.array([one.tests[0].p for one in found])).tolist()
+    return adjusted
+
+
+def _compare(
+    evidence: Evidence,
+    settings: CompareSettings,
+    level: float,
+    tails: dict[tuple[str, str], RatioInterval],
+) -> Comparison:
+    base, head = np.log(evidence.base), np.log(evidence.head)
+    ratios, tests = _of_launches(base, head, settings.confidence)
+    if evidence.paired:
+        more_ratios, more_tests = _of_rounds(head - base, settings.confidence)
+        ratios, tests = (*more_ratios, *ratios), (*more_tests, *tests)
+    key = (evidence.pair.id, evidence.metric.name)
+    if key not in tails:
+        tails[key] = _tail_ratio(evidence, settings)
+    tail = tails[key]
+    if tail.ratio is not None:
+        ratios = (*ratios, RatioEstimate("p95 of all samples", tail.ratio, tail.interval))
+    detectable, needed = _power(base, head, evidence, level, settings.power)
+    size = effect_size(evidence.base, evidence.head)
+    return Comparison(
+        launches=(len(base), len(head)),
+        ratios=ratios,
+        tests=tests,
+        effect=Effect(
+            size.cliffs_delta,
+            size.vargha_delaney_a,
+            size.cohens_d,
+            size.hedges_g,
+            size.magnitude,
+        ),
+        q=None,
+        power=settings.power,
+        detectable_ratio=detectable,
+        launches_needed=needed,
+        notes=tail.notes,
+    )
+
+
+def _of_rounds(
+    d: FloatArray, confidence: float
+) -> tuple[tuple[RatioEstimate, ...], tuple[Significance, ...]]:
+    """What the log ratios of the rounds say."""
+    test, t = signed_rank(d[np.newaxis]), paired_t(d, confidence)
+    ratios = (
+        _shifted("Hodges-Lehmann, of rounds", paired_shift(d[np.newaxis], confidence), confidence),
+        _mean_ratio("geometric mean, of rounds", t),
+    )
+    tests = (
+        Significance(
+            "Wilcoxon signed rank",
+            float(test.p_two_sided[0]),
+            float(test.p_greater[0]),
+            float(test.p_less[0]),
+        ),
+        *_t_test("t of log ratios", t),
+    )
+    return ratios, tests
+
+
+def _of_launches(
+    base: FloatArray, head: FloatArray, confidence: float
+) -> tuple[tuple[RatioEstimate, ...], tuple[Significance, ...]]:
+    """What the logs of the launches say, whichever rounds they are of."""
+    x, y = base[np.newaxis], head[np.newaxis]
+    welch = two_sample_t(base, head, confidence, equal_variance=False)
+    ratios = (
+        _shifted("Hodges-Lehmann, of launches", two_sample_shift(x, y, confidence), confidence),
+        _mean_ratio("geometric mean, of launches", welch),
+    )
+    best = mann_whitney(x, y)
+    normal = mann_whitney(x, y, "asymptotic")
+    tests = (
+        *((_mann_whitney("Mann-Whitney, exact", best),) if best.exact[0] else ()),
+        _mann_whitney("Mann-Whitney, continuity corrected", normal),
+        Significance("Mann-Whitney, textbook", float(mann_whitney_classical(x, y)[0])),
+        *_t_test("Welch's t of logs", welch),
+    )
+    return ratios, tests
+
+
+def _mann_whitney(name: str, found: MannWhitney) -> Significance:
+    return Significance(
+        name, float(found.p_two_sided[0]), float(found.p_greater[0]), float(found.p_less[0])
+    )
+
+
+def _t_test(name: str, found: TTest) -> tuple[Significance, ...]:
+    if found.p_two_sided is None:
+        return ()
+    return (Significance(name, found.p_two_sided, found.p_greater, found.p_less),)
+
+
+def _shifted(name: str, shift: Shift, confidence: float) -> RatioEstimate:
+    low, high = float(shift.low[0]), float(shift.high[0])
+    interval = None
+    if math.isfinite(low) and math.isfinite(high):
+        interval = Interval(finite_exp(low), finite_exp(high), confidence, "inverted rank test")
+    return RatioEstimate(name, finite_exp(shift.estimate[0]), interval)
+
+
+def _mean_ratio(name: str, found: TTest) -> RatioEstimate:
+    ends = found.interval
+    interval = ends and Interval(
+        finite_exp(ends.low), finite_exp(ends.high), ends.confidence, f"{ends.method} on logs"
+    )
+    return RatioEstimate(name, finite_exp(found.estimate), interval)
+
+
+def _tail_ratio(evidence: Evidence, settings: CompareSettings) -> RatioInterval:
+    base = [launch.samples for launch in evidence.base_launches]
+    head = [launch.samples for launch in evidence.head_launches]
+    return ratio_of_percentile(
+        base,
+        head,
+        _TAIL,
+        settings.confidence,
+        paired=evidence.paired,
+        seed=settings.seed,
+        resamples=affordable_resamples(sum(map(len, (*base, *head)))),
+    )
+
+
+def _power(
+    base: FloatArray, head: FloatArray, evidence: Evidence, level: float, power: float
+) -> tuple[float | None, int | None]:
+    """The smallest ratio that would be found, and the launches that would find the margin."""
+    n1, n2 = len(base), len(head)
+    if min(n1, n2) < 2:
+        return None, None
+    if evidence.paired:
+        spread = robust_spread((head - base)[np.newaxis])
+        detectable = detectable_ratio(spread, n1, level, power)
+    else:
+        spread = pooled_robust_spread(base[np.newaxis], head[np.newaxis])
+        detectable = detectable_ratio_two_sample(spread, n1, n2, level, power)
+    needed = int(
+        launches_to_detect(
+            spread,
+            1 + evidence.margin,
+            level,
+            power,
+            _MOST_NEEDED,
+            test="wilcoxon" if evidence.paired else "mann-whitney",
+        )[0]
+    )
+    return float(detectable[0]), needed if needed <= _MOST_NEEDED else None

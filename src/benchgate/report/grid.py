@@ -1,0 +1,77 @@
+"""A benchmark with parameters: its cells, and which of them differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from benchgate.report import words
+from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
+from benchgate.report.escape import plain_line
+from benchgate.units import format_change
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from benchgate.model.statistics import Grid
+
+_ALPHA = 0.05
+_CELLS = (
+    Column("parameters", name=True),
+    Column("launches", right=True, drop=1),
+    Column("typical (p25)", right=True),
+    Column("against the first", right=True),
+)
+_PAIRS = (
+    Column("alike", name=True),
+    Column("change", right=True),
+    Column("p adjusted", right=True),
+)
+
+
+def print_grid(console: Console, grid: Grid) -> None:
+    """Print the block of one metric of a benchmark with parameters."""
+    title = f"{plain_line(grid.benchmark)}, {plain_line(grid.metric)}, by its parameters"
+    print_text(console, Text(title, "bold"))
+    first = grid.cells[0].median
+    cells = [
+        Line(
+            (
+                plain_line(cell.label),
+                str(cell.launches),
+                words.series_value(grid, cell.median),
+                format_change(cell.median / first) if index and first else "",
+            )
+        )
+        for index, cell in enumerate(grid.cells)
+    ]
+    print_columns(console, _CELLS, cells)
+    alike = [pair for pair in grid.pairs if pair.p_adjusted > _ALPHA]
+    console.print()
+    print_facts(console, [("test", _test(grid)), *(("note", plain_line(n)) for n in grid.notes)])
+    if alike and len(grid.cells) > 2:
+        lines = [
+            Line(
+                (
+                    f"{plain_line(pair.first)} and {plain_line(pair.second)}",
+                    format_change(pair.ratio) if pair.ratio else "",
+                    words.probability(pair.p_adjusted),
+                )
+            )
+            for pair in alike
+        ]
+        console.print()
+        print_columns(console, _PAIRS, lines)
+
+
+def _test(grid: Grid) -> str:
+    p = words.probability(grid.p)
+    kruskal = f"Kruskal-Wallis H {grid.h:.1f}, df {grid.df}, p {p}"
+    if grid.p > _ALPHA:
+        return f"the parameters are not shown to matter ({kruskal})"
+    if len(grid.pairs) < 2:
+        return f"the parameters matter ({kruskal})"
+    differ = sum(pair.p_adjusted <= _ALPHA for pair in grid.pairs)
+    pairs = f"{differ} of {len(grid.pairs)} pairs differ (Mann-Whitney, adjusted by Holm)"
+    return f"the parameters matter ({kruskal}); {pairs}"

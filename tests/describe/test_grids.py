@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.describe.conftest import COUNT, benchmark_of, noisy_launches, series_of
+
+from benchgate.describe.grids import grids
+from benchgate.model.result import Kind, Metric
+
+if TYPE_CHECKING:
+    from benchgate.model.result import BenchmarkResult
+
+
+def cell(label: str, factor: float, seed: int) -> BenchmarkResult:
+    launches = noisy_launches(seed, 10, 45, between=0.01, within=0.02)
+    return benchmark_of(label, series_of([factor * launch for launch in launches]))
+
+
+def test_parameters_that_matter_are_told_from_those_that_do_not() -> None:
+    cells = [
+        cell("sort[n=10,kind=a]", 1, 1),
+        cell("sort[n=10,kind=b]", 1, 2),
+        cell("sort[n=99,kind=a]", 2, 3),
+        cell("other", 1, 4),
+    ]
+
+    (found,) = grids(cells)
+
+    assert (found.benchmark, found.metric, found.df) == ("sort", "time", 2)
+    assert [c.label for c in found.cells] == ["n=10,kind=a", "n=10,kind=b", "n=99,kind=a"]
+    assert found.p < 1e-4
+    alike = {(p.first, p.second) for p in found.pairs if p.p_adjusted > 0.05}
+    assert alike == {("n=10,kind=a", "n=10,kind=b")}
+    assert found.pairs[1].ratio == pytest.approx(2, rel=0.02)
+
+
+def test_one_cell_is_no_grid() -> None:
+    assert grids([cell("sort[n=10]", 1, 1), cell("sum[n=10]", 1, 2)]) == ()
+
+
+def test_only_what_was_sampled_is_compared() -> None:
+    exact = series_of([[9.0]], metric=COUNT)
+    summary = series_of([[9.0]], metric=Metric("time", "s", kind=Kind.SUMMARY))
+
+    assert grids([benchmark_of(f"a[n={n}]", exact, summary) for n in range(3)]) == ()
+
+
+def test_brackets_that_hold_no_parameter_are_part_of_the_name() -> None:
+    assert grids([cell("a[fast]", 1, 1), cell("a[slow]", 2, 2)]) == ()
+
+
+def test_a_large_grid_is_tested_as_a_whole_and_says_so() -> None:
+    cells = [benchmark_of(f"a[n={n}]", series_of([[n + 1.0], [n + 1.5]])) for n in range(51)]
+
+    (found,) = grids(cells)
+
+    assert found.df == 50
+    assert found.pairs == ()
+    assert "more than 50 cells: no pairs of them are compared" in found.notes

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import math
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.describe.conftest import (
+    COUNT,
+    TIME,
+    benchmark_of,
+    noisy_launches,
+    result_of,
+    series_of,
+)
+
+from benchgate.describe.detail import DetailSettings
+from benchgate.describe.result import describe
+from benchgate.model.environment import Environment
+from benchgate.model.result import CANARY_ID, Kind, Metric, Result, Status
+from benchgate.stats.outliers import OUTLIER_MODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.stats.outliers import OutlierMode
+
+# What a result file can hold: see the codec's limits.
+magnitudes = st.floats(1e-150, 1e150)
+values = magnitudes | magnitudes.map(lambda x: -x) | st.sampled_from([0.0, 1.0, 1e-9])
+launches = st.lists(st.lists(values, min_size=1, max_size=12), min_size=1, max_size=6)
+
+
+def numbers(found: object) -> Iterator[float]:
+    """Every number in nested dataclasses and tuples."""
+    if is_dataclass(found):
+        for field in fields(found):
+            yield from numbers(getattr(found, field.name))
+    elif isinstance(found, tuple):
+        for item in found:
+            yield from numbers(item)
+    elif isinstance(found, (int, float)):
+        yield float(found)
+
+
+@given(launches, st.sampled_from(OUTLIER_MODES))
+def test_whatever_was_measured_is_described_in_finite_numbers(
+    samples: list[list[float]], mode: OutlierMode
+) -> None:
+    metric = Metric("score", "points")
+    cells = [benchmark_of(f"a[n={n}]", series_of(samples, metric=metric)) for n in range(2)]
+
+    found = describe(result_of(*cells), detail=DetailSettings(mode))
+
+    assert all(map(math.isfinite, numbers(found)))
+    assert found.runs[0].series[0].detail is not None
+
+
+def test_details_come_only_when_asked_for() -> None:
+    benchmark = benchmark_of(
+        "a[n=1]", series_of(noisy_launches(1, 5, 45, between=0.01, within=0.01))
+    )
+    result = result_of(benchmark, replace(benchmark, id="a[n=2]"))
+
+    plain, detailed = describe(result), describe(result, detail=DetailSettings())
+
+    assert plain.runs[0].series[0].detail is None
+    assert plain.runs[0].grids == ()
+    assert detailed.runs[0].series[0].detail is not None
+    assert len(detailed.runs[0].grids) == 1
+
+
+def test_both_runs_are_described_without_the_canary_and_what_is_not_wanted() -> None:
+    series = series_of([[1.0]])
+    run = result_of(*(benchmark_of(id_, series) for id_ in ("a", "b", CANARY_ID))).head
+    failed = replace(benchmark_of("bad"), status=Status.FAILED, error="boom")
+    result = Result(run, base=replace(run, benchmarks=(*run.benchmarks, failed)), duration_s=3.0)
+
+    found = describe(result, lambda id_: id_ != "b")
+
+    assert [run.arm for run in found.runs] == ["head", "base"]
+    assert [[s.benchmark for s in run.series] for run in found.runs] == [["a"], ["a"]]
+    assert [[(f.benchmark, f.error) for f in r.failures] for r in found.runs] == [
+        [],
+        [("bad", "boom")],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "samples", "note"),
+    [
+        (COUNT, [[9.0]], "exact"),
+        (replace(TIME, kind=Kind.SUMMARY), [[9.0]], "a summary"),
+        (TIME, [[1.0, 2.0, 3.0]], "one launch"),
+        (TIME, [[1.0], [2.0]], "one sample per launch"),
+    ],
+)
+def test_what_is_missing_is_explained(
+    metric: Metric, samples: list[list[float]], note: str
+) -> None:
+    result = result_of(benchmark_of("a", series_of(samples, metric=metric)))
+
+    detail = describe(result, detail=DetailSettings()).runs[0].series[0].detail
+
+    assert detail is not None
+    assert any(text.startswith(note) for text in detail.notes)
+
+
+def test_the_timer_is_a_share_of_a_sample() -> None:
+    result = result_of(benchmark_of("a", series_of([[1e-6] * 20] * 2, loops=5)))
+    head = replace(result.head, environment=Environment(timer_cost_ns=50.0))
+
+    detail = describe(Result(head), detail=DetailSettings()).runs[0].series[0].detail
+
+    assert detail is not None
+    assert detail.timer_ratio == pytest.approx(0.01)
+
+
+def test_the_same_result_is_described_alike_twice() -> None:
+    samples = noisy_launches(2, 12, 45, between=0.01, within=0.02)
+    result = result_of(benchmark_of("a", series_of(samples)))
+
+    assert describe(result, detail=DetailSettings()) == describe(result, detail=DetailSettings())
