@@ -10,6 +10,7 @@ from benchgate.errors import Interrupted
 from benchgate.files import read_result
 from benchgate.measure.engine import ArmName
 from benchgate.model.result import Source, Status
+from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,6 +64,18 @@ def test_a_finished_record(world: World, tmp_path: Path) -> None:
     good, bad = saved.head.benchmarks
     assert [launch.round for launch in good.series[0].launches] == [0, 1, 2]
     assert (bad.status, bad.error) == (Status.FAILED, "boom")
+
+
+def test_the_clock_of_each_arm_is_recorded(world: World, tmp_path: Path) -> None:
+    session, _ = world.open({"a": world.fake()})
+    session.timers[ArmName.BASE] = Timer(cost_ns=45.5, resolution_ns=None, pairs=1000)
+    output = tmp_path / "result.json"
+    begin(world, session, output).finish()
+    saved = read_result(output)
+    assert saved.base is not None
+    assert saved.base.environment.timer_cost_ns == 45.5
+    assert saved.base.environment.timer_resolution_ns is None
+    assert saved.head.environment.timer_cost_ns is None
 
 
 def test_an_interrupted_record_keeps_what_was_measured(world: World, tmp_path: Path) -> None:

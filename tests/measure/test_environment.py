@@ -9,6 +9,7 @@ import pytest
 from benchgate.measure import environment
 from benchgate.measure.affinity import available_cpus
 from benchgate.measure.environment import read_environment
+from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +28,13 @@ def test_describes_this_machine() -> None:
     assert found.toolchains == {"python": "cpython 3.9"}
     assert found.runner_image is None
     assert found.load_average is not None
+    assert found.timer_cost_ns is None
+
+
+def test_the_timer_is_recorded_and_not_compared() -> None:
+    found = read_environment({}, timer=Timer(cost_ns=45.5, resolution_ns=20.0, pairs=1000))
+    assert (found.timer_cost_ns, found.timer_resolution_ns) == (45.5, 20.0)
+    assert found.differences(read_environment({})) == ()
 
 
 def test_the_same_machine_is_comparable_with_itself() -> None:

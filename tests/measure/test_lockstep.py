@@ -86,7 +86,7 @@ def test_slow_work_gets_fewer_samples(
 
 def test_a_sample_that_is_too_short_for_the_timer_is_noted() -> None:
     assert plan_of(1, 4_999).notes == (
-        "a sample of 4999 ns is below 100 x the timer's cost of 50 ns: raise `number`",
+        "reading the clock costs 50 ns, 1.0 % of a sample of 4999 ns: raise `number`",
     )
     assert plan_of(1, 5_000).notes == ()
 

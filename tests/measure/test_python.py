@@ -18,6 +18,7 @@ from benchgate.measure.benchfiles import PythonSpec
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.python import PythonEngine, PythonSettings
 from benchgate.measure.worker import PROGRAM
+from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -524,6 +525,18 @@ def test_a_file_that_cannot_be_read_fails_in_its_arm(make_engine: MakeEngine) ->
     assert [d.id for d in discovery.found[BASE]] == ["it/a", "it/b", "sub/bad/x"]
     assert [d.id for d in discovery.found[HEAD]] == ["it/a", "it/b"]
     assert discovery.toolchains[BASE]["python"].startswith("cpython 3.")
+    assert all(discovery.timers[arm].pairs == 1000 for arm in (BASE, HEAD))
+
+
+def test_the_slowest_clock_of_an_arm_is_told(make_engine: MakeEngine) -> None:
+    slow_clock = (
+        "import itertools, time\n"
+        "time.perf_counter_ns = itertools.count(0, 7_000_000).__next__\n"
+        "def bench_x(): ...\n"
+    )
+    engine = make_engine({**BENCHES, "benchmarks/bench_a.py": slow_clock}, arms=(HEAD,))
+    timers = engine.discover().timers
+    assert timers == {HEAD: Timer(cost_ns=7e6, resolution_ns=7e6, pairs=1000)}
 
 
 def test_a_file_that_fails_only_later_fails_its_benchmarks(

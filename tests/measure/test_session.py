@@ -18,6 +18,7 @@ from benchgate.measure.engine import (
 )
 from benchgate.measure.session import Session
 from benchgate.model.result import CANARY_ID, Metric, Status, Tier
+from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
     import random
@@ -44,6 +45,7 @@ class FakeEngine:
     costs_s: dict[str, float]
     failing: frozenset[str] = frozenset()
     versions: dict[str, str] = field(default_factory=dict)
+    timer: Timer | None = None
     failures: tuple[DiscoveryFailure, ...] = ()
     asked: list[list[str]] = field(default_factory=list)
     drawn: list[float] = field(default_factory=list)
@@ -52,7 +54,8 @@ class FakeEngine:
     def discover(self) -> Discovery:
         found = tuple(Definition(id_, "hash", Tier.LOCKSTEP) for id_ in self.costs_s)
         toolchains = dict.fromkeys(ArmName, self.versions)
-        return Discovery(dict.fromkeys(ArmName, found), self.failures, toolchains)
+        timers = dict.fromkeys(ArmName, self.timer) if self.timer else {}
+        return Discovery(dict.fromkeys(ArmName, found), self.failures, toolchains, timers)
 
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
@@ -125,9 +128,9 @@ def test_the_order_follows_from_the_seed_and_the_round(clock: FakeClock) -> None
 
 
 def test_the_canary_is_measured_in_every_round_and_is_nobodys_benchmark(clock: FakeClock) -> None:
-    versions = {"python": "3.0"}
-    users = FakeEngine(clock, {"a": 1, "b": 1}, versions={"python": "3.9"})
-    canary = FakeEngine(clock, {CANARY_ID: 0.5}, versions=versions)
+    theirs, ours = Timer(40.0, 1.0, 1000), Timer(30.0, 1.0, 1000)
+    users = FakeEngine(clock, {"a": 1, "b": 1}, versions={"python": "3.9"}, timer=theirs)
+    canary = FakeEngine(clock, {CANARY_ID: 0.5}, versions={"python": "3.0"}, timer=ours)
     session = make_session(users, canary, clock=clock)
     assert session.ids == ("a", "b")
     told: list[str] = []
@@ -136,6 +139,7 @@ def test_the_canary_is_measured_in_every_round_and_is_nobodys_benchmark(clock: F
     assert told == ["a"] * 3
     assert canary.asked == [[CANARY_ID]] * 3
     assert session.toolchains == {arm: {"python": "3.9"} for arm in ArmName}
+    assert session.timers == dict.fromkeys(ArmName, theirs)
     assert CANARY_ID in {b.id for b in session.results()[BASE]}
 
 

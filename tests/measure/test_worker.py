@@ -793,7 +793,8 @@ def test_runs_under_every_supported_interpreter(
     worker = start(EVERYTHING, interpreter=[interpreter, *options])
     hello = worker.ready(20)
     assert hello["python"].startswith(f"cpython {version}.")
-    assert 0 < hello["timer_cost_ns"] < 10**6
+    assert worker.timer.pairs == 1000
+    assert 0 < worker.timer.error_ns < 10**6
     assert [benchmark["id"] for benchmark in hello["benchmarks"]] == [
         *("plain", "params[n=1]", "params[n=2]", "async", "fails")
     ]
@@ -802,6 +803,16 @@ def test_runs_under_every_supported_interpreter(
         assert done["changed"] == []
         assert all(wall_ns > 0 for wall_ns, _ in done["samples"])
     assert error_of(lambda: launch(worker, "fails")).startswith("ValueError: as it should\n")
+
+
+def test_a_clock_that_runs_backwards_is_refused(start: Start) -> None:
+    source = (
+        "import itertools, time\n"
+        "time.perf_counter_ns = itertools.count(0, -3).__next__\n"
+        "def bench_x(): ...\n"
+    )
+    worker = start(source)
+    assert error_of(lambda: worker.ready(20)) == "the clock ran backwards, by 3 ns"
 
 
 def test_an_interpreter_that_is_too_old_is_named(start: Start) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -18,6 +19,7 @@ from benchgate.model.codec_types import LARGEST
 from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (
+    CANARY_ID,
     BenchmarkResult,
     Better,
     Kind,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = "result.json"
+VERSION_1 = Path(__file__).with_name("version_1")
 
 
 def as_is(text: str) -> str:
@@ -92,6 +95,8 @@ environments = st.builds(
     turbo=st.none() | st.booleans(),
     load_average=st.none() | st.floats(0, 1e3),
     toolchains=st.dictionaries(texts, texts, max_size=3),
+    timer_cost_ns=st.none() | st.floats(0, 1e9),
+    timer_resolution_ns=st.none() | st.floats(1, 1e9),
 )
 metrics = st.builds(
     Metric,
@@ -317,10 +322,15 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
             {"base python": 3},
             'environment.toolchains."base python": 3 is not a text',
         ),
+        (
+            "environment.timer_cost_ns",
+            -1.0,
+            "environment.timer_cost_ns: -1.0: must be at least 0",
+        ),
         ("base", {}, 'base: "run" is missing'),
         ("base.run.sha", 5, "base.run.sha: 5 is not a text"),
         ("duration_s", -1, "duration_s: -1: must be at least 0"),
-        ("schema", 2, "schema: version 2 was written by a newer benchgate; this one reads up to 1"),
+        ("schema", 3, "schema: version 3 was written by a newer benchgate; this one reads up to 2"),
         ("schema", 0, "schema: there never was a version 0"),
         ("schema", -(10**30), f"schema: there never was a version {-(10**30)}"),
         ("schema", True, "schema: true is not a version number"),
@@ -356,6 +366,35 @@ def test_a_newer_version_asks_for_an_upgrade() -> None:
     with pytest.raises(FormatError) as caught:
         decode_result(b'{"schema": 99, "anything": {}}', NAME)
     assert "Upgrade benchgate" in caught.value.hint
+
+
+def test_a_file_of_version_1_is_read_with_an_unknown_timer() -> None:
+    data = (VERSION_1 / "result.json").read_bytes()
+    read = decode_result(data, NAME)
+    assert read.base is not None
+    for arm in (read.head, read.base):
+        assert arm.environment.timer_cost_ns is None
+        assert arm.environment.timer_resolution_ns is None
+        assert arm.environment.cpu_count == 2
+        launches = {b.id: len(b.series[0].launches) for b in arm.benchmarks}
+        assert launches == {"sort/sort": 2, "cli/true": 2, CANARY_ID: 2}
+    written = json.loads(encode_result(read, as_is))
+    older = json.loads(data)
+    for arm in (older, older["base"]):
+        arm["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
+    assert written == older | {"schema": RESULT_SCHEMA}
+
+
+def test_a_file_of_version_1_that_was_measured_alone_is_read() -> None:
+    older = json.loads((VERSION_1 / "result.json").read_bytes()) | {"base": None}
+    assert decode_result(json.dumps(older).encode(), NAME).base is None
+
+
+@pytest.mark.parametrize("change", [{"environment": []}, {"base": {}}, {"base": 5}])
+def test_a_broken_file_of_version_1_is_refused(change: dict[str, Any]) -> None:
+    older = json.loads((VERSION_1 / "result.json").read_bytes()) | change
+    with pytest.raises(FormatError, match="not valid in version 1"):
+        decode_result(json.dumps(older).encode(), NAME)
 
 
 def test_two_benchmarks_of_one_id_are_refused() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -18,6 +19,7 @@ from benchgate.model.result import Better, Source, Tier
 from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
 
 NAME = "verdict.json"
+VERSION_1 = Path(__file__).with_name("version_1")
 
 
 def as_is(text: str) -> str:
@@ -124,7 +126,13 @@ verdicts = st.builds(
     ),
     rows=st.lists(rows, max_size=3).map(tuple),
     warnings=st.lists(texts, max_size=2).map(tuple),
-    environment=st.builds(Environment, os=texts, cpu_count=counts, governor=optional_texts),
+    environment=st.builds(
+        Environment,
+        os=texts,
+        cpu_count=counts,
+        governor=optional_texts,
+        timer_cost_ns=st.none() | st.floats(0, 1e9),
+    ),
     duration_s=st.floats(0, 1e9),
     rounds=counts,
 )
@@ -204,7 +212,7 @@ def test_the_layout_is_the_documented_one() -> None:
 
 
 def test_it_is_indented_for_people() -> None:
-    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 1,\n  "verdict": "fail",')
+    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 2,\n  "verdict": "fail",')
 
 
 def test_infinity_is_written_as_null() -> None:
@@ -228,7 +236,7 @@ def test_nan_never_appears() -> None:
     [
         (
             {"schema": 7},
-            "schema: version 7 was written by a newer benchgate; this one reads up to 1",
+            "schema: version 7 was written by a newer benchgate; this one reads up to 2",
         ),
         ({"verdict": "maybe"}, "verdict: \"maybe\": must be 'pass', 'fail' or 'no verdict'"),
         ({"exit_code": True}, "exit_code: true is not a whole number"),
@@ -277,9 +285,24 @@ def test_an_interval_of_three_is_refused() -> None:
         decode_verdict(json.dumps(whole).encode(), NAME)
 
 
+def test_a_verdict_of_version_1_is_read_with_an_unknown_timer() -> None:
+    data = (VERSION_1 / "verdict.json").read_bytes()
+    read = decode_verdict(data, NAME)
+    assert read.environment.timer_cost_ns is None
+    assert read.environment.timer_resolution_ns is None
+    older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
+    older["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
+    assert written == older | {"schema": VERDICT_SCHEMA}
+
+
+def test_a_broken_verdict_of_version_1_is_refused() -> None:
+    with pytest.raises(FormatError, match="not valid in version 1"):
+        decode_verdict(b'{"schema": 1, "rows": []}', NAME)
+
+
 def test_a_result_is_no_verdict() -> None:
     with pytest.raises(FormatError, match="holds no `rows`: it is no verdict"):
-        decode_verdict(b'{"schema": 1, "benchmarks": []}', NAME)
+        decode_verdict(b'{"schema": 2, "benchmarks": []}', NAME)
 
 
 def texts_of(kind: type, text: str) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_equal_values_have_no_change(test: ChangeTest, value: float) -> None:
 @both
 def test_too_few_values_have_no_change(test: ChangeTest) -> None:
     for n in range(1, 10):
-        assert change_points(np.arange(n) ** 3.0, test=test) == ()
+        assert change_points(np.exp(np.arange(float(n))), test=test) == ()
     assert indices(np.repeat([1.0, 2.0], 6), test=test) == [6]
     assert indices(np.repeat([1.0, 2.0], 6), test=test, min_segment=7) == []
 
@@ -153,7 +153,7 @@ def test_a_change_of_spread_is_found_by_permutations_alone() -> None:
 
 
 @both
-@settings(max_examples=10)
+@settings(max_examples=7)
 @given(seed=st.integers(0, 999), exponent=st.integers(-900, 900))
 def test_a_power_of_two_changes_nothing(test: ChangeTest, seed: int, exponent: int) -> None:
     values = history(seed, 100, 103, 100, each=10)
@@ -164,7 +164,7 @@ def test_a_power_of_two_changes_nothing(test: ChangeTest, seed: int, exponent: i
 
 
 @both
-@settings(max_examples=10)
+@settings(max_examples=7)
 @given(seed=st.integers(0, 999), by=st.integers(-(2**20), 2**20))
 def test_a_shift_moves_the_levels_alone(test: ChangeTest, seed: int, by: int) -> None:
     values = np.round(history(seed, 100, 130, 100, each=10, sd=10))
@@ -176,7 +176,7 @@ def test_a_shift_moves_the_levels_alone(test: ChangeTest, seed: int, by: int) ->
 
 
 @both
-@settings(max_examples=10)
+@settings(max_examples=7)
 @given(seed=st.integers(0, 999))
 def test_read_backwards_it_has_the_same_changes(test: ChangeTest, seed: int) -> None:
     values = history(seed, 100, 103, 101, each=12)

@@ -21,6 +21,7 @@ from benchgate.measure.session import Session
 from benchgate.stats.power import detectable_ratio
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.spread import robust_spread
+from benchgate.stats.timer import Timer, timer
 
 if TYPE_CHECKING:
     from benchgate.app.effects import Effects
@@ -33,19 +34,6 @@ TIMER_PAIRS = 10_000
 NOISE_ROUNDS = 12
 _BUSY_LOAD = 0.5
 _TOO_NOISY_SPREAD = 0.03
-
-
-@dataclass(frozen=True, slots=True)
-class Timer:
-    """The clock that samples are taken with.
-
-    Attributes:
-        cost_ns: median of reading it twice in a row.
-        resolution_ns: the smallest step seen.
-    """
-
-    cost_ns: float
-    resolution_ns: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +76,9 @@ def diagnose(config: Config, effects: Effects) -> Diagnosis:
 
 def read_timer() -> Timer:
     """Measure the clock's cost and resolution from back-to-back readings."""
-    readings = np.array([time.perf_counter_ns() for _ in range(TIMER_PAIRS)])
-    steps = np.diff(readings)
-    return Timer(float(np.median(steps)), float(steps[steps > 0].min(initial=1)))
+    clock = time.perf_counter_ns
+    steps_ns = [-clock() + clock() for _ in range(TIMER_PAIRS)]
+    return timer(np.array(steps_ns, dtype=np.float64))
 
 
 def give_advice(environment: Environment, timer: Timer, noise: Noise, *, pinned: bool) -> list[str]:

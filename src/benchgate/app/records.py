@@ -65,7 +65,10 @@ class Record:
         """Describe the machine, and take note of what will not change any more."""
         environments = {
             arm: read_environment(
-                effects.environ, session.toolchains[arm], cpu_count=session.cpu_count
+                effects.environ,
+                session.toolchains[arm],
+                timer=session.timers.get(arm),
+                cpu_count=session.cpu_count,
             )
             for arm in session.arms
         }

@@ -283,15 +283,10 @@ def foreign_modules(names: Iterable[str], forbidden: list[str]) -> list[list[str
     return found
 
 
-def timer_cost_ns() -> int:
-    """Give the cost of reading the clock, or its resolution where that is coarser.
-
-    The cost is the median of back-to-back pairs, the resolution their least step.
-    """
+def clock_steps_ns() -> list[int]:
+    """Read the clock twice in a row, again and again: the differences."""
     clock = time.perf_counter_ns
-    pairs = sorted(-clock() + clock() for _ in range(TIMER_PAIRS))
-    least_step = next((step for step in pairs if step > 0), 1)
-    return max(pairs[TIMER_PAIRS // 2], least_step)
+    return [-clock() + clock() for _ in range(TIMER_PAIRS)]
 
 
 class Launch:
@@ -601,7 +596,7 @@ class Server:
             "benchmarks": described,
             "executable": sys.executable,
             "python": f"{sys.implementation.name} {sys.version.split()[0]}",
-            "timer_cost_ns": timer_cost_ns(),
+            "clock_steps_ns": clock_steps_ns(),
             "foreign": self.new_foreign_modules(),
         }
 

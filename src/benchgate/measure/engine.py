@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.model.result import Metric, Tier
+    from benchgate.stats.timer import Timer
 
 
 class ArmName(StrEnum):
@@ -79,11 +80,14 @@ class Discovery:
 
     Attributes:
         toolchains: versions of what the benchmarks run with, by arm and tool.
+        timers: the clock that times them, by arm, where it is one of Python's; the slowest of
+            several.
     """
 
     found: Mapping[ArmName, tuple[Definition, ...]]
     failures: tuple[DiscoveryFailure, ...] = ()
     toolchains: Mapping[ArmName, Mapping[str, str]] = field(default_factory=dict)
+    timers: Mapping[ArmName, Timer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

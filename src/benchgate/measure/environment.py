@@ -15,6 +15,8 @@ from benchgate.model.environment import Environment
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchgate.stats.timer import Timer
+
 _CPU_FOLDER = Path("/sys/devices/system/cpu")
 _HYPERVISORS = {"QEMU": "KVM", "Amazon EC2": "Amazon EC2", "Google": "Google Compute Engine"}
 
@@ -23,6 +25,7 @@ def read_environment(
     environ: Mapping[str, str],
     toolchains: Mapping[str, str] | None = None,
     *,
+    timer: Timer | None = None,
     cpu_count: int | None = None,
 ) -> Environment:
     """Describe this machine.
@@ -30,6 +33,7 @@ def read_environment(
     Args:
         environ: of the process; CI systems name their image there.
         toolchains: versions of the tools that the benchmarks use.
+        timer: the clock that they are timed with; None when unknown.
         cpu_count: CPUs that may be used, where this process itself is kept off one of them.
     """
     cpu = _cpu_fields()
@@ -48,6 +52,8 @@ def read_environment(
         load_average=_load_average(),
         python=platform.python_version(),
         toolchains=dict(toolchains or {}),
+        timer_cost_ns=timer.cost_ns if timer else None,
+        timer_resolution_ns=timer.resolution_ns if timer else None,
     )
 
 

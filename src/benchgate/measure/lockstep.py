@@ -5,11 +5,13 @@ What disturbs the machine for longer than a sample then disturbs both arms alike
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from benchgate.stats.timer import TIMER_FACTOR, timer_note
 from benchgate.stats.warmup import settled_index
 
 if TYPE_CHECKING:
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
-
-TIMER_FACTOR = 100
-"""An interval is at least this many times the cost of reading the clock: its error is below 1 %."""
 
 _WARMUP_WINDOW = 10
 _MOST_WARMUP = 60
@@ -62,16 +61,16 @@ class Turns:
     cpu_ns: list[int]
 
 
-def target_interval_ns(timer_cost_ns: int, launch_ns: int, samples: int) -> int:
+def target_interval_ns(timer_cost_ns: float, launch_ns: int, samples: int) -> int:
     """Give the least length of a sample."""
-    return max(TIMER_FACTOR * timer_cost_ns, launch_ns // samples)
+    return max(math.ceil(TIMER_FACTOR * timer_cost_ns), launch_ns // samples)
 
 
 def make_plan(
     loops: int,
     sample_ns: int,
     *,
-    timer_cost_ns: int,
+    timer_cost_ns: float,
     launch_ns: int,
     samples: int,
     warmup: int | None,
@@ -92,11 +91,8 @@ def make_plan(
         fitting = max(fitting, _FEWEST_SAMPLES)
     count = max(1, min(samples, fitting))
     notes = []
-    if sample_ns < TIMER_FACTOR * timer_cost_ns:
-        notes.append(
-            f"a sample of {sample_ns} ns is below {TIMER_FACTOR} x the timer's cost of "
-            f"{timer_cost_ns} ns: raise `number`"
-        )
+    if note := timer_note(sample_ns, timer_cost_ns):
+        notes.append(note)
     if warmup is None and count < _WARMUP_WINDOW:
         warmup = _SLOW_WARMUP
         notes.append(f"too slow to see whether the warm-up settles: {min(warmup, count)} discarded")

@@ -129,7 +129,7 @@ def _allow_turns(workers: Sequence[Worker], timeout_s: float) -> None:
 
 
 def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> Plan:
-    timer_cost_ns = max(worker.timer_cost_ns for worker in workers)
+    timer_cost_ns = max(worker.timer.error_ns for worker in workers)
     target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
     found = [worker.ask("calibrate", target_ns=target_ns) for worker in workers]
     loops = max(each["loops"] for each in found)

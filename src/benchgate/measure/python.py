@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import UsageError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.lockstep import Plan
+    from benchgate.stats.timer import Timer
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +110,19 @@ class PythonEngine:
         found: dict[ArmName, tuple[Definition, ...]] = {}
         failures: list[DiscoveryFailure] = []
         toolchains: dict[ArmName, dict[str, str]] = {}
+        timers: dict[ArmName, Timer] = {}
         for arm in self._arms.values():
             definitions: dict[str, Definition] = {}
             toolchains[arm.name] = {}
             for file in self._files(arm):
                 try:
-                    hello = self._describe(arm, file)
+                    hello, timer = self._describe(arm, file)
                 except WorkerFailedError as failure:
                     failures.append(DiscoveryFailure(arm.name, file.group, failure.error))
                     continue
                 toolchains[arm.name]["python"] = hello["python"]
+                other = timers.get(arm.name, timer)
+                timers[arm.name] = max(timer, other, key=attrgetter("cost_ns"))
                 for described in hello["benchmarks"]:
                     id_ = file.id_of(described["id"])
                     if id_ in definitions:
@@ -125,7 +130,7 @@ class PythonEngine:
                         break
                     definitions[id_] = self._define(arm, file, described)
             found[arm.name] = tuple(definitions.values())
-        return Discovery(found, tuple(failures), toolchains)
+        return Discovery(found, tuple(failures), toolchains, timers)
 
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
@@ -157,7 +162,7 @@ class PythonEngine:
                     )
                 yield from find_files(arm, spec, path)
 
-    def _describe(self, arm: Arm, file: BenchFile) -> dict[str, Any]:
+    def _describe(self, arm: Arm, file: BenchFile) -> tuple[dict[str, Any], Timer]:
         worker = self._start(arm, file, self._cpus(parallel=True), hash_seed=0, describe=True)
         try:
             hello = worker.ready(file.spec.timeout_s)
@@ -165,7 +170,7 @@ class PythonEngine:
             self._end(worker)
         if file.spec.interpreter is None and hello["executable"]:
             self._executables[arm.name] = hello["executable"]
-        return hello
+        return hello, worker.timer
 
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.engine import ArmName, Engine
     from benchgate.model.result import BenchmarkResult
+    from benchgate.stats.timer import Timer
 
 
 class Session:
@@ -41,6 +42,7 @@ class Session:
         self.seed = seed
         self.cpu_count = cpu_count
         self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
+        self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
         self.hidden: frozenset[str] = frozenset()
         self._engines = engines
@@ -63,8 +65,9 @@ class Session:
                 )
             self._engine_of |= dict.fromkeys(found, engine)
             self.recorder.define(discovery)
-            for arm, versions in discovery.toolchains.items():
-                if CANARY_ID not in {d.id for d in discovery.found[arm]}:
+            if CANARY_ID not in found:
+                self.timers |= discovery.timers
+                for arm, versions in discovery.toolchains.items():
                     self.toolchains[arm] |= versions
 
     def leave_out(self, ids: Iterable[str]) -> None:

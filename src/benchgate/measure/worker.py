@@ -18,6 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
+
+from benchgate.stats.timer import Timer, timer
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -69,13 +73,18 @@ class WorkerSetting:
 
 
 class Worker:
-    """One worker process, alive from construction until `close` or `kill`."""
+    """One worker process, alive from construction until `close` or `kill`.
+
+    Attributes:
+        timer: its clock, once it is ready.
+    """
+
+    timer: Timer
 
     def __init__(
         self, arm: Arm, setting: WorkerSetting, guardian: Guardian, *, describe: bool = False
     ) -> None:
         self.arm = arm
-        self.timer_cost_ns = 0
         self._guardian = guardian
         self._buffer = b""
         self._is_lost = False
@@ -126,11 +135,15 @@ class Worker:
         """Wait until the benchmark file is imported; give what the worker says of itself.
 
         Raises:
-            WorkerFailedError: when the import fails or a module came from a forbidden tree.
+            WorkerFailedError: when the import fails, a module came from a forbidden tree, or the
+                clock runs backwards.
         """
         self.allow(timeout_s)
         hello = self._reply()
-        self.timer_cost_ns = hello["timer_cost_ns"]
+        try:
+            self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
+        except ValueError as error:
+            raise WorkerFailedError(self, str(error)) from None
         return hello
 
     def allow(self, seconds: float) -> None:

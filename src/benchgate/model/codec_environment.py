@@ -1,7 +1,9 @@
 """The environment as both kinds of file hold it."""
 
 from dataclasses import asdict
-from typing import Self
+from typing import Annotated, Any, Self
+
+from pydantic import Field
 
 from benchgate.model.codec_types import Count, Record, Text
 from benchgate.model.environment import Environment
@@ -24,6 +26,8 @@ class EnvironmentRecord(Record):
     load_average: float | None
     python: Text
     toolchains: dict[Text, Text]
+    timer_cost_ns: Annotated[float, Field(ge=0)] | None
+    timer_resolution_ns: Annotated[float, Field(gt=0)] | None
 
     @classmethod
     def of(cls, environment: Environment) -> Self:
@@ -33,3 +37,8 @@ class EnvironmentRecord(Record):
     def environment(self) -> Environment:
         """What was read."""
         return Environment(**self.model_dump())
+
+
+def add_unknown_timer(environment: dict[str, Any]) -> None:
+    """Make the environment of a first version, which recorded no timer, that of a second."""
+    environment |= {"timer_cost_ns": None, "timer_resolution_ns": None}

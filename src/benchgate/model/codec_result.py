@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import AfterValidator, FailFast, Field, ValidationError, model_validator
 
 from benchgate.model.codec_document import Format, first_fault
-from benchgate.model.codec_environment import EnvironmentRecord
+from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_timer
 from benchgate.model.codec_types import (
     Count,
     Name,
@@ -34,10 +34,11 @@ from benchgate.model.result import (
     Tier,
 )
 
-RESULT_SCHEMA: Final = 1
+RESULT_SCHEMA: Final = 2
 """Version of the result file.
 
 1: the first.
+2: the environment holds `timer_cost_ns` and `timer_resolution_ns`.
 """
 
 
@@ -244,7 +245,16 @@ class ResultRecord(Record):
     warnings: list[Text]
 
 
-RESULT = Format("result file", ResultRecord, RESULT_SCHEMA, hallmark="benchmarks")
+def _second(document: dict[str, Any]) -> dict[str, Any]:
+    for arm in (document, document["base"]):
+        if arm is not None:
+            add_unknown_timer(arm["environment"])
+    return document
+
+
+RESULT = Format(
+    "result file", ResultRecord, RESULT_SCHEMA, hallmark="benchmarks", migrations={1: _second}
+)
 
 
 def encode_result(result: Result, redact: Redact) -> bytes:

@@ -2,12 +2,12 @@
 
 import math
 from collections import Counter
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import FailFast, Field, model_validator
 
 from benchgate.model.codec_document import Format
-from benchgate.model.codec_environment import EnvironmentRecord
+from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_timer
 from benchgate.model.codec_types import (
     Count,
     Name,
@@ -22,10 +22,11 @@ from benchgate.model.codec_types import (
 from benchgate.model.result import Better, Source, Tier
 from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
 
-VERDICT_SCHEMA: Final = 1
+VERDICT_SCHEMA: Final = 2
 """Version of the verdict.
 
 1: the first.
+2: the environment holds `timer_cost_ns` and `timer_resolution_ns`.
 """
 
 
@@ -244,7 +245,12 @@ class VerdictRecord(Record):
         return self
 
 
-VERDICT = Format("verdict", VerdictRecord, VERDICT_SCHEMA, hallmark="rows")
+def _second(document: dict[str, Any]) -> dict[str, Any]:
+    add_unknown_timer(document["environment"])
+    return document
+
+
+VERDICT = Format("verdict", VerdictRecord, VERDICT_SCHEMA, hallmark="rows", migrations={1: _second})
 
 
 def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:

@@ -24,6 +24,9 @@ class Environment:
         load_average: of the last minute when the run started.
         python: version of the interpreter that benchgate itself runs in.
         toolchains: versions of the user's tools by name, e.g. {"base python": "3.12.1"}.
+        timer_cost_ns: of reading the clock, in the interpreter that Python benchmarks run in; of
+            the slowest, where they run in several. None where there are none.
+        timer_resolution_ns: least step seen of that clock; None also where it took none.
     """
 
     os: str = ""
@@ -40,6 +43,8 @@ class Environment:
     load_average: float | None = None
     python: str = ""
     toolchains: dict[str, str] = field(default_factory=dict)
+    timer_cost_ns: float | None = None
+    timer_resolution_ns: float | None = None
 
     def differences(self, other: Environment) -> tuple[str, ...]:
         """What makes two runs incomparable: one phrase for each of CPU, cores, OS and toolchain."""
