@@ -1,0 +1,19 @@
+"""The statistics against SciPy and against their definitions."""
+
+from __future__ import annotations
+
+from validation.agreement import comparing, describe, planning, ranks, resampling, shift
+from validation.agreement.case import COLUMNS
+from validation.section import Section
+
+SECTIONS = (
+    Section(
+        "Agreement with other computations",
+        "Each statistic and another way to work it out, on many small data sets: SciPy where it\n"
+        "has the statistic, else the definition, step by step. Tied data are whole numbers with\n"
+        "many repeats. The largest difference is relative, and rounded up; 0 means equal to the\n"
+        "last bit. A difference above the limit fails the check.",
+        COLUMNS,
+        describe.ROWS + shift.ROWS + ranks.ROWS + comparing.ROWS + resampling.ROWS + planning.ROWS,
+    ),
+)

@@ -1,0 +1,29 @@
+"""How often each test raises an alarm where nothing changed."""
+
+from __future__ import annotations
+
+from validation.alarms import changes, errors_of_method, families, ranks, t
+from validation.rates import COLUMNS
+from validation.section import Section
+
+SECTIONS = (
+    Section(
+        "False alarms of single tests",
+        "Nothing changed; how often does the test at 5 % say otherwise?",
+        COLUMNS,
+        ranks.ROWS + t.ROWS + changes.ROWS,
+    ),
+    Section(
+        "False alarms of whole suites",
+        "How often anything is reported that did not change.",
+        COLUMNS,
+        families.ROWS,
+    ),
+    Section(
+        "Errors of method",
+        "Ways to compare that are in common use, on two arms of the same code. They promise\n"
+        "nothing themselves; they are held against the 5 % that any test keeps.",
+        COLUMNS,
+        errors_of_method.ROWS,
+    ),
+)

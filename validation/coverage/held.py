@@ -1,0 +1,32 @@
+"""Whether intervals hold what is true."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from validation.rates import Simulation
+from validation.section import BrokenError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.arrays import BoolArray
+    from benchgate.stats.interval import Interval
+
+CONFIDENCE = 0.95
+
+coverage = partial(Simulation, promised=CONFIDENCE, covers=True)
+
+
+def held(intervals: Iterable[Interval | None], truth: float) -> BoolArray:
+    """Say for each interval whether it holds the truth; BrokenError where there is none."""
+
+    def holds(interval: Interval | None) -> bool:
+        if interval is None:
+            raise BrokenError("no interval where one was expected")
+        return interval.low <= truth <= interval.high
+
+    return np.array([holds(interval) for interval in intervals])

@@ -1,0 +1,148 @@
+"""Bootstrap intervals that draw launches, and then samples in them."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scipy.special import ndtri
+
+from benchgate.stats.bootstrap import bootstrap_interval
+from benchgate.stats.hierarchical import hierarchical_intervals, ratio_of_percentile
+from validation import data
+from validation.coverage.bootstrap import mean_of
+from validation.coverage.held import CONFIDENCE, coverage, held
+from validation.coverage.mean import LAUNCH_MEAN
+from validation.rates import Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from benchgate.arrays import BoolArray, FloatArray
+
+REPLICATES = 1_500
+MANY = 6_000
+RESAMPLES = 400
+SAMPLES = 15
+TAIL = 0.95
+
+
+# Of the samples of all launches that could be.
+TAIL_OF_ALL = data.LEVEL * math.exp(float(ndtri(TAIL)) * math.hypot(data.BETWEEN, data.WITHIN))
+
+
+def _mean(replicates: int, count: int, rng: np.random.Generator) -> BoolArray:
+    return held(
+        (
+            hierarchical_intervals(
+                list(launches), (), CONFIDENCE, seed=seed, resamples=RESAMPLES
+            ).mean
+            for seed, launches in enumerate(data.launches(rng, replicates, count, SAMPLES))
+        ),
+        LAUNCH_MEAN,
+    )
+
+
+def _of_tail(count: int, rng: np.random.Generator) -> BoolArray:
+    return held(
+        (
+            hierarchical_intervals(
+                list(launches), (TAIL,), CONFIDENCE, seed=seed, resamples=RESAMPLES
+            ).quantiles[0]
+            for seed, launches in enumerate(data.launches(rng, REPLICATES, count, SAMPLES))
+        ),
+        TAIL_OF_ALL,
+    )
+
+
+def _pooled(count: int, rng: np.random.Generator) -> BoolArray:
+    pools = data.launches(rng, REPLICATES, count, SAMPLES).reshape(REPLICATES, -1)
+    return held(
+        (
+            bootstrap_interval(
+                pool, mean_of, CONFIDENCE, method="BCa", seed=seed, resamples=RESAMPLES
+            )
+            for seed, pool in enumerate(pools)
+        ),
+        LAUNCH_MEAN,
+    )
+
+
+def _ratios(base: FloatArray, head: FloatArray, *, paired: bool) -> BoolArray:
+    return held(
+        (
+            ratio_of_percentile(
+                list(x),
+                list(y),
+                TAIL,
+                CONFIDENCE,
+                paired=paired,
+                seed=seed,
+                resamples=RESAMPLES,
+            ).interval
+            for seed, (x, y) in enumerate(zip(base, head, strict=True))
+        ),
+        1.0,
+    )
+
+
+def _ratio_apart(count: int, rng: np.random.Generator) -> BoolArray:
+    base, head = (data.launches(rng, REPLICATES, count, SAMPLES) for _ in range(2))
+    return _ratios(base, head, paired=False)
+
+
+def _ratio_paired(count: int, rng: np.random.Generator) -> BoolArray:
+    return _ratios(*data.rounds(rng, REPLICATES, count, SAMPLES), paired=True)
+
+
+FEW = "few launches hide how far the next may lie; take more launches"
+
+ROWS = (
+    coverage(
+        what="bootstrap of pooled samples, mean",
+        data=f"10 launches of {SAMPLES} samples, launch-structured",
+        expected=Verdict.FAILS,
+        run=partial(_pooled, 10),
+        note="it draws samples as if launches did not matter; draw launches first",
+    ),
+    coverage(
+        what="hierarchical bootstrap, mean",
+        data=f"5 launches of {SAMPLES} samples, launch-structured",
+        expected=Verdict.FAILS,
+        run=partial(_mean, REPLICATES, 5),
+        note=f"{FEW}, or t of the launches' means",
+    ),
+    coverage(
+        what="hierarchical bootstrap, mean",
+        data=f"10 launches of {SAMPLES} samples, launch-structured",
+        expected=Verdict.SHORT,
+        run=partial(_mean, MANY, 10),
+    ),
+    coverage(
+        what="hierarchical bootstrap, p95",
+        data=f"5 launches of {SAMPLES} samples, launch-structured",
+        expected=Verdict.FAILS,
+        run=partial(_of_tail, 5),
+        note=FEW,
+    ),
+    coverage(
+        what="hierarchical bootstrap, p95",
+        data=f"10 launches of {SAMPLES} samples, launch-structured",
+        expected=Verdict.FAILS,
+        run=partial(_of_tail, 10),
+        note="nearer, and still short: a tail takes more launches than a mean",
+    ),
+    coverage(
+        what="ratio of p95, arms apart",
+        data=f"10 v 10 launches of {SAMPLES} samples, launch-structured",
+        expected=Verdict.CAUTIOUS,
+        run=partial(_ratio_apart, 10),
+    ),
+    coverage(
+        what="ratio of p95, paired",
+        data=f"10 rounds of {SAMPLES} samples, launch-structured, rounds share their level",
+        expected=Verdict.CAUTIOUS,
+        run=partial(_ratio_paired, 10),
+    ),
+)

@@ -1,0 +1,98 @@
+"""The page: what its sections say and hold, worked out in parallel and written as Markdown."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+from validation import agreement, alarms, coverage, published, rates, strength
+from validation.section import BrokenError, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTRODUCTION = """\
+<!-- Made by `python -m validation`: change the scripts in validation/, not this page. -->
+
+# Is the arithmetic right?
+
+benchgate fails builds on the strength of statistics. This page shows, for each of them, how it
+was checked: against SciPy or a printed table, and against simulated data whose truth is known.
+It also shows where a method must *not* be trusted, and what to use instead.
+
+No number on this page was typed. `python -m validation`, in a checkout after `make test`, works
+all of it out in about a minute and writes the page; `python -m validation --check` does the same
+and fails where the page is not what the code gives. The tests do that on every change. Everything
+is drawn from fixed seeds, so anyone gets the same numbers. Only where processors round the last
+bit differently may a measured percentage differ by 0.1; a limit or a verdict may not.
+
+What the simulations draw:
+
+| data | what it is |
+|---|---|
+| normal | independent values, standard deviation 10 % of the mean |
+| skewed | lognormal with sigma 1: one value in forty is over seven times the median |
+| heavy tails | Student's t with 3 degrees of freedom |
+| autocorrelated | each value keeps half of the deviation of the one before: AR(1), 0.5 |
+| launch-structured | what processes look like: each launch has a level of its own, spread by 2 %, \
+and its samples spread by 3 % about it |
+
+How to read the verdicts. A simulation counts how often an interval held the truth, or how often a
+test raised an alarm although nothing had changed, and gives 95 % bounds of that rate (Clopper and
+Pearson). With so many rows a few such bounds miss the truth by chance, so a row is judged by its
+99.99 % bounds:
+
+- **holds**: the bounds agree with what is promised ("with fewer errors": they are better);
+- **a little short**: surely more errors than promised, but at most half as many again;
+- **not to be trusted here**: more than that. The row says why, and what to use.
+
+Each row says in the code which verdict it must have, and fails if it has another: so the
+failures shown here are shown, not hoped for. "Expected" is the true rate where theory gives it,
+or a figure that was published.
+"""
+
+SECTIONS: tuple[Section, ...] = (
+    *agreement.SECTIONS,
+    *published.SECTIONS,
+    *coverage.SECTIONS,
+    *alarms.SECTIONS,
+    Section(
+        "Power",
+        "How often a change that is there is found. What is promised is the power.",
+        rates.COLUMNS,
+        strength.ROWS,
+    ),
+)
+
+
+def make(processes: int) -> str:
+    """Work every row out and write the page.
+
+    Raises:
+        BrokenError: naming every row that did not come out as it must.
+    """
+    places = [(s, r) for s, section in enumerate(SECTIONS) for r in range(len(section.rows))]
+    with ProcessPoolExecutor(processes) as pool:
+        results = dict(zip(places, pool.map(_work_out, places), strict=True))
+    broken = [result for result in results.values() if isinstance(result, str)]
+    if broken:
+        raise BrokenError("\n".join(broken))
+    parts = [INTRODUCTION]
+    for s, section in enumerate(SECTIONS):
+        rows = [results[s, r] for r in range(len(section.rows))]
+        parts.append(f"## {section.title}\n\n{section.text}\n\n{_table(section.columns, rows)}")
+    return "\n".join(parts)
+
+
+def _work_out(place: tuple[int, int]) -> Sequence[str]:
+    """Give the cells of a row, or as one text what is wrong with it."""
+    section, row = place
+    try:
+        return tuple(SECTIONS[section].rows[row].cells())
+    except BrokenError as error:
+        return str(error)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

@@ -1,0 +1,16 @@
+"""The statistics against tables and examples that others have printed."""
+
+from __future__ import annotations
+
+from validation.published import comparing, moments, ranks
+from validation.published.case import COLUMNS
+from validation.section import Section
+
+SECTIONS = (
+    Section(
+        "Agreement with print",
+        "Tables and worked examples, to every digit printed.",
+        COLUMNS,
+        moments.ROWS + ranks.ROWS + comparing.ROWS,
+    ),
+)
