@@ -71,7 +71,7 @@ def _print(diagnosis: Diagnosis) -> None:
         "inside": about.virtualisation or "nothing that was seen",
         "governor": f"{about.governor or 'unknown'}, turbo {_known(about.turbo)}",
         "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
-        "timer": f"costs {timer.cost_ns:.0f} ns, resolves {_steps(timer.resolution_ns)}",
+        "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
         "pinning": diagnosis.pinning,
         "noise": f"{noise.pair_spread:.2%} between arms in a round, {noise.launch_spread:.2%} "
         f"between launches ({noise.rounds} rounds of equal work)",
@@ -83,8 +83,8 @@ def _print(diagnosis: Diagnosis) -> None:
         click.echo(f"{click.style('advice', bold=True):10}    {advice}")
 
 
-def _steps(resolution_ns: float | None) -> str:
-    return "no step that was seen" if resolution_ns is None else f"{resolution_ns:.0f} ns"
+def _resolution(resolution_ns: float | None) -> str:
+    return "resolution unknown" if resolution_ns is None else f"resolves {resolution_ns:.0f} ns"
 
 
 def _known(value: bool | None) -> str:
