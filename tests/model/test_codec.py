@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.model.codec import decode_result, decode_verdict, result_schema, verdict_schema
+from benchgate.model.codec import (
+    decode_result,
+    decode_verdict,
+    result_schema,
+    statistics_schema,
+    verdict_schema,
+)
 from benchgate.model.environment import Environment
 
 if TYPE_CHECKING:
@@ -24,7 +30,7 @@ def keys_of(schema: dict[str, Any]) -> Iterator[str]:
         yield from part.get("properties", {})
 
 
-@pytest.mark.parametrize("schema", [result_schema, verdict_schema])
+@pytest.mark.parametrize("schema", [result_schema, verdict_schema, statistics_schema])
 def test_every_key_is_described(schema: Callable[[], dict[str, Any]]) -> None:
     described = set(re.findall(r"`(\w+)`", PAGE))
     assert set(keys_of(schema())) <= described

@@ -57,6 +57,6 @@ def _describe(
     found = summarise(benchmark, series)
     if detail is None:
         return found
-    cost_ns = getattr(run.environment, "timer_cost_ns", None)
+    cost_ns = run.environment.timer_cost_ns
     more = describe_series(series, detail, seed=run.seed, timer_cost_ns=cost_ns)
     return replace(found, detail=more)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import FailFast, Field, model_validator
 
+from benchgate.model.codec_comparison import ComparisonRecord
 from benchgate.model.codec_document import Format
 from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_timer
 from benchgate.model.codec_types import (
@@ -26,7 +27,7 @@ VERDICT_SCHEMA: Final = 2
 """Version of the verdict.
 
 1: the first.
-2: the environment holds `timer_cost_ns` and `timer_resolution_ns`.
+2: rows have a `detail`; the environment has `timer_cost_ns` and `timer_resolution_ns`.
 """
 
 
@@ -133,6 +134,7 @@ class RowRecord(Record):
     rounds_needed: Count | None
     advisory: bool
     classical: ClassicalRecord | None
+    detail: ComparisonRecord | None
     notes: list[Text]
     error: Text | None
     location: Text | None
@@ -163,6 +165,7 @@ class RowRecord(Record):
             rounds_needed=row.rounds_needed,
             advisory=row.advisory,
             classical=ClassicalRecord.of(row.classical) if row.classical else None,
+            detail=ComparisonRecord.of(row.detail) if row.detail else None,
             notes=list(row.notes),
             error=row.error,
             location=row.location,
@@ -193,6 +196,7 @@ class RowRecord(Record):
             rounds_needed=self.rounds_needed,
             advisory=self.advisory,
             classical=self.classical.classical() if self.classical else None,
+            detail=self.detail.comparison() if self.detail else None,
             notes=tuple(self.notes),
             error=self.error,
             location=self.location,
@@ -247,6 +251,8 @@ class VerdictRecord(Record):
 
 def _second(document: dict[str, Any]) -> dict[str, Any]:
     add_unknown_timer(document["environment"])
+    for row in document["rows"]:
+        row["detail"] = None
     return document
 
 

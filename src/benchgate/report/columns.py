@@ -20,6 +20,8 @@ _NAME_WANTED = 24
 _NAME_LEAST = 8
 # A longer cell in a pipe is printed whole, but does not push every other line to the right.
 _WIDEST_IN_PIPE = 60
+# What an encoding other than UTF-8 gets; the blocks are those of a sparkline.
+_PLAIN = str.maketrans("µ▁▂▃▄▅▆▇█", "u12345678")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ def print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
             wrapped = text[width:].wrap(console, rest)
             for index, line in enumerate(wrapped):
                 lead = text[:width] if index == 0 else Text(" " * width)
+                line.rstrip()
                 console.print(lead + line, highlight=False)
         else:
             console.print(text, soft_wrap=True, highlight=False)
@@ -116,11 +119,11 @@ def _widths(
         if sum(_wanted(columns[i], widths[i]) + len(_GAP) for i in widths) - len(_GAP) <= width:
             break
         widths = {i: natural for i, natural in widths.items() if columns[i].drop != drop}
-    excess = sum(widths.values()) + len(_GAP) * (len(widths) - 1) - width
-    return {
-        i: max(_NAME_LEAST, natural - excess) if columns[i].name and excess > 0 else natural
-        for i, natural in widths.items()
-    }
+    # The name gives way first, then whatever is widest: a unit may be as long as a sentence.
+    for i in sorted(widths, key=lambda i: (not columns[i].name, -widths[i])):
+        excess = sum(widths.values()) + len(_GAP) * (len(widths) - 1) - width
+        widths[i] -= max(0, min(excess, widths[i] - _NAME_LEAST))
+    return widths
 
 
 def _wanted(column: Column, natural: int) -> int:
@@ -155,5 +158,5 @@ def _encodable(text: Text, console: Console) -> Text:
     encoding = console.encoding
     if encoding.lower().startswith("utf"):
         return text
-    plain = text.plain.replace("µs", "us").encode(encoding, "backslashreplace").decode(encoding)
+    plain = text.plain.translate(_PLAIN).encode(encoding, "backslashreplace").decode(encoding)
     return Text(plain, text.style)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Row
 
 
+RATIO_TITLES = ("change by", "estimate", "interval", "method")
+TEST_TITLES = ("test", "p", "p head more", "p head less")
+
+
 @dataclass(frozen=True, slots=True)
 class ComparisonView:
     """The details of one row; "" stands for what does not apply.
@@ -65,9 +69,9 @@ def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
         q = words.probability(found.q)
         yield "q-value", f"{q}: the first p, adjusted for the rate of false discoveries in all rows"
     if found.detectable_ratio is not None:
-        seen = format_change(found.detectable_ratio)
+        seen = words.least_change(found.detectable_ratio)
         often = format_percent(found.power)
-        yield "could see", f"{seen} and more, {often} of the time, at alpha shared by all rows"
+        yield "could see", f"{seen}, {often} of the time, at alpha shared by all rows"
     yield "launches", _launches(row, found)
     for note in found.notes:
         yield "note", plain_line(note)
@@ -88,8 +92,8 @@ def _effect(effect: Effect) -> str:
 
 def _launches(row: Row, found: Comparison) -> str:
     base, head = found.launches
-    needed = "more than 1000" if found.launches_needed is None else str(found.launches_needed)
-    return (
-        f"{base} v {head}, all of them; the decision rests on {words.rounds(row)}; "
-        f"to find a change of {format_percent(row.margin or 0)} takes {needed}"
-    )
+    parts = [f"{base} v {head}, all of them; the decision rests on {words.rounds(row) or 'none'}"]
+    if min(base, head) > 1 and row.margin:
+        needed = "more than 1000" if found.launches_needed is None else found.launches_needed
+        parts.append(f"to find a change of {format_percent(row.margin)} takes {needed} of each")
+    return "; ".join(parts)

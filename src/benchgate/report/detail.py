@@ -10,7 +10,7 @@ from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
 from benchgate.report.sparkline import sparkline
-from benchgate.units import format_change, format_percent
+from benchgate.units import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,15 +32,18 @@ _MEAN_COLUMNS = (
     Column("mean of", name=True),
     Column("n", right=True, drop=1),
     Column("mean", right=True),
-    Column("sd", right=True),
-    Column("CV", right=True, drop=3),
-    Column("SEM", right=True, drop=4),
+    Column("sd", right=True, drop=4),
+    Column("CV", right=True, drop=5),
+    Column("SEM", right=True, drop=3),
     Column("interval", right=True),
     Column("method", drop=2),
 )
 _MORE = "more than 1000"
 _TREND_P = 0.01
 _TIMER_RATIO = 0.01
+_TIMER_SHOWN = 0.0001
+# A longer curve would fill a terminal; what matters stands at its beginning.
+_CURVE_SHOWN = 48
 
 
 def print_detail(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
@@ -68,17 +71,9 @@ def _print_quantiles(console: Console, series: SeriesStatistics, detail: SeriesD
         Column("of all samples", name=True),
         Column("value", right=True),
         Column(_interval_title(detail), right=True),
-        Column(""),
     )
     lines = [
-        Line(
-            (
-                q.name,
-                words.series_value(series, q.value),
-                _ends(series, q.interval),
-                q.note,
-            )
-        )
+        Line((q.name, words.series_value(series, q.value), _ends(series, q.interval) or q.note))
         for q in detail.quantiles
     ]
     print_columns(console, columns, lines)
@@ -111,7 +106,7 @@ def _mean(series: SeriesStatistics, name: str, mean: Mean) -> Line:
 
 
 def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str, str]]:
-    if detail.trimmed.dropped_low or detail.trimmed.dropped_high:
+    if detail.trimmed.mode != "none":
         yield "outliers", _outliers(detail.trimmed)
     if detail.between:
         yield from _noise(detail.between)
@@ -129,9 +124,7 @@ def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str
     if detail.warmup:
         yield "warm-up", _warmup(detail.warmup)
     if detail.timer_ratio is not None:
-        share = format_percent(detail.timer_ratio)
-        raise_loops = ": raise `number`" if detail.timer_ratio > _TIMER_RATIO else ""
-        yield "timer", f"reading the clock takes {share} of a sample{raise_loops}"
+        yield "timer", _timer(detail.timer_ratio)
     for note in (*detail.notes, *series.notes):
         yield "note", plain_line(note)
 
@@ -139,7 +132,9 @@ def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str
 def _outliers(trimmed: Trimmed) -> str:
     parts = ((trimmed.dropped_low, "below"), (trimmed.dropped_high, "above"))
     dropped = " and ".join(f"{count} {where}" for count, where in parts if count)
-    return f"{dropped} left out by {plain_line(trimmed.mode)}, of that one mean alone"
+    if not dropped:
+        return f"none, by {plain_line(trimmed.mode)}"
+    return f"{dropped}, by {plain_line(trimmed.mode)}; only the mean without them leaves them out"
 
 
 def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
@@ -153,9 +148,9 @@ def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
     if parts:
         yield "spread", "; ".join(parts)
     if found.trend_p is not None:
-        drift = "drift" if found.trend_p <= _TREND_P else "do not drift"
+        drift = "the launches drift" if found.trend_p <= _TREND_P else "no drift is seen"
         p = words.probability(found.trend_p)
-        yield "order", f"the launches {drift} in the order in which they were measured (p {p})"
+        yield "order", f"{drift} in the order in which the launches were measured (p {p})"
 
 
 def _reach(found: Reach, launches: int) -> str:
@@ -164,26 +159,38 @@ def _reach(found: Reach, launches: int) -> str:
         seen = f"nothing: {launches} against {launches} launches are too few for alpha"
         seen += f" {format_percent(found.alpha)}"
     else:
-        change = format_change(found.detectable_ratio)
+        change = words.least_change(found.detectable_ratio)
         seen = f"{change} from one such run to another ({promise})"
     needed = ", ".join(
         f"{_MORE if n.launches is None else n.launches} for {format_percent(n.change_ratio)}"
         for n in found.needed
     )
-    return f"{seen}; launches needed: {needed}"
+    return f"{seen}; launches needed in each: {needed}"
 
 
 def _warmup(found: Warmup) -> str:
+    curve = sparkline(found.curve[:_CURVE_SHOWN])
+    if curve and len(found.curve) > _CURVE_SHOWN:
+        curve += ".."
+    return f"{curve} {_settling(found)}".lstrip()
+
+
+def _settling(found: Warmup) -> str:
+    one = found.launches == 1
     if found.settled_at is None:
-        where = f"none of {words.counted(found.launches, 'launch')} settles"
-    else:
-        kept = found.settled_at - found.discarded
-        place = "with the first sample" if kept <= 0 else f"at sample {kept + 1}"
-        where = (
-            f"{found.settled} of {words.counted(found.launches, 'launch')} settle, mostly {place}"
-        )
-    discarded = f"after {words.counted(found.discarded, 'discarded one')}"
-    return " ".join(part for part in (sparkline(found.curve), f"{where} {discarded}") if part)
+        return "it does not settle" if one else f"none of {found.launches} launches settles"
+    who = "it settles" if one else f"{found.settled} of {found.launches} launches settle, mostly"
+    kept = found.settled_at - found.discarded
+    place = "with the first sample" if kept <= 0 else f"at sample {kept + 1}"
+    after = words.counted(found.discarded, "discarded one")
+    return f"{who} {place}" + (f" after {after}" if found.discarded else "")
+
+
+def _timer(ratio: float) -> str:
+    shown = format_percent(max(ratio, _TIMER_SHOWN))
+    share = f"less than {shown}" if ratio < _TIMER_SHOWN else shown
+    raise_loops = ": raise `number`" if ratio > _TIMER_RATIO else ""
+    return f"reading the clock takes {share} of a sample{raise_loops}"
 
 
 def _interval_title(detail: SeriesDetail) -> str:

@@ -12,11 +12,15 @@ from benchgate.report.escape import plain_line
 from benchgate.units import format_change
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
-    from benchgate.model.statistics import Grid
+    from benchgate.model.statistics import Grid, GridPair
 
 _ALPHA = 0.05
+# There are as many as the square of the cells; a pipe gets all of them for grep.
+_PAIRS_SHOWN = 20
 _CELLS = (
     Column("parameters", name=True),
     Column("launches", right=True, drop=1),
@@ -24,7 +28,7 @@ _CELLS = (
     Column("against the first", right=True),
 )
 _PAIRS = (
-    Column("alike", name=True),
+    Column("not told apart", name=True),
     Column("change", right=True),
     Column("p adjusted", right=True),
 )
@@ -47,22 +51,30 @@ def print_grid(console: Console, grid: Grid) -> None:
         for index, cell in enumerate(grid.cells)
     ]
     print_columns(console, _CELLS, cells)
-    alike = [pair for pair in grid.pairs if pair.p_adjusted > _ALPHA]
     console.print()
     print_facts(console, [("test", _test(grid)), *(("note", plain_line(n)) for n in grid.notes)])
-    if alike and len(grid.cells) > 2:
-        lines = [
-            Line(
-                (
-                    f"{plain_line(pair.first)} and {plain_line(pair.second)}",
-                    format_change(pair.ratio) if pair.ratio else "",
-                    words.probability(pair.p_adjusted),
-                )
+    alike = [pair for pair in grid.pairs if pair.p_adjusted > _ALPHA]
+    if grid.p <= _ALPHA and 0 < len(alike) < len(grid.pairs):
+        _print_alike(console, alike)
+
+
+def _print_alike(console: Console, pairs: Sequence[GridPair]) -> None:
+    """The pairs that are not told apart, of parameters that matter."""
+    shown = pairs[:_PAIRS_SHOWN] if console.is_terminal else pairs
+    lines = [
+        Line(
+            (
+                f"{plain_line(pair.first)} and {plain_line(pair.second)}",
+                format_change(pair.ratio) if pair.ratio else "",
+                words.probability(pair.p_adjusted),
             )
-            for pair in alike
-        ]
-        console.print()
-        print_columns(console, _PAIRS, lines)
+        )
+        for pair in shown
+    ]
+    console.print()
+    print_columns(console, _PAIRS, lines)
+    if len(shown) < len(pairs):
+        print_text(console, f"and {len(pairs) - len(shown)} more pairs")
 
 
 def _test(grid: Grid) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.model.verdict import Decision
+from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
 from benchgate.report.escape import code_block, code_cell, html_code, html_text, plain_line, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from benchgate.report.comparison import ComparisonView
     from benchgate.report.view import RowView, VerdictView
 
 _ICONS = {
@@ -47,6 +49,9 @@ def _blocks(verdict: VerdictView) -> Iterator[str]:
         yield _folded(html_text(group.title), _results(group.rows, verdict.interval_title))
     if verdict.rows:
         yield _folded("How each row was decided", f"{_LEGEND}\n\n{_evidence(verdict.rows)}")
+    for row in verdict.rows:
+        if row.detail:
+            yield _folded(html_text(row.detail.title), _detail(row.detail))
     yield f"<sub>{prose(verdict.last_line)}</sub>"
 
 
@@ -93,6 +98,22 @@ def _evidence(rows: Sequence[RowView]) -> str:
 def _reasons(row: RowView) -> tuple[str, ...]:
     texts = (row.tier, row.test, row.p_raw, row.p, row.detectable, row.classical)
     return (_name(row), prose(row.statistic), *map(prose, texts))
+
+
+def _detail(detail: ComparisonView) -> str:
+    facts = "\n".join(f"- **{prose(label)}**: {prose(text)}" for label, text in detail.facts)
+    return "\n\n".join(
+        (
+            _table(_aligned(RATIO_TITLES), [tuple(map(prose, line)) for line in detail.ratios]),
+            _table(_aligned(TEST_TITLES), [tuple(map(prose, line)) for line in detail.tests]),
+            facts,
+        )
+    )
+
+
+def _aligned(titles: Sequence[str]) -> Mapping[str, str]:
+    """Names to the left, numbers to the right."""
+    return {title: "---" if title in {titles[0], "method"} else "--:" for title in titles}
 
 
 def _table(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> str:

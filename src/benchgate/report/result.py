@@ -36,8 +36,8 @@ _LEGEND = (
 
 _DETAIL_LEGEND = (
     "a launch is a process; sd: standard deviation; CV: sd / mean; SEM: standard error of a mean; "
-    "the intervals of single samples hold as if these were independent: trust the row of the "
-    "launches; docs/statistics.md explains every number"
+    "the interval of the mean of all samples holds as if these were independent: trust the row of "
+    "the launches; docs/statistics.md explains every number"
 )
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from benchgate.model.verdict import Decision, Outcome
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
+from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,20 +119,17 @@ def _print_errors(console: Console, rows: Sequence[RowView]) -> None:
 
 def _print_detail(console: Console, detail: ComparisonView, interval_title: str) -> None:
     print_text(console, Text(detail.title, "bold"))
+    name, estimate, _, method = RATIO_TITLES
     ratios = (
-        Column("change by", name=True),
-        Column("estimate", right=True),
+        Column(name, name=True),
+        Column(estimate, right=True),
         Column(interval_title, right=True),
-        Column("method", drop=1),
+        Column(method, drop=1),
     )
     print_columns(console, ratios, list(map(Line, detail.ratios)))
     console.print()
-    tests = (
-        Column("test", name=True),
-        Column("p two-sided", right=True),
-        Column("p head greater", right=True),
-        Column("p head less", right=True),
-    )
+    test, *p = TEST_TITLES
+    tests = (Column(test, name=True), *(Column(title, right=True) for title in p))
     print_columns(console, tests, list(map(Line, detail.tests)))
     console.print()
     print_facts(console, detail.facts)

@@ -167,6 +167,12 @@ def detectable(row: Row) -> str:
     return _unsigned(row.detectable)
 
 
+def least_change(ratio: float) -> str:
+    """The smallest change that would be found: "a change of 1.6 %"; "any change" for 1."""
+    size = _unsigned(ratio)
+    return "any change" if size == "0.00 %" else f"a change of {size}"
+
+
 def classical(row: Row) -> str:
     """The textbook comparison: "slower: p 0.0031, p95 +15.1 %"; "" where there is none."""
     if row.classical is None:
