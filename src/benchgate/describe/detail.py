@@ -9,6 +9,7 @@ import numpy as np
 
 from benchgate.describe.launches import between_launches, reach, within_launch
 from benchgate.describe.samples import full_mean, quantiles, trimmed_mean
+from benchgate.describe.series import finite_ratio
 from benchgate.describe.warmup import warmup
 from benchgate.model.result import Kind
 from benchgate.model.statistics import SeriesDetail
@@ -65,7 +66,7 @@ def describe_series(
 
 def _timer_ratio(samples: FloatArray, loops: int, cost_ns: float | None) -> float | None:
     interval_ns = float(nearest_rank(samples, 0.5)) * loops * 1e9
-    return cost_ns / interval_ns if cost_ns is not None and interval_ns > 0 else None
+    return finite_ratio(cost_ns, interval_ns) if interval_ns > 0 else None
 
 
 def _notes(launches: list[FloatArray], kind: Kind) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.describe.series import launch_values
+from benchgate.describe.series import finite_ratio, launch_values
 from benchgate.model.result import Kind
 from benchgate.model.statistics import Grid, GridCell, GridPair
 from benchgate.stats.groups import kruskal_wallis, pairwise
@@ -57,7 +57,7 @@ def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Gr
             GridPair(
                 labels[one.first],
                 labels[one.second],
-                medians[one.second] / medians[one.first] if medians[one.first] else None,
+                finite_ratio(medians[one.second], medians[one.first]),
                 one.p,
                 one.p_adjusted,
             )

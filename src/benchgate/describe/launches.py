@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.describe.series import launch_values
+from benchgate.describe.series import finite_ratio, launch_values
 from benchgate.model.statistics import BetweenLaunches, Mean, Needed, Reach, WithinLaunch
 from benchgate.stats.autocorrelation import corrected_sem
 from benchgate.stats.components import variance_components
@@ -29,6 +30,7 @@ _LEAST_SAMPLES = 10
 _MOST_LAUNCHES = 200
 _MOST_NEEDED = 1000
 _CHANGES = (0.01, 0.02, 0.05, 0.1)
+_LARGEST_LOG = 709.0
 
 
 def within_launch(launches: Sequence[FloatArray]) -> WithinLaunch | None:
@@ -54,12 +56,12 @@ def between_launches(
         return None
     means = np.array([moments(samples).mean for samples in launches])
     parts = variance_components(launches)
-    scale = abs(moments(means).mean) or None
+    scale = abs(moments(means).mean)
     return BetweenLaunches(
-        between_ratio=_over(parts.between_sd, scale),
-        within_ratio=_over(parts.within_sd, scale),
+        between_ratio=finite_ratio(parts.between_sd, scale),
+        within_ratio=finite_ratio(parts.within_sd, scale),
         intraclass_correlation=parts.intraclass_correlation,
-        understatement=_over(parts.launch_sem, parts.pooled_sem),
+        understatement=finite_ratio(parts.launch_sem, parts.pooled_sem or 0.0),
         mean=_mean(means, confidence, seed=seed),
         trend_p=_trend(launch_values(launches, 0.25)),
     )
@@ -75,6 +77,8 @@ def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach |
     detectable = None
     if n >= least_launches(alpha, "mann-whitney"):
         detectable = float(detectable_ratio_two_sample(spread, n, n, alpha, power)[0])
+        # Of values as far apart as floats can be it is infinite.
+        detectable = min(detectable, sys.float_info.max)
     needed = tuple(
         Needed(change, count if count <= _MOST_NEEDED else None)
         for change in _CHANGES
@@ -86,7 +90,8 @@ def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach |
             ),
         )
     )
-    return Reach(float(np.expm1(spread[0])), alpha, power, detectable, needed)
+    spread_ratio = math.expm1(min(float(spread[0]), _LARGEST_LOG))
+    return Reach(spread_ratio, alpha, power, detectable, needed)
 
 
 def _mean(values: FloatArray, confidence: float, *, seed: int) -> Mean:
@@ -102,7 +107,3 @@ def _mean(values: FloatArray, confidence: float, *, seed: int) -> Mean:
 
 def _trend(values: FloatArray) -> float | None:
     return trend_p(values) if len(values) <= _MOST_LAUNCHES else None
-
-
-def _over(value: float | None, scale: float | None) -> float | None:
-    return value / scale if value is not None and scale else None

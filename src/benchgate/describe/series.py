@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,12 +50,20 @@ def launch_values(launches: Sequence[FloatArray], p: float) -> FloatArray:
     return np.array([float(nearest_rank(samples, p)) for samples in launches])
 
 
+def finite_ratio(value: float | None, scale: float) -> float | None:
+    """Value / scale; None without a value, for a scale of 0, and beyond the largest float."""
+    if value is None or not scale:
+        return None
+    ratio = value / scale
+    return ratio if math.isfinite(ratio) else None
+
+
 def _tail(launches: Sequence[FloatArray]) -> float:
     return float(np.median(launch_values(launches, 0.95)))
 
 
 def _spread_ratio(values: FloatArray) -> float | None:
     middle = float(np.median(values))
-    if len(values) < _LEAST_LAUNCHES or not middle:
+    if len(values) < _LEAST_LAUNCHES:
         return None
-    return float(robust_spread(values[np.newaxis])[0]) / abs(middle)
+    return finite_ratio(float(robust_spread(values[np.newaxis])[0]), abs(middle))

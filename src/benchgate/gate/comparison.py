@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.interval import Interval
 from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
 from benchgate.stats.effect import effect_size
 from benchgate.stats.hierarchical import ratio_of_percentile
 from benchgate.stats.mannwhitney import mann_whitney, mann_whitney_classical
 from benchgate.stats.multiplicity import benjamini_hochberg
-from benchgate.stats.power import detectable_ratio, detectable_ratio_two_sample, launches_to_detect
+from benchgate.stats.power import (
+    detectable_ratio,
+    detectable_ratio_two_sample,
+    launches_to_detect,
+    least_launches,
+)
 from benchgate.stats.resampling import affordable_resamples
 from benchgate.stats.scaling import finite_exp
 from benchgate.stats.shift import paired_shift, two_sample_shift
@@ -85,10 +91,10 @@ def _compare(
     tails: dict[tuple[str, str], RatioInterval],
 ) -> Comparison:
     base, head = np.log(evidence.base), np.log(evidence.head)
-    ratios, tests = _of_launches(base, head, settings.confidence)
+    ratios, tests, notes = _of_launches(base, head, settings.confidence)
     if evidence.paired:
-        more_ratios, more_tests = _of_rounds(head - base, settings.confidence)
-        ratios, tests = (*more_ratios, *ratios), (*more_tests, *tests)
+        rounds = _of_rounds(head - base, settings.confidence)
+        ratios, tests, notes = (*rounds[0], *ratios), (*rounds[1], *tests), (*rounds[2], *notes)
     key = (evidence.pair.id, evidence.metric.name)
     if key not in tails:
         tails[key] = _tail_ratio(evidence, settings)
@@ -112,15 +118,17 @@ def _compare(
         power=settings.power,
         detectable_ratio=detectable,
         launches_needed=needed,
-        notes=tail.notes,
+        notes=tuple(dict.fromkeys((*notes, *size.notes, *tail.notes))),
     )
 
 
 def _of_rounds(
     d: FloatArray, confidence: float
-) -> tuple[tuple[RatioEstimate, ...], tuple[Significance, ...]]:
-    """What the log ratios of the rounds say."""
+) -> tuple[tuple[RatioEstimate, ...], tuple[Significance, ...], tuple[str, ...]]:
+    """What the log ratios of the rounds say, and what they cannot say."""
     test, t = signed_rank(d[np.newaxis]), paired_t(d, confidence)
+    least = least_launches((1 - confidence) / 2, "wilcoxon")
+    few = (f"an interval by ranks takes {least} rounds, not {len(d)}",) if len(d) < least else ()
     ratios = (
         _shifted("Hodges-Lehmann, of rounds", paired_shift(d[np.newaxis], confidence), confidence),
         _mean_ratio("geometric mean, of rounds", t),
@@ -134,19 +142,19 @@ def _of_rounds(
         ),
         *_t_test("t of log ratios", t),
     )
-    return ratios, tests
+    return ratios, tests, (*few, *t.notes)
 
 
 def _of_launches(
     base: FloatArray, head: FloatArray, confidence: float
-) -> tuple[tuple[RatioEstimate, ...], tuple[Significance, ...]]:
-    """What the logs of the launches say, whichever rounds they are of."""
+) -> tuple[tuple[RatioEstimate, ...], tuple[Significance, ...], tuple[str, ...]]:
+    """What the logs of the launches say, whichever rounds they are of, and what they cannot say."""
     x, y = base[np.newaxis], head[np.newaxis]
     welch = two_sample_t(base, head, confidence, equal_variance=False)
-    ratios = (
-        _shifted("Hodges-Lehmann, of launches", two_sample_shift(x, y, confidence), confidence),
-        _mean_ratio("geometric mean, of launches", welch),
-    )
+    shift = _shifted("Hodges-Lehmann, of launches", two_sample_shift(x, y, confidence), confidence)
+    ratios = (shift, _mean_ratio("geometric mean, of launches", welch))
+    least = least_launches((1 - confidence) / 2, "mann-whitney")
+    few = f"an interval by ranks takes {least} v {least} launches, not {len(base)} v {len(head)}"
     best = mann_whitney(x, y)
     normal = mann_whitney(x, y, "asymptotic")
     tests = (
@@ -155,7 +163,7 @@ def _of_launches(
         Significance("Mann-Whitney, textbook", float(mann_whitney_classical(x, y)[0])),
         *_t_test("Welch's t of logs", welch),
     )
-    return ratios, tests
+    return ratios, tests, (*(() if shift.interval else (few,)), *welch.notes)
 
 
 def _mann_whitney(name: str, found: MannWhitney) -> Significance:
@@ -223,4 +231,8 @@ def _power(
             test="wilcoxon" if evidence.paired else "mann-whitney",
         )[0]
     )
-    return float(detectable[0]), needed if needed <= _MOST_NEEDED else None
+    ratio = float(detectable[0])
+    return (
+        ratio if ratio <= MOST_DETECTABLE_RATIO else None,
+        needed if needed <= _MOST_NEEDED else None,
+    )

@@ -74,7 +74,8 @@ def _print_alike(console: Console, pairs: Sequence[GridPair]) -> None:
     console.print()
     print_columns(console, _PAIRS, lines)
     if len(shown) < len(pairs):
-        print_text(console, f"and {len(pairs) - len(shown)} more pairs")
+        more = words.counted(len(pairs) - len(shown), "more pair")
+        print_text(console, f"and {more}")
 
 
 def _test(grid: Grid) -> str:
