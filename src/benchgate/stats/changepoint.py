@@ -17,11 +17,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import stdtr
 
 from benchgate.stats.checks import require_fraction, require_vector
 from benchgate.stats.energy import EnergyScan
 from benchgate.stats.scaling import binary_scaled
+from benchgate.stats.ttest import two_sample_t
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -174,13 +174,6 @@ def _permutation_p(stretch: FloatArray, cut: Cut, scan: EnergyScan, rule: _Rule)
 
 
 def _welch_p(values: FloatArray, at: int) -> float:
-    """Two-sided p of Welch's t test of values[:at] against the rest; 0 or 1 if neither varies."""
-    scaled, _ = binary_scaled(values - values.min())
-    x, y = scaled[:at], scaled[at:]
-    errors = x.var(ddof=1) / len(x), y.var(ddof=1) / len(y)
-    total = sum(errors)
-    if total == 0:
-        return float(x[0] == y[0])
-    share = errors[0] / total
-    df = 1 / (share**2 / (len(x) - 1) + (1 - share) ** 2 / (len(y) - 1))
-    return float(2 * stdtr(df, -abs(x.mean() - y.mean()) / math.sqrt(total)))
+    """Two-sided p of Welch's t test of values[at:] against those before; 0 if neither varies."""
+    found = two_sample_t(values[:at], values[at:], 0.95, equal_variance=False)
+    return 0.0 if found.p_two_sided is None else found.p_two_sided
