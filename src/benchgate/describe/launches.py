@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 # Neighbours of fewer samples are too few to correlate.
 _LEAST_SAMPLES = 10
-# The exact test of a trend takes seconds for more.
-_MOST_LAUNCHES = 200
 _MOST_NEEDED = 1000
 _CHANGES = (0.01, 0.02, 0.05, 0.1)
 _LARGEST_LOG = 709.0
@@ -63,7 +61,7 @@ def between_launches(
         intraclass_correlation=parts.intraclass_correlation,
         understatement=finite_ratio(parts.launch_sem, parts.pooled_sem or 0.0),
         mean=_mean(means, confidence, seed=seed),
-        trend_p=_trend(launch_values(launches, 0.25)),
+        trend_p=trend_p(launch_values(launches, 0.25)),
     )
 
 
