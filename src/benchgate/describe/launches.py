@@ -101,7 +101,3 @@ def _mean(values: FloatArray, confidence: float, *, seed: int) -> Mean:
     center = math.exp(moments(np.log(values)).mean)
     interval = location_interval(values, confidence, seed=seed)
     return Mean(found.n, center, *spread, interval, geometric=True)
-
-
-def _trend(values: FloatArray) -> float | None:
-    return trend_p(values) if len(values) <= _MOST_LAUNCHES else None
