@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
+from benchgate.interval import Interval
+from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
 from benchgate.model.environment import Environment
 from benchgate.model.result import Better, Source, Tier
 from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
@@ -114,6 +118,69 @@ HOSTILE_NAMES = (
 )
 
 
+def _estimate(name: str, ratio: float, low: float, high: float, method: str) -> RatioEstimate:
+    return RatioEstimate(name, ratio, Interval(low, high, 0.95, method))
+
+
+COMPARED = Comparison(
+    launches=(17, 17),
+    ratios=(
+        _estimate("Hodges-Lehmann, of rounds", 1.146, 1.123, 1.169, "inverted rank test"),
+        _estimate("geometric mean, of rounds", 1.149, 1.119, 1.18, "t on logs"),
+        _estimate("Hodges-Lehmann, of launches", 1.144, 1.101, 1.19, "inverted rank test"),
+        _estimate("geometric mean, of launches", 1.149, 1.09, 1.211, "Welch t on logs"),
+        _estimate("p95 of all samples", 1.187, 0.974, 1.402, "hierarchical bootstrap"),
+    ),
+    tests=(
+        Significance("Wilcoxon signed rank", 0.000488, 0.000244, 1.0),
+        Significance("t of log ratios", 3.2e-7, 1.6e-7, 1.0),
+        Significance("Mann-Whitney, exact", 0.0018, 0.0009, 0.99912),
+        Significance("Mann-Whitney, continuity corrected", 0.0029, 0.0015, 0.9987),
+        Significance("Mann-Whitney, textbook", 0.0027),
+        Significance("Welch's t of logs", 0.0021, 0.0011, 0.9989),
+    ),
+    effect=Effect(0.722, 0.861, 1.42, 1.37, "large"),
+    q=0.0015,
+    power=0.8,
+    detectable_ratio=1.013,
+    launches_needed=9,
+)
+# Arms measured apart, of one launch each.
+COMPARED_ONCE = Comparison(
+    launches=(1, 1),
+    ratios=(
+        RatioEstimate("Hodges-Lehmann, of launches", 26.0),
+        RatioEstimate("geometric mean, of launches", 26.0),
+        RatioEstimate("p95 of all samples", 25.0),
+    ),
+    tests=(
+        Significance("Mann-Whitney, exact", 1.0, 0.5, 1.0),
+        Significance("Mann-Whitney, continuity corrected", 1.0, 0.5, 0.8413),
+        Significance("Mann-Whitney, textbook", 0.3173),
+    ),
+    effect=Effect(1.0, 1.0, None, None, "large"),
+    q=1.0,
+    power=0.8,
+    detectable_ratio=None,
+    launches_needed=None,
+    notes=("an interval by ranks takes 4 v 4 launches, not 1 v 1",),
+)
+
+
+def _hostile(text: str) -> Comparison:
+    return Comparison(
+        launches=(2, 3),
+        ratios=(RatioEstimate(text, 1e300, Interval(0.0, 1.7e308, 0.95, text)),),
+        tests=(Significance(text, 0.0),),
+        effect=Effect(-1.0, 0.0, -1e300, -9.5e299, text),
+        q=None,
+        power=0.8,
+        detectable_ratio=1.0,
+        launches_needed=None,
+        notes=(text,),
+    )
+
+
 def _samples() -> dict[str, Verdict]:
     slow = changed("parse/large", Outcome.REGRESSED, 1.146, notes=("slower in 12 of 12 rounds",))
     failed = Row("db/insert", Outcome.FAILED, error=TRACEBACK, location="benchmarks/bench_db.py:10")
@@ -208,6 +275,25 @@ def _samples() -> dict[str, Verdict]:
             warnings=("<img src=x onerror=alert(1)> @octocat",),
             exit_code=3,
         ),
+        "detailed": verdict(
+            Decision.FAIL,
+            *CLEAN[:2],
+            replace(slow, detail=COMPARED),
+            changed(
+                "cli/start",
+                Outcome.INCONCLUSIVE,
+                26.0,
+                interval=None,
+                launches=(1, 1),
+                tier=Tier.STORED,
+                test="mann-whitney",
+                detectable=None,
+                advisory=True,
+                detail=COMPARED_ONCE,
+            ),
+            changed("hostile", Outcome.IMPROVED, 0.5, detail=_hostile(" ".join(HOSTILE_NAMES[:7]))),
+            exit_code=3,
+        ),
         "many": verdict(
             Decision.FAIL,
             *(unchanged(f"group{i // 50}/bench_{i:03}[size={i * 7}]") for i in range(497)),
@@ -215,6 +301,14 @@ def _samples() -> dict[str, Verdict]:
             exit_code=3,
         ),
     }
+
+
+def printed(render: Callable[[Console], None], width: int | None) -> str:
+    """What is printed on a terminal of this width, or in a pipe; no colours, no trailing space."""
+    stream = io.StringIO()
+    terminal = width is not None
+    render(Console(file=stream, width=width or 80, force_terminal=terminal, color_system=None))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
 @pytest.fixture(scope="session")

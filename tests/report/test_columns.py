@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from tests.report.conftest import printed as printed_by
 
-from benchgate.report.columns import Column, Line, print_columns, print_text, shorten
+from benchgate.report.columns import (
+    Column,
+    Line,
+    print_columns,
+    print_facts,
+    print_text,
+    shorten,
+)
 
 COLUMNS = (
     Column("outcome"),
@@ -73,6 +81,25 @@ def test_a_wide_terminal_shows_everything() -> None:
     assert note.strip() == "look here"
 
 
+def test_what_is_widest_gives_way_where_the_name_is_not_enough() -> None:
+    lines = (Line(("regressed", LONG, f"12 {'x' * 300}", f"+1 {'y' * 100}", "", "")),)
+
+    titles, first = printed(60, lines)
+
+    assert titles.split() == ["outcome", "ben..ark", "change"]
+    assert first.startswith("regressed  gro..00]  +1 yyyy")
+    assert len(first) == 60
+
+
+def test_a_short_name_is_not_widened() -> None:
+    columns = (Column("a", name=True), Column("b"))
+    lines = (Line(("x", "y" * 100)),)
+
+    text = printed_by(lambda console: print_columns(console, columns, lines), 40)
+
+    assert text == f"a  b\nx  {'y' * 18}..{'y' * 17}\n"
+
+
 def test_one_monstrous_name_does_not_push_the_other_lines_of_a_pipe() -> None:
     monster = Line(("regressed", "x" * 300, "1 s", "+1 %", "", ""))
     _, first, second = printed(None, (monster, LINES[1]))
@@ -108,3 +135,48 @@ def test_markup_and_emoji_codes_are_text() -> None:
     print_text(Console(file=stream, force_terminal=True), "[red]a[/red] :tada: 12 [/]")
 
     assert stream.getvalue().rstrip() == "[red]a[/red] :tada: 12 [/]"
+
+
+FACTS = (("spread", "a sentence that is longer than a narrow line"), ("note", "12 µs"))
+
+
+def test_facts_are_wrapped_beside_their_labels() -> None:
+    text = printed_by(lambda console: print_facts(console, FACTS), 36)
+
+    assert text.splitlines() == [
+        "spread  a sentence that is longer",
+        "        than a narrow line",
+        "note    12 µs",
+    ]
+
+
+def test_a_pipe_gets_a_fact_in_a_line() -> None:
+    text = printed_by(lambda console: print_facts(console, FACTS), None)
+
+    assert text.splitlines() == [f"spread  {FACTS[0][1]}", "note    12 µs"]
+
+
+@given(
+    st.lists(st.tuples(st.text("ab ", max_size=9), st.text("abc [/]:\U0001f600漢", max_size=90))),
+    st.integers(40, 90),
+)
+def test_facts_never_overrun_a_terminal(facts: list[tuple[str, str]], width: int) -> None:
+    text = printed_by(lambda console: print_facts(console, facts), width)
+
+    assert max(map(cell_len, text.splitlines()), default=0) <= width
+    assert sum(map(len, text.split())) == sum(len("".join("".join(f).split())) for f in facts)
+
+
+def test_no_facts_are_no_lines() -> None:
+    assert printed_by(lambda console: print_facts(console, []), 80) == "\n"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_facts_are_said_in_any_encoding(*, terminal: bool) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+
+    print_facts(Console(file=stream, width=60, force_terminal=terminal), [("é", "▁█ 12 µs")])
+    stream.flush()
+
+    assert raw.getvalue() == b"\\xe9  18 12 us\n"

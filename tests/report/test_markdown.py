@@ -28,11 +28,12 @@ STATES = (
     "incomparable",
     "nothing",
     "hostile",
+    "detailed",
     "many",
 )
 OWN_TAGS = {
     *("h3", "p", "br", "strong", "code", "pre", "sub", "blockquote", "details", "summary"),
-    *("table", "thead", "tbody", "tr", "th", "td"),
+    *("table", "thead", "tbody", "tr", "th", "td", "ul", "li"),
 }
 
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import io
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from rich.console import Console
+from tests.report.conftest import printed
 
 from benchgate.model.environment import Environment
 from benchgate.model.result import Source
@@ -43,21 +43,10 @@ RUN = RunStatistics(
 RESULT = ResultStatistics(runs=(RUN,), duration_s=42.0, warnings=("the machine was busy",))
 
 
-def console(width: int | None) -> tuple[Console, io.StringIO]:
-    stream = io.StringIO()
-    terminal = width is not None
-    return Console(
-        file=stream, width=width or 80, force_terminal=terminal, color_system=None
-    ), stream
-
-
 @pytest.mark.parametrize("width", [None, 60, 80, 120])
 def test_a_result_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
-    target, stream = console(width)
+    text = printed(partial(render_result, RESULT), width)
 
-    render_result(RESULT, target)
-
-    text = "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
     assert max(map(len, text.splitlines())) <= (width or 200)
     assert "\x1b" not in text
     golden(f"result-{width or 'pipe'}.txt", text)

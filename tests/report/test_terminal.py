@@ -25,6 +25,7 @@ STATES = (
     "incomparable",
     "nothing",
     "hostile",
+    "detailed",
     "many",
 )
 COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-7]|4[0-7]|9[0-7])m")
@@ -57,7 +58,7 @@ def test_every_state_looks_as_it_did_in_a_pipe(
 
 
 @pytest.mark.parametrize("width", [60, 80, 110])
-@pytest.mark.parametrize("state", ["fail", "several", "failed", "inconclusive"])
+@pytest.mark.parametrize("state", ["fail", "several", "failed", "inconclusive", "detailed"])
 def test_states_look_as_they_did_on_a_terminal(
     state: str, width: int, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
 ) -> None:

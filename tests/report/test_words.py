@@ -88,6 +88,19 @@ def test_sizes_have_no_sign(
     assert words.size_interval(row) == between
 
 
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [
+        (1.016, "a change of 1.6 %"),
+        (1.0, "any change"),
+        (1 + 1e-12, "any change"),
+        (26.0, "a factor of 26.00"),
+    ],
+)
+def test_the_least_change_has_no_sign(ratio: float, expected: str) -> None:
+    assert words.least_change(ratio) == expected
+
+
 @pytest.mark.parametrize("ratio", [None, math.inf])
 def test_a_change_from_nothing_has_no_ratio(ratio: float | None) -> None:
     row = replace(ROW, unit="", ratio=ratio, base=0.0, head=12.0)

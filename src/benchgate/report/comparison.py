@@ -84,10 +84,15 @@ def _effect(effect: Effect) -> str:
         f"a launch of the head measures more than one of the base in {above} of pairs (A)",
     ]
     if effect.cohens_d is not None:
-        parts.append(f"Cohen's d {effect.cohens_d:+.2f}")
+        parts.append(f"Cohen's d {_signed(effect.cohens_d)}")
     if effect.hedges_g is not None:
-        parts.append(f"Hedges' g {effect.hedges_g:+.2f}")
+        parts.append(f"Hedges' g {_signed(effect.hedges_g)}")
     return "; ".join(parts)
+
+
+def _signed(size: float) -> str:
+    """Two decimals; next to no spread makes sizes of which these say nothing."""
+    return f"{size:+.2f}" if abs(size) < 1000 else f"{size:+.2g}"
 
 
 def _launches(row: Row, found: Comparison) -> str:

@@ -43,7 +43,7 @@ _TREND_P = 0.01
 _TIMER_RATIO = 0.01
 _TIMER_SHOWN = 0.0001
 # A longer curve would fill a terminal; what matters stands at its beginning.
-_CURVE_SHOWN = 48
+_CURVE_SHOWN = 40
 
 
 def print_detail(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
@@ -148,9 +148,12 @@ def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
     if parts:
         yield "spread", "; ".join(parts)
     if found.trend_p is not None:
-        drift = "the launches drift" if found.trend_p <= _TREND_P else "no drift is seen"
-        p = words.probability(found.trend_p)
-        yield "order", f"{drift} in the order in which the launches were measured (p {p})"
+        drift = (
+            "the launches drift in the order in which they were measured"
+            if found.trend_p <= _TREND_P
+            else "no drift is seen in the order in which the launches were measured"
+        )
+        yield "order", f"{drift} (p {words.probability(found.trend_p)})"
 
 
 def _reach(found: Reach, launches: int) -> str:

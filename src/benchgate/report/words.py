@@ -170,7 +170,9 @@ def detectable(row: Row) -> str:
 def least_change(ratio: float) -> str:
     """The smallest change that would be found: "a change of 1.6 %"; "any change" for 1."""
     size = _unsigned(ratio)
-    return "any change" if size == "0.00 %" else f"a change of {size}"
+    if size == "0.00 %":
+        return "any change"
+    return size.replace("x ", "a factor of ") if size[0] == "x" else f"a change of {size}"
 
 
 def classical(row: Row) -> str:
