@@ -9,7 +9,8 @@ The verdicts may not differ.
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 MEASURED = frozenset({"observed", "95 % bounds", "largest difference"})
 _PERCENT_SLACK = 0.1
@@ -18,33 +19,51 @@ _ROUNDING = 1e-13
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the page: what must stay as it is, and the cells that were measured."""
+
+    text: str
+    fixed: tuple[str, ...]
+    measured: tuple[str, ...]
+
+
 def differences(kept: str, made: str) -> list[str]:
-    """Describe each line that differs by more than it may; nothing for pages that agree."""
+    """Give the lines that differ by more than they may, as a diff; nothing for pages that agree."""
+    old, new = _lines(kept), _lines(made)
     found = []
-    columns: list[str] = []
-    before = ""
-    for number, (old, new) in enumerate(
-        zip_longest(kept.splitlines(), made.splitlines(), fillvalue=""), start=1
-    ):
-        if not before.startswith("|"):
-            columns = _cells(new)
-        if old != new and not _same_row(columns, _cells(old), _cells(new)):
-            found.append(f"line {number}:\n  kept: {old}\n  made: {new}")
-        before = new
+    alike = SequenceMatcher(
+        None, [line.fixed for line in old], [line.fixed for line in new], autojunk=False
+    )
+    for tag, old_from, old_to, new_from, new_to in alike.get_opcodes():
+        before, after = old[old_from:old_to], new[new_from:new_to]
+        if tag == "equal":
+            pairs = [
+                (a, b)
+                for a, b in zip(before, after, strict=True)
+                if not all(map(_close, a.measured, b.measured))
+            ]
+            before, after = [a for a, _ in pairs], [b for _, b in pairs]
+        found += [f"- {line.text}" for line in before] + [f"+ {line.text}" for line in after]
     return found
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.split("|")] if line.startswith("|") else []
-
-
-def _same_row(columns: list[str], old: list[str], new: list[str]) -> bool:
-    if not columns or not len(columns) == len(old) == len(new):
-        return False
-    return all(
-        a == b or (column in MEASURED and _close(a, b))
-        for column, a, b in zip(columns, old, new, strict=True)
-    )
+def _lines(text: str) -> list[_Line]:
+    lines = []
+    columns: list[str] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if not line.startswith("|"):
+            columns = []
+        elif not columns:
+            columns = cells
+        is_measured = [column in MEASURED and cells != columns for column in columns]
+        if len(is_measured) != len(cells):
+            is_measured = [False] * len(cells)
+        both = list(zip(cells, is_measured, strict=True))
+        fixed = tuple("" if measured else cell for cell, measured in both)
+        lines.append(_Line(line, fixed, tuple(cell for cell, measured in both if measured)))
+    return lines
 
 
 def _close(old: str, new: str) -> bool:

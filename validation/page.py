@@ -20,11 +20,11 @@ benchgate fails builds on the strength of statistics. This page shows, for each 
 was checked: against SciPy or a printed table, and against simulated data whose truth is known.
 It also shows where a method must *not* be trusted, and what to use instead.
 
-No number on this page was typed. `python -m validation`, in a checkout after `make test`, works
-all of it out in about a minute and writes the page; `python -m validation --check` does the same
-and fails where the page is not what the code gives. The tests do that on every change. Everything
-is drawn from fixed seeds, so anyone gets the same numbers. Only where processors round the last
-bit differently may a measured percentage differ by 0.1; a limit or a verdict may not.
+What others have printed apart, no number on this page was typed. In a checkout, after `make test`,
+`.venv/bin/python -m validation` works all of it out in about a minute and writes the page; with
+`--check` it fails where the page is not what the code gives. The tests do that on every change.
+Everything is drawn from fixed seeds, so anyone gets the same numbers. Only where processors round
+the last bit differently may a measured percentage differ by 0.1; a limit or a verdict may not.
 
 What the simulations draw:
 

@@ -91,8 +91,8 @@ class Agreement:
             difference = self._difference(*self.both(Draw(rng, kind, self.rows), n))
             if not difference <= self.limit:
                 raise BrokenError(
-                    f"{self.statistic}: {difference:.1e} from {self.reference}, "
-                    f"{kind} data, n = {n}; the limit is {self.limit:.0e}"
+                    f"{self.statistic}, {kind} data, n = {n}: differs by {difference:.1e} "
+                    f"from {self.reference}; the limit is {self.limit:.0e}"
                 )
             cases += self.rows
             largest = max(largest, difference)

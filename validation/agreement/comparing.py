@@ -176,7 +176,7 @@ ROWS = (
     ),
     Agreement(
         "Cliff's delta, Vargha-Delaney A, Cohen's d, Hedges' g",
-        "from `scipy.stats.mannwhitneyu` and `ttest_ind`",
+        "`scipy.stats.mannwhitneyu`, `ttest_ind`",
         SIZES,
         1e-11,
         _effect,

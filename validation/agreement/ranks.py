@@ -100,6 +100,20 @@ def _trend(draw: Draw, n: int) -> Pair:
     return np.array([trend_p(row) for row in series]), np.array(theirs)
 
 
+def _trend_asymptotic(draw: Draw, n: int) -> Pair:
+    """SciPy's approximation has no continuity correction: its standard deviation is taken."""
+    series = draw(n) + draw.rng.uniform(0.01, 0.05, size=(draw.rows, 1)) * np.arange(n)
+    if draw.kind == "tied":
+        series = np.round(series / 10)
+    theirs = []
+    for row in series:
+        score = abs(np.sign(row - row[:, np.newaxis])[np.triu_indices(n, k=1)].sum())
+        p = stats.kendalltau(np.arange(n), row, method="asymptotic").pvalue
+        sd = score / stats.norm.isf(p / 2)
+        theirs.append(min(1.0, 2 * stats.norm.sf((score - 1) / sd)))
+    return [trend_p(row) for row in series], theirs
+
+
 def _trend_tied(draw: Draw, n: int) -> Pair:
     """Count the orders of the values with at most, and with at least, as many inversions."""
     series = draw(n)
@@ -179,7 +193,7 @@ ROWS = (
     Agreement(
         "Mann-Kendall trend, without ties",
         "`scipy.stats.kendalltau`, exact",
-        (5, 8, 10, 20, 50),
+        (5, 8, 10, 20, 50, 100),
         1e-12,
         _trend,
         UNTIED,
@@ -187,6 +201,13 @@ ROWS = (
     ),
     Agreement(
         "Mann-Kendall trend, with ties", "all orders counted", (2, 5, 7), 1e-12, _trend_tied, TIED
+    ),
+    Agreement(
+        "Mann-Kendall trend, asymptotic",
+        "`scipy.stats.kendalltau`, and a continuity correction",
+        (101, 200, 500),
+        1e-9,
+        _trend_asymptotic,
     ),
     Agreement(
         "Holm",

@@ -85,6 +85,6 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         lambda rng: _t(data.autocorrelated(rng, REPLICATES, 20)),
-        note="as above",
+        note="it takes a slow wave for steps as well",
     ),
 )

@@ -43,7 +43,7 @@ def _naively_trimmed(values: FloatArray, mode: OutlierMode) -> BoolArray:
     return held((mean_interval(trim(row, mode).kept, CONFIDENCE) for row in values), data.LEVEL)
 
 
-def _corrected(values: FloatArray, weights: Weights) -> BoolArray:
+def _corrected(values: FloatArray, weights: Weights, truth: float = data.LEVEL) -> BoolArray:
     """Mean +- t(n - 1) corrected standard error."""
 
     def interval(row: FloatArray) -> Interval:
@@ -52,11 +52,16 @@ def _corrected(values: FloatArray, weights: Weights) -> BoolArray:
         )
         return Interval(row.mean() - reach, row.mean() + reach, CONFIDENCE, "corrected t")
 
-    return held(map(interval, values), data.LEVEL)
+    return held(map(interval, values), truth)
 
 
 def _pooled_launches(rng: np.random.Generator) -> BoolArray:
     return _t(data.launches(rng, REPLICATES, 10, 45).reshape(REPLICATES, -1), LAUNCH_MEAN)
+
+
+def _corrected_launches(rng: np.random.Generator) -> BoolArray:
+    pools = data.launches(rng, 4_000, 10, 45).reshape(4_000, -1)
+    return _corrected(pools, "plain", LAUNCH_MEAN)
 
 
 def _launch_means(rng: np.random.Generator) -> BoolArray:
@@ -131,6 +136,13 @@ ROWS = (
         data="500 values, autocorrelated",
         expected=Verdict.SHORT,
         run=lambda rng: _corrected(data.autocorrelated(rng, 2_000, 500), "bartlett"),
+    ),
+    coverage(
+        what="t corrected for autocorrelation, mean of all samples pooled",
+        data="10 launches of 45 samples, launch-structured",
+        expected=Verdict.FAILS,
+        run=_corrected_launches,
+        note="it sees that neighbours are alike, not how few launches there are; take their means",
     ),
     coverage(
         what="t corrected for autocorrelation",
