@@ -58,3 +58,15 @@ def test_a_large_grid_is_tested_as_a_whole_and_says_so() -> None:
     assert found.df == 50
     assert found.pairs == ()
     assert "more than 50 cells: no pairs of them are compared" in found.notes
+
+
+@pytest.mark.parametrize(("launches", "few"), [(1, True), (2, True), (3, False)])
+def test_too_few_launches_to_tell_cells_apart_are_said_to_be(launches: int, *, few: bool) -> None:
+    cells = [
+        benchmark_of(f"a[n={n}]", series_of([[n + k / 9] for k in range(launches)])) for n in (1, 9)
+    ]
+
+    (found,) = grids(cells)
+
+    assert (found.p > 0.05) == few
+    assert any(note.startswith("too few launches") for note in found.notes) == few

@@ -47,7 +47,23 @@ def test_of_one_launch_the_interval_is_that_of_its_own_samples() -> None:
 
     assert by_name["median"].interval is not None
     assert by_name["median"].interval.method == "order statistics"
-    assert by_name["p99"].interval is None
+    # 45 samples show no 95 % interval of p95: that takes 72.
+    assert (by_name["p95"].interval, by_name["p99"].interval) == (None, None)
+    assert by_name["p95"].note == "too few samples for an interval"
+    assert by_name["p99"].note == "equals the maximum"
+    assert (by_name["median"].note, by_name["max"].note) == ("", "")
+
+
+def test_a_quantile_that_is_the_least_sample_has_no_interval_and_says_so() -> None:
+    found = quantiles([np.array([1.0]), np.array([2.0])], 0.95, seed=1, resampled=True)[0]
+
+    assert {q.name: (q.interval, q.note) for q in found} == {
+        "min": (None, ""),
+        "p25": (None, "too few samples for an interval"),
+        "median": (None, "too few samples for an interval"),
+        **dict.fromkeys(("p75", "p95", "p99", "p99.9"), (None, "equals the maximum")),
+        "max": (None, ""),
+    }
 
 
 def test_the_mean_has_the_interval_of_scipy() -> None:
@@ -66,14 +82,25 @@ def test_the_mean_has_the_interval_of_scipy() -> None:
 def test_what_is_left_without_outliers_remembers_them() -> None:
     values = np.array([10.0, 12, 11, 13, 12, 14, 11, 12, 13, 40])
 
-    found = trimmed_mean(values, "iqr", 0.95)
+    found, notes = trimmed_mean(values, "iqr", 0.95)
 
+    assert notes == ()
     assert (found.mode, found.dropped_low, found.dropped_high) == ("iqr", 0, 1)
     assert (found.mean.n, found.mean.mean) == (9, 12.0)
     assert found.mean.sd == pytest.approx(1.224745, abs=5e-7)
     assert found.mean.sem == pytest.approx(0.462592, abs=5e-7)
     assert found.mean.interval is not None
     assert found.mean.interval.method == "Winsorized t"
+
+
+def test_what_a_rule_could_not_do_as_it_is_meant_is_told() -> None:
+    values = np.array([1.0] * 9 + [2.0])
+
+    found, notes = trimmed_mean(values, "iqr", 0.95)
+
+    assert found.dropped_high == 1
+    (note,) = notes
+    assert note.startswith("outliers by iqr: the quartiles are equal")
 
 
 def test_one_value_has_a_mean_and_nothing_else() -> None:

@@ -50,17 +50,18 @@ def describe_series(
     sampled = series.metric.kind is Kind.SAMPLED and len(pooled) > 1
     is_time = series.metric.name == "time"
     found, doubts = quantiles(launches, settings.confidence, seed=seed, resampled=sampled)
+    trimmed, remarks = trimmed_mean(pooled, settings.outliers, settings.confidence)
     return SeriesDetail(
         samples=len(pooled),
         quantiles=found,
         full=full_mean(pooled, settings.confidence),
-        trimmed=trimmed_mean(pooled, settings.outliers, settings.confidence),
+        trimmed=trimmed,
         within=within_launch(launches) if sampled else None,
         between=between_launches(launches, settings.confidence, seed=seed) if sampled else None,
         reach=reach(launches, settings.alpha, settings.power) if sampled else None,
         warmup=warmup(series.launches) if sampled and is_time else None,
         timer_ratio=_timer_ratio(pooled, series.loops, timer_cost_ns) if is_time else None,
-        notes=(*_notes(launches, series.metric.kind), *doubts),
+        notes=(*_notes(launches, series.metric.kind), *remarks, *doubts),
     )
 
 

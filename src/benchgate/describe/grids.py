@@ -15,9 +15,11 @@ from benchgate.stats.groups import kruskal_wallis, pairwise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from benchgate.arrays import FloatArray
     from benchgate.model.result import BenchmarkResult, Series
 
 _ID = re.compile(r"(?P<name>.+)\[(?P<label>[^\[\]]*=[^\[\]]*)\]", re.DOTALL)
+_ALPHA = 0.05
 # Every pair is compared, so the work grows with the square of the cells.
 _MOST_CELLS = 50
 
@@ -41,6 +43,8 @@ def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Gr
     test = kruskal_wallis(groups)
     few = len(cells) <= _MOST_CELLS
     notes = () if few else (f"more than {_MOST_CELLS} cells: no pairs of them are compared",)
+    if _least_p(groups) > _ALPHA:
+        notes = (*notes, "too few launches: parameters that matter could not be told from noise")
     _, benchmark, series = cells[0]
     return Grid(
         benchmark=name,
@@ -66,3 +70,9 @@ def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Gr
         notes=(*test.notes, *notes),
         display_unit=benchmark.display_unit,
     )
+
+
+def _least_p(groups: Sequence[FloatArray]) -> float:
+    """The p of groups of these sizes that do not overlap at all."""
+    ends = np.cumsum([len(values) for values in groups])
+    return kruskal_wallis(np.split(np.arange(float(ends[-1])), ends[:-1])).p

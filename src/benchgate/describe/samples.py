@@ -50,7 +50,7 @@ def quantiles(
             p,
             float(nearest_rank(pooled, p)),
             intervals.get(name),
-            (small_sample_note(len(pooled), p) or "") if name in inner else "",
+            _note(len(pooled), p, intervals.get(name), resampled=resampled),
         )
         for name, p in _QUANTILES.items()
     )
@@ -65,8 +65,10 @@ def full_mean(values: FloatArray, confidence: float) -> Mean:
     )
 
 
-def trimmed_mean(values: FloatArray, mode: OutlierMode, confidence: float) -> Trimmed:
-    """The mean without outliers, with the Winsorized standard error."""
+def trimmed_mean(
+    values: FloatArray, mode: OutlierMode, confidence: float
+) -> tuple[Trimmed, tuple[str, ...]]:
+    """The mean without outliers, with the Winsorized standard error, and notes."""
     trimmed = trim(values, mode)
     found = moments(trimmed.kept)
     mean = Mean(
@@ -77,7 +79,16 @@ def trimmed_mean(values: FloatArray, mode: OutlierMode, confidence: float) -> Tr
         winsorized_sem(trimmed),
         trimmed_mean_interval(trimmed, confidence),
     )
-    return Trimmed(mode, trimmed.dropped_low, trimmed.dropped_high, mean)
+    notes = tuple(f"outliers by {mode}: {note}" for note in trimmed.notes)
+    return Trimmed(mode, trimmed.dropped_low, trimmed.dropped_high, mean), notes
+
+
+def _note(samples: int, p: float, interval: Interval | None, *, resampled: bool) -> str:
+    """That a quantile is no more than the maximum, or why it has no interval."""
+    if p in {0, 1}:
+        return ""
+    few = "too few samples for an interval" if resampled and interval is None else ""
+    return small_sample_note(samples, p) or few
 
 
 def _intervals(

@@ -13,7 +13,11 @@ from benchgate.interval import Interval
 from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
 from benchgate.stats.effect import effect_size
 from benchgate.stats.hierarchical import ratio_of_percentile
-from benchgate.stats.mannwhitney import mann_whitney, mann_whitney_classical
+from benchgate.stats.mannwhitney import (
+    least_p_mann_whitney,
+    mann_whitney,
+    mann_whitney_classical,
+)
 from benchgate.stats.multiplicity import benjamini_hochberg
 from benchgate.stats.power import (
     detectable_ratio,
@@ -24,7 +28,7 @@ from benchgate.stats.power import (
 from benchgate.stats.resampling import affordable_resamples
 from benchgate.stats.scaling import finite_exp
 from benchgate.stats.shift import paired_shift, two_sample_shift
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.signedrank import least_p_signed_rank, signed_rank
 from benchgate.stats.spread import pooled_robust_spread, robust_spread
 from benchgate.stats.ttest import paired_t, two_sample_t
 
@@ -101,7 +105,7 @@ def _compare(
     tail = tails[key]
     if tail.ratio is not None:
         ratios = (*ratios, RatioEstimate("p95 of all samples", tail.ratio, tail.interval))
-    detectable, needed = _power(base, head, evidence, level, settings.power)
+    detectable, needed, unseen = _power(base, head, evidence, level, settings.power)
     size = effect_size(evidence.base, evidence.head)
     return Comparison(
         launches=(len(base), len(head)),
@@ -118,7 +122,7 @@ def _compare(
         power=settings.power,
         detectable_ratio=detectable,
         launches_needed=needed,
-        notes=tuple(dict.fromkeys((*notes, *size.notes, *tail.notes))),
+        notes=tuple(dict.fromkeys((*notes, *size.notes, *tail.notes, *unseen))),
     )
 
 
@@ -210,11 +214,12 @@ def _tail_ratio(evidence: Evidence, settings: CompareSettings) -> RatioInterval:
 
 def _power(
     base: FloatArray, head: FloatArray, evidence: Evidence, level: float, power: float
-) -> tuple[float | None, int | None]:
-    """The smallest ratio that would be found, and the launches that would find the margin."""
+) -> tuple[float | None, int | None, tuple[str, ...]]:
+    """The smallest ratio that would be found, the launches that would find the margin, a doubt."""
     n1, n2 = len(base), len(head)
     if min(n1, n2) < 2:
-        return None, None
+        return None, None, ()
+    least_p = least_p_signed_rank(n1) if evidence.paired else least_p_mann_whitney(n1, n2)
     if evidence.paired:
         spread = robust_spread((head - base)[np.newaxis])
         detectable = detectable_ratio(spread, n1, level, power)
@@ -232,7 +237,10 @@ def _power(
         )[0]
     )
     ratio = float(detectable[0])
+    seen = least_p <= level and ratio <= MOST_DETECTABLE_RATIO
+    few = "too few launches: a change of any size leaves p above alpha shared by all rows"
     return (
-        ratio if ratio <= MOST_DETECTABLE_RATIO else None,
+        ratio if seen else None,
         needed if needed <= _MOST_NEEDED else None,
+        () if least_p <= level else (few,),
     )

@@ -69,8 +69,8 @@ class Comparison:
         launches: of base and head, all of them.
         q: the two-sided p of the first test, adjusted by Benjamini and Hochberg over all rows.
         power: that the next two promise.
-        detectable_ratio: the smallest that so many launches would find; None for one launch, and
-            beyond 100.
+        detectable_ratio: the smallest that so many launches would find; None where they are too
+            few for any p to reach alpha, and beyond 100.
         launches_needed: on each side, to find a change of the margin; None for one launch, and
             when it is more than were counted to.
         notes: what not to trust.
