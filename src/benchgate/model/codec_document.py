@@ -102,6 +102,8 @@ class Format(Generic[R]):
             try:
                 document = migrate(document) | {"schema": version + 1}
             except (AttributeError, LookupError, TypeError, ValueError) as error:
+                # Of another kind of file the reason is what it lacks, not where that was missed.
+                self._having(self.hallmark, document, name)
                 raise FormatError(
                     f"{name}: not valid in version {version}: {error!r}", hint=_REWRITE
                 ) from None
