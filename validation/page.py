@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from validation import agreement, alarms, coverage, published, rates, strength
@@ -72,7 +73,8 @@ def make(processes: int) -> str:
         BrokenError: naming every row that did not come out as it must.
     """
     places = [(s, r) for s, section in enumerate(SECTIONS) for r in range(len(section.rows))]
-    with ProcessPoolExecutor(processes) as pool:
+    # NumPy may have threads, and a process that has threads must not fork.
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         results = dict(zip(places, pool.map(_work_out, places), strict=True))
     broken = [result for result in results.values() if isinstance(result, str)]
     if broken:

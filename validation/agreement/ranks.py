@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import stats
@@ -33,12 +34,12 @@ def _two_arms(draw: Draw, n: int) -> tuple[FloatArray, FloatArray]:
     return draw(n), draw(n + n // 4) + draw.rng.integers(0, 3, size=(draw.rows, 1))
 
 
-def _mann_whitney_exact(draw: Draw, n: int) -> Pair:
+def _mann_whitney(draw: Draw, n: int, *, method: Literal["exact", "asymptotic"]) -> Pair:
     x, y = _two_arms(draw, n)
-    ours = mann_whitney(x, y, "exact")
+    ours = mann_whitney(x, y, method)
     # SciPy names the sides by its first argument.
     theirs = [
-        stats.mannwhitneyu(y, x, alternative=side, method="exact", axis=1).pvalue
+        stats.mannwhitneyu(y, x, alternative=side, method=method, axis=1).pvalue
         for side in ("greater", "less", "two-sided")
     ]
     return np.stack([ours.p_greater, ours.p_less, ours.p_two_sided]), np.stack(theirs)
@@ -55,16 +56,6 @@ def _mann_whitney_tied(draw: Draw, n: int) -> Pair:
         axis=1,
     )
     return mann_whitney(x, y).p_greater, theirs.pvalue
-
-
-def _mann_whitney_asymptotic(draw: Draw, n: int) -> Pair:
-    x, y = _two_arms(draw, n)
-    ours = mann_whitney(x, y, "asymptotic")
-    theirs = [
-        stats.mannwhitneyu(y, x, alternative=side, method="asymptotic", axis=1).pvalue
-        for side in ("greater", "less", "two-sided")
-    ]
-    return np.stack([ours.p_greater, ours.p_less, ours.p_two_sided]), np.stack(theirs)
 
 
 def _classical(draw: Draw, n: int) -> Pair:
@@ -146,7 +137,7 @@ ROWS = (
         "`scipy.stats.mannwhitneyu`, exact",
         (2, 3, 5, 8, 12, 30, 60, 80),
         1e-12,
-        _mann_whitney_exact,
+        partial(_mann_whitney, method="exact"),
         UNTIED,
         least=1e-6,
     ),
@@ -163,7 +154,7 @@ ROWS = (
         "`scipy.stats.mannwhitneyu`, asymptotic",
         (2, 5, 8, 20, 100, 500),
         1e-12,
-        _mann_whitney_asymptotic,
+        partial(_mann_whitney, method="asymptotic"),
     ),
     Agreement(
         "Mann-Whitney, classical",
