@@ -11,7 +11,7 @@ import click
 from benchgate.app.compare import compare
 from benchgate.cli import options as o
 from benchgate.cli.last import require_last_result
-from benchgate.cli.outputs import Outputs
+from benchgate.cli.outputs import Outputs, keep
 from benchgate.cli.world import configuration, repository, repository_or_none
 
 _RESULT = click.Path(path_type=Path, dir_okay=False)
@@ -53,6 +53,9 @@ def command(
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable()
     path = base or require_last_result(repository(cwd).root, os.environ)
+    for result in (path, head):
+        if result is not None:
+            keep(result, json=json_file, markdown=markdown_file)
     verdict = compare(path, head, config, detail=detail)
     outputs.write(verdict, os.environ)
     return verdict.exit_code

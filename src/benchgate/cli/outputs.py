@@ -67,6 +67,23 @@ class Outputs:
             render_verdict(view, console(), verbose=self.verbose)
 
 
+def keep(result: Path, **outputs: Path | None) -> None:
+    """Refuse to write over a result that is read: what was measured would be lost.
+
+    Args:
+        outputs: by the names of their options.
+
+    Raises:
+        UsageError: naming the option.
+    """
+    for option, path in outputs.items():
+        if path is not None and path.exists() and result.exists() and path.samefile(result):
+            raise UsageError(
+                f"--{option} {path} would overwrite the result that is read",
+                hint="Give it another file.",
+            )
+
+
 def put(path: Path, data: bytes) -> None:
     """Write to a file, or to standard output where the path is `-`."""
     if path == STANDARD_OUTPUT:

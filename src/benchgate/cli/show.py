@@ -12,7 +12,7 @@ from benchgate.app.choice import Choice
 from benchgate.app.show import show
 from benchgate.cli import options as o
 from benchgate.cli.last import require_last_result
-from benchgate.cli.outputs import STANDARD_OUTPUT, put
+from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put
 from benchgate.cli.world import console, repository
 from benchgate.describe.detail import DetailSettings
 from benchgate.files import ensure_writable
@@ -66,6 +66,7 @@ def command(
     """
     path = result or require_last_result(repository(Path.cwd()).root, os.environ)
     if json_file is not None and json_file != STANDARD_OUTPUT:
+        keep(path, json=json_file)
         ensure_writable(json_file)
     settings = DetailSettings(outliers) if detail else None
     statistics = show(path, Choice(globs), settings)
