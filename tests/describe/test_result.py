@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # What a result file can hold: see the codec's limits.
 magnitudes = st.floats(1e-150, 1e150)
-values = magnitudes | magnitudes.map(lambda x: -x) | st.sampled_from([0.0, 1.0, 1e-9])
+values = magnitudes | magnitudes.map(lambda x: -x) | st.sampled_from([0.0, 1.0, 5e-324])
 launches = st.lists(st.lists(values, min_size=1, max_size=12), min_size=1, max_size=6)
 
 
@@ -56,6 +56,28 @@ def test_whatever_was_measured_is_described_in_finite_numbers(
 
     assert all(map(math.isfinite, numbers(found)))
     assert found.runs[0].series[0].detail is not None
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        [[1.0], [5e-324], [5e-324]],
+        [[7.5e107], [7.6e107], [1.1e-308], [1.1e-308]],
+        [*[[1e-150]] * 5, *[[1e150]] * 5],
+    ],
+)
+def test_values_as_far_apart_as_can_be(samples: list[list[float]]) -> None:
+    cells = [series_of(some) for some in (samples, [[1e150]] * 3, [[5e-324]] * 3)]
+    result = result_of(*(benchmark_of(f"a[n={n}]", cell) for n, cell in enumerate(cells)))
+    head = replace(result.head, environment=Environment(timer_cost_ns=50.0))
+
+    found = describe(Result(head), detail=DetailSettings())
+
+    assert all(map(math.isfinite, numbers(found)))
+    # What is divided by 5e-324 is beyond the largest float; the other way round it is 0.
+    assert found.runs[0].grids[0].pairs[2].ratio == 0.0
+    assert found.runs[0].series[2].detail is not None
+    assert found.runs[0].series[2].detail.timer_ratio is None
 
 
 def test_details_come_only_when_asked_for() -> None:
