@@ -143,3 +143,9 @@ def test_long_output_of_a_program_is_no_trap(piece: str) -> None:
     started = time.process_time()
     NO_SECRETS(piece * (20_000 // len(piece)))
     assert time.process_time() - started < 5
+
+
+def test_a_secret_that_another_one_hid_is_found() -> None:
+    text = "postgres://a:password=<,n=1@"
+    redact = Redactor({})
+    assert redact(redact(text)) == redact(text)

@@ -17,6 +17,8 @@ REMOVED: Final = "[removed]"
 # Shorter values ("1", "true", "admin") are words of their own, and would blank out half a report.
 SHORTEST_VALUE: Final = 6
 
+_MOST_PASSES = 10
+
 _SECRET_NAME = re.compile(
     r"TOKEN(?!IZ)|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|(?:^|_)(?:AUTH|DSN|PASS)(?:_|$)"
     r"|(?:PRIVATE|ACCESS|SIGNING|ENCRYPTION|DEPLOY)_?KEY|_PWD$",
@@ -81,6 +83,14 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
+        # One secret may be found only when another before it has gone.
+        for _ in range(_MOST_PASSES):
+            before, text = text, self._once(text)
+            if text == before:
+                break
+        return text
+
+    def _once(self, text: str) -> str:
         if self._values is not None:
             text = self._values.sub(REMOVED, text)
         for pattern in _PATTERNS:
