@@ -15,8 +15,8 @@ def test_a_line_holds_medians_over_the_launches() -> None:
     assert (found.benchmark, found.metric, found.unit) == ("a", "time", "s")
     assert (found.launches, found.samples, found.loops) == (3, 4, 7)
     assert (found.p25, found.median) == (2.0, 4.0)
-    # The p25 are 1, 2 and 10: their median absolute deviation is 1.
-    assert found.spread_ratio == pytest.approx(1.4826 / 2)
+    # The p25 are 1, 2 and 10: their median absolute deviation is 1, and 1.495 the factor of 3.
+    assert found.spread_ratio == pytest.approx(1.495 * 1.4826 / 2)
 
 
 @pytest.mark.parametrize(("samples", "has_tail"), [(39, False), (40, True)])

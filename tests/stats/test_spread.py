@@ -15,13 +15,26 @@ def row(*values: float) -> np.ndarray:
 
 
 def test_the_spread_ignores_one_outlier() -> None:
-    # Deviations from the median 3: 2, 1, 0, 1, 97; their median is 1.
-    assert robust_spread(row(1, 2, 3, 4, 100))[0] == pytest.approx(1.4826)
+    # Deviations from the median 3: 2, 1, 0, 1, 97; their median is 1, and 1.206 the factor of 5.
+    assert robust_spread(row(1, 2, 3, 4, 100))[0] == pytest.approx(1.206 * 1.4826)
 
 
 def test_the_spread_of_normal_values_is_their_standard_deviation() -> None:
     d = np.random.default_rng(1).normal(7, 3, size=(1, 100_000))
     assert robust_spread(d)[0] == pytest.approx(3, rel=0.02)
+
+
+@pytest.mark.parametrize("n", [*range(2, 31), 60])
+def test_the_spread_of_few_normal_values_is_right_on_average(n: int) -> None:
+    d = np.random.default_rng(n).standard_normal((100_000, n))
+    assert robust_spread(d).mean() == pytest.approx(1, abs=0.012)  # the factors are good to 0.009
+
+
+@pytest.mark.parametrize(("n1", "n2"), [(2, 2), (2, 9), (3, 3), (5, 5), (5, 20), (12, 12)])
+def test_the_pooled_spread_of_few_normal_values_is_right_on_average(n1: int, n2: int) -> None:
+    rng = np.random.default_rng(100 * n1 + n2)
+    x, y = rng.standard_normal((100_000, n1)), rng.normal(5, 1, (100_000, n2))
+    assert pooled_robust_spread(x, y).mean() == pytest.approx(1, abs=0.012)
 
 
 def test_more_than_half_equal_values_fall_back_to_the_standard_deviation() -> None:
@@ -38,10 +51,11 @@ def test_the_spread_follows_shift_and_scale(values: list[int], by: int) -> None:
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-200, 1e-100, 1e100, 1e200, 1e300])
 def test_the_spread_of_the_tiny_and_the_huge(scale: float) -> None:
     x, y = scale * row(1, 2, 3, 4, 9), scale * row(5, 5, 5, 5, 9)
-    assert robust_spread(x)[0] == pytest.approx(scale * 1.4826, rel=1e-12, abs=5e-324)
-    assert robust_spread(y)[0] == pytest.approx(scale * math.sqrt(3.2), rel=1e-12, abs=5e-324)
-    pooled = pooled_robust_spread(y, scale * row(7, 7, 7))[0]
-    assert pooled == pytest.approx(scale * math.sqrt(4 * 3.2 / 6), rel=1e-12, abs=5e-324)
+    of_x, of_y = 1.206 * 1.4826, math.sqrt(3.2)
+    assert robust_spread(x)[0] == pytest.approx(scale * of_x, rel=1e-12, abs=5e-324)
+    assert robust_spread(y)[0] == pytest.approx(scale * of_y, rel=1e-12, abs=5e-324)
+    pooled = pooled_robust_spread(x, y)[0]
+    assert pooled == pytest.approx(scale * (of_x + of_y) / 2, rel=1e-12, abs=5e-324)
 
 
 def test_each_row_has_its_own_scale() -> None:
@@ -52,10 +66,16 @@ def test_each_row_has_its_own_scale() -> None:
 
 def test_the_pooled_spread_does_not_see_the_difference_between_the_arms() -> None:
     x, y = row(1, 2, 3, 4, 5), row(101, 102, 103)
-    # Deviations: 2, 1, 0, 1, 2 and 1, 0, 1.
-    assert pooled_robust_spread(x, y)[0] == pytest.approx(1.4826)
+    # The arms have median deviations of 1, factors of their own, and weights of 4 and 2.
+    expected = 1.4826 * (4 * 1.206 + 2 * 1.495) / 6
+    assert pooled_robust_spread(x, y)[0] == pytest.approx(expected)
+    assert pooled_robust_spread(y, x)[0] == pytest.approx(expected)
+
+
+def test_an_arm_of_equal_values_has_no_spread_to_pool() -> None:
     x, y = row(5, 5, 5, 5, 9), row(7, 7, 7)
-    assert pooled_robust_spread(x, y)[0] == pytest.approx(math.sqrt((4 * 3.2 + 0) / 6))
+    assert pooled_robust_spread(x, y)[0] == pytest.approx(4 * math.sqrt(3.2) / 6)
+    assert pooled_robust_spread(y, y)[0] == 0
 
 
 def test_bad_input_is_refused() -> None:

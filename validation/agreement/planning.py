@@ -14,17 +14,29 @@ from benchgate.stats.power import (
     launches_to_detect,
     least_launches,
 )
-from benchgate.stats.spread import robust_spread
+from benchgate.stats.spread import pooled_robust_spread, robust_spread
 from validation.agreement.case import Agreement, Draw, Pair
 
 ALPHA = 0.01
 POWER = 0.9
+# For 2 to 9 values; for more it is n / (n - 0.8).
+CROUX_ROUSSEEUW = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
 
 
 def _robust_spread(draw: Draw, n: int) -> Pair:
     d = draw(n)
     mad = stats.median_abs_deviation(d, axis=1)
-    return robust_spread(d), np.where(mad > 0, 1.4826 * mad, np.std(d, axis=1, ddof=1))
+    factor = CROUX_ROUSSEEUW[n - 2] if n < 10 else n / (n - 0.8)
+    return robust_spread(d), np.where(mad > 0, factor * 1.4826 * mad, np.std(d, axis=1, ddof=1))
+
+
+def _mean_robust_spread(draw: Draw, n: int) -> Pair:
+    return robust_spread(draw(n)).mean(), 10.0
+
+
+def _mean_pooled_spread(draw: Draw, n: int) -> Pair:
+    x, y = draw(n), draw(n + n // 4)
+    return pooled_robust_spread(x, y).mean(), 10.0
 
 
 def _detectable(draw: Draw, n: int) -> Pair:
@@ -77,10 +89,28 @@ def _launches_to_detect(draw: Draw, limit: int) -> Pair:
 ROWS = (
     Agreement(
         "robust spread",
-        "`scipy.stats.median_abs_deviation`",
-        (2, 3, 5, 12, 100, 500),
+        "`scipy.stats.median_abs_deviation`, factors by Croux and Rousseeuw, 1992",
+        (2, 3, 5, 9, 10, 12, 100, 500),
         1e-12,
         _robust_spread,
+    ),
+    Agreement(
+        "robust spread, on average",
+        "the standard deviation drawn from, by 100,000 samples",
+        (*range(2, 13), 15, 20, 30),
+        1e-2,
+        _mean_robust_spread,
+        ("normal",),
+        rows=100_000,
+    ),
+    Agreement(
+        "robust spread within two arms, on average",
+        "the standard deviation drawn from, by 100,000 samples",
+        (2, 3, 5, 8, 12, 20, 30),
+        1e-2,
+        _mean_pooled_spread,
+        ("normal",),
+        rows=100_000,
     ),
     Agreement(
         "smallest detectable ratio, pairs",

