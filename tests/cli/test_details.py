@@ -138,7 +138,7 @@ def test_details_are_a_block_for_each_metric(call: Call, result: Path) -> None:
     for label in ("outliers", "spread", "order", "within", "could see", "warm-up", "timer"):
         assert len(re.findall(rf"^{label} ", done.out, re.MULTILINE)) == 3
     assert re.search(r"^parse/large +alloc_blocks +1 x 1 ", done.out, re.MULTILINE)
-    assert "the parameters matter (Kruskal-Wallis" in done.out
+    assert "the parameters matter (Mann-Whitney p < 0.0001; Kruskal-Wallis" in done.out
     assert "\x1b" not in done.out
     assert all(line == line.rstrip() for line in done.out.splitlines())
 

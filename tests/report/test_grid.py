@@ -68,10 +68,25 @@ def test_pairs_are_left_out_where_they_tell_nothing(grid: Grid) -> None:
     assert TITLE not in shown(grid)
 
 
-def test_two_cells_are_one_test() -> None:
-    two = replace(MATTERS, cells=MATTERS.cells[1:3], pairs=MATTERS.pairs[3:4])
+@pytest.mark.parametrize(
+    ("p", "kruskal_p", "said"),
+    [
+        (0.0079, 0.009, "matter (Mann-Whitney p 0.0079; Kruskal-Wallis H 6.8, df 1, p 0.009)"),
+        (
+            0.1,
+            0.0495,
+            "are not shown to matter (Mann-Whitney p 0.1; Kruskal-Wallis H 6.8, df 1, p 0.05)",
+        ),
+    ],
+)
+def test_of_two_cells_their_own_test_decides(p: float, kruskal_p: float, said: str) -> None:
+    pair = replace(MATTERS.pairs[3], p=p, p_adjusted=p)
+    cells = MATTERS.cells[1:3]
 
-    assert "test  the parameters matter (Kruskal-Wallis H 28.4, df 3, p < 0.0001)\n" in shown(two)
+    text = shown(replace(MATTERS, cells=cells, h=6.8, df=1, p=kruskal_p, pairs=(pair,)))
+
+    assert f"test  the parameters {said}\n" in text
+    assert TITLE not in text
 
 
 def test_notes_are_given() -> None:
@@ -98,7 +113,7 @@ def test_all_pairs_that_fit_are_shown_without_a_remark() -> None:
 
 
 def test_what_measured_nothing_has_no_change() -> None:
-    cells = (GridCell("n=0", 8, 0.0), GridCell("n=1", 8, 1.0))
+    cells = tuple(GridCell(f"n={n}", 8, float(n > 0)) for n in range(3))
     pairs = (GridPair("n=0", "n=1", None, 0.2, 0.2), GridPair("n=0", "n=2", None, 1e-5, 1e-5))
 
     text = shown(replace(MATTERS, cells=cells, pairs=pairs))

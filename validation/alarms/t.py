@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.stats.groups import kruskal_wallis, pairwise
+from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.ttest import paired_t, two_sample_t
 from validation import data
 from validation.alarms.ranks import ALPHA
@@ -67,6 +68,11 @@ def _kruskal_wallis(groups: int, n: int, rng: np.random.Generator) -> BoolArray:
 def _kruskal_wallis_of_samples(rng: np.random.Generator) -> BoolArray:
     rows = data.launches(rng, BUILDS, 4, 45)
     return np.array([kruskal_wallis(list(row)).p <= ALPHA for row in rows])
+
+
+def _only_pair(rng: np.random.Generator) -> BoolArray:
+    x, y = (data.skewed(rng, REPLICATES, 5) for _ in range(2))
+    return mann_whitney(x, y).p_two_sided <= ALPHA
 
 
 def _any_pair(rng: np.random.Generator) -> BoolArray:
@@ -131,6 +137,31 @@ ROWS = (
         partial(_kruskal_wallis, 3, 3),
         known=(18 / 1680, 0.0),
         note="of so few the chi-squared curve is only rough, and changes are missed",
+    ),
+    Simulation(
+        "Kruskal-Wallis",
+        "2 groups of 5, skewed",
+        ALPHA,
+        Verdict.HOLDS,
+        partial(_kruskal_wallis, 2, 5),
+        known=(14 / 252, 0.0),
+    ),
+    Simulation(
+        "Kruskal-Wallis",
+        "2 groups of 3, skewed",
+        ALPHA,
+        Verdict.FAILS,
+        partial(_kruskal_wallis, 2, 3),
+        known=(2 / 20, 0.0),
+        note="the chi-squared curve is too rough; of two groups the exact Mann-Whitney test decides",
+    ),
+    Simulation(
+        "Mann-Whitney, exact, two-sided",
+        "2 groups of 5, skewed",
+        ALPHA,
+        Verdict.CAUTIOUS,
+        _only_pair,
+        known=(8 / 252, 0.0),
     ),
     Simulation(
         "Kruskal-Wallis over the samples of launches",

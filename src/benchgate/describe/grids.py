@@ -42,7 +42,10 @@ def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Gr
     medians = [float(np.median(values)) for values in groups]
     test = kruskal_wallis(groups)
     few = len(cells) <= _MOST_CELLS
-    notes = () if few else (f"more than {_MOST_CELLS} cells: no pairs of them are compared",)
+    # Of two cells the only pair decides, by a p that is exact.
+    notes = test.notes if len(cells) > 2 else ()
+    if not few:
+        notes = (*notes, f"more than {_MOST_CELLS} cells: no pairs of them are compared")
     if _least_p(groups) > _ALPHA:
         notes = (*notes, "too few launches: parameters that matter could not be told from noise")
     _, benchmark, series = cells[0]
@@ -67,7 +70,7 @@ def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Gr
             )
             for one in (pairwise(groups) if few else ())
         ),
-        notes=(*test.notes, *notes),
+        notes=notes,
         display_unit=benchmark.display_unit,
     )
 
@@ -75,4 +78,5 @@ def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Gr
 def _least_p(groups: Sequence[FloatArray]) -> float:
     """The p of groups of these sizes that do not overlap at all."""
     ends = np.cumsum([len(values) for values in groups])
-    return kruskal_wallis(np.split(np.arange(float(ends[-1])), ends[:-1])).p
+    apart = np.split(np.arange(float(ends[-1])), ends[:-1])
+    return kruskal_wallis(apart).p if len(apart) > 2 else pairwise(apart)[0].p

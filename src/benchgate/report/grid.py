@@ -54,7 +54,7 @@ def print_grid(console: Console, grid: Grid) -> None:
     console.print()
     print_facts(console, [("test", _test(grid)), *(("note", plain_line(n)) for n in grid.notes)])
     alike = [pair for pair in grid.pairs if pair.p_adjusted > _ALPHA]
-    if grid.p <= _ALPHA and 0 < len(alike) < len(grid.pairs):
+    if _p(grid) <= _ALPHA and 0 < len(alike) < len(grid.pairs):
         _print_alike(console, alike)
 
 
@@ -79,12 +79,22 @@ def _print_alike(console: Console, pairs: Sequence[GridPair]) -> None:
 
 
 def _test(grid: Grid) -> str:
-    p = words.probability(grid.p)
-    kruskal = f"Kruskal-Wallis H {grid.h:.1f}, df {grid.df}, p {p}"
-    if grid.p > _ALPHA:
-        return f"the parameters are not shown to matter ({kruskal})"
+    found = f"Kruskal-Wallis H {grid.h:.1f}, df {grid.df}, p {words.probability(grid.p)}"
+    if _is_pair(grid):
+        found = f"Mann-Whitney p {words.probability(_p(grid))}; {found}"
+    if _p(grid) > _ALPHA:
+        return f"the parameters are not shown to matter ({found})"
     if len(grid.pairs) < 2:
-        return f"the parameters matter ({kruskal})"
+        return f"the parameters matter ({found})"
     differ = sum(pair.p_adjusted <= _ALPHA for pair in grid.pairs)
     pairs = f"{differ} of {len(grid.pairs)} pairs differ (Mann-Whitney, adjusted by Holm)"
-    return f"the parameters matter ({kruskal}); {pairs}"
+    return f"the parameters matter ({found}); {pairs}"
+
+
+def _p(grid: Grid) -> float:
+    """The p that decides: of a single pair that of its own test, which is exact for few."""
+    return grid.pairs[0].p if _is_pair(grid) else grid.p
+
+
+def _is_pair(grid: Grid) -> bool:
+    return len(grid.pairs) == 1
