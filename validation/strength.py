@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from benchgate.stats.power import (
     launches_to_detect,
 )
 from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.spread import robust_spread
 from benchgate.stats.ttest import two_sample_t
 from validation.rates import Simulation, Verdict
 
@@ -26,6 +28,8 @@ LAUNCHES = 5_000
 # Of the ratios of lockstep pairs on a shared virtual machine.
 PAIR_SPREAD = 0.011
 POWER = 0.9
+# What the details promise.
+USUAL = 0.8
 
 
 def _pairs(rng: np.random.Generator, n: int, log_ratio: float, alpha: float) -> BoolArray:
@@ -42,6 +46,18 @@ def _detectable_launches(rng: np.random.Generator, n: int, alpha: float) -> Bool
     ratio = detectable_ratio_two_sample(np.array([PAIR_SPREAD]), n, n, alpha, POWER)[0]
     x, y = rng.normal(0, PAIR_SPREAD, size=(2, LAUNCHES, n))
     return mann_whitney(x, y + math.log(ratio)).p_greater <= alpha
+
+
+def _detectable_by_own_rounds(rng: np.random.Generator, n: int, power: float) -> BoolArray:
+    d = rng.normal(0, PAIR_SPREAD, size=(REPLICATES, n))
+    log_ratio = np.log(detectable_ratio(robust_spread(d), n, 0.01, power))
+    return signed_rank(d + log_ratio[:, np.newaxis]).p_greater <= 0.01
+
+
+def _detectable_by_own_launches(rng: np.random.Generator, n: int) -> BoolArray:
+    base, head = rng.normal(0, PAIR_SPREAD, size=(2, REPLICATES, n))
+    log_ratio = np.log(detectable_ratio_two_sample(robust_spread(base), n, n, 0.01, USUAL))
+    return mann_whitney(base, head + log_ratio[:, np.newaxis]).p_greater <= 0.01
 
 
 def _detected(rng: np.random.Generator, change: float, alpha: float) -> BoolArray:
@@ -71,6 +87,8 @@ def _apart_by_intervals(rng: np.random.Generator) -> BoolArray:
     )
     return np.array([a is not None and b is not None and a.high < b.low for a, b in pairs])
 
+
+_OWN_SPREAD = "so few know their own spread only roughly: read it as a guide, and take more"
 
 ROWS = (
     Simulation(
@@ -122,6 +140,36 @@ ROWS = (
         Verdict.SHORT,
         lambda rng: _detectable_launches(rng, 8, 0.05),
         covers=True,
+    ),
+    *(
+        Simulation(
+            "signed rank at 1 %: the smallest detectable change, s from the same rounds",
+            f"{n} pairs",
+            power,
+            verdict,
+            partial(_detectable_by_own_rounds, n=n, power=power),
+            covers=True,
+            note=_OWN_SPREAD if verdict is Verdict.FAILS else "",
+        )
+        for n, power, verdict in (
+            (8, USUAL, Verdict.FAILS),
+            (12, USUAL, Verdict.SHORT),
+            (20, USUAL, Verdict.SHORT),
+            (12, POWER, Verdict.FAILS),
+            (30, POWER, Verdict.SHORT),
+        )
+    ),
+    *(
+        Simulation(
+            "Mann-Whitney at 1 %: the smallest detectable change, s from the base's launches",
+            f"{n} v {n} launches",
+            USUAL,
+            verdict,
+            partial(_detectable_by_own_launches, n=n),
+            covers=True,
+            note=_OWN_SPREAD if verdict is Verdict.FAILS else "",
+        )
+        for n, verdict in ((8, Verdict.FAILS), (12, Verdict.FAILS), (20, Verdict.SHORT))
     ),
     Simulation(
         "signed rank at 1 %, with the rounds that are said to be needed for 1 %",

@@ -51,7 +51,7 @@ def test_every_fact_is_told() -> None:
         "effect": "large (Cliff's delta +0.72); a launch of the head measures more than one of "
         "the base in 86.1 % of pairs (A); Cohen's d +1.42; Hedges' g +1.37",
         "q-value": "0.0015: the first p, adjusted for the rate of false discoveries in all rows",
-        "could see": "a change of 1.3 %, 80 % of the time, at alpha shared by all rows",
+        "could see": "usually a change of 1.3 %, at alpha shared by all rows",
         "launches": "17 v 17, all of them; the decision rests on 12; to find a change of 2 % "
         "takes 9 of each",
         "note": "4 launches: intervals may be too short",

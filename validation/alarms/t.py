@@ -153,7 +153,7 @@ ROWS = (
         Verdict.FAILS,
         partial(_kruskal_wallis, 2, 3),
         known=(2 / 20, 0.0),
-        note="the chi-squared curve is too rough; of two groups the exact Mann-Whitney test decides",
+        note="the chi-squared curve is too rough; of two groups exact Mann-Whitney decides",
     ),
     Simulation(
         "Mann-Whitney, exact, two-sided",

@@ -126,7 +126,7 @@ class Reach:
 
     Attributes:
         spread_ratio: robust spread of the launches' p25.
-        alpha, power: that the promises hold for.
+        alpha, power: what is aimed at; of a spread estimated from few launches the power is less.
         detectable_ratio: the smallest ratio found with so many launches on each side; None
             where so few reach no p of alpha.
     """

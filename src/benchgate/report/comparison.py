@@ -70,8 +70,7 @@ def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
         yield "q-value", f"{q}: the first p, adjusted for the rate of false discoveries in all rows"
     if found.detectable_ratio is not None:
         seen = words.least_change(found.detectable_ratio)
-        often = format_percent(found.power)
-        yield "could see", f"{seen}, {often} of the time, at alpha shared by all rows"
+        yield "could see", f"usually {seen}, at alpha shared by all rows"
     yield "launches", _launches(row, found)
     for note in found.notes:
         yield "note", plain_line(note)

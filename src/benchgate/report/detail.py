@@ -157,13 +157,13 @@ def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
 
 
 def _reach(found: Reach, launches: int) -> str:
-    promise = f"{format_percent(found.power)} of the time, at alpha {format_percent(found.alpha)}"
+    alpha = f"alpha {format_percent(found.alpha)}"
     if found.detectable_ratio is None:
-        seen = f"nothing: {launches} against {launches} launches are too few for alpha"
-        seen += f" {format_percent(found.alpha)}"
+        seen = f"nothing: {launches} against {launches} launches are too few for {alpha}"
     else:
+        # The power holds for a spread that is known; of one estimated from so few it is less.
         change = words.least_change(found.detectable_ratio)
-        seen = f"{change} from one such run to another ({promise})"
+        seen = f"{change} from one such run to another (usually, at {alpha})"
     needed = ", ".join(
         f"{_MORE if n.launches is None else n.launches} for {format_percent(n.change_ratio)}"
         for n in found.needed
