@@ -1,10 +1,14 @@
-"""Scratch repositories that know nothing of the developer's own git configuration."""
+"""Scratch repositories that know nothing of the developer's own git configuration.
+
+Properties are checked however slow the machine is.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from benchgate.git.repository import Git
 
@@ -12,12 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+settings.register_profile("any speed", deadline=None)
+settings.load_profile("any speed")
+
 
 @pytest.fixture
 def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"):
         monkeypatch.delenv(name, raising=False)
-    settings = {
+    variables = {
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_AUTHOR_NAME": "A. Developer",
@@ -25,7 +32,7 @@ def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         "GIT_COMMITTER_NAME": "A. Developer",
         "GIT_COMMITTER_EMAIL": "developer@example.org",
     }
-    for name, value in settings.items():
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
 
