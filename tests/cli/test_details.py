@@ -135,7 +135,7 @@ def test_details_are_a_block_for_each_metric(call: Call, result: Path) -> None:
     assert "sort, time, by its parameters" in titles
     assert done.out.count("12 launches x 45 samples of 10 operations: 540 samples") == 1
     assert done.out.count("12 launches x 12 samples of 10 operations: 144 samples") == 2
-    for label in ("outliers", "spread", "order", "within", "could see", "warm-up", "timer"):
+    for label in ("spread", "variation", "order", "within", "could see", "warm-up", "timer"):
         assert len(re.findall(rf"^{label} ", done.out, re.MULTILINE)) == 3
     assert re.search(r"^parse/large +alloc_blocks +1 x 1 ", done.out, re.MULTILINE)
     assert "the parameters matter (Mann-Whitney p < 0.0001; Kruskal-Wallis" in done.out

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from benchgate.stats.outliers import OutlierMode
 
+FEW = "fewer than 10 samples in a launch: too few to see how neighbours depend on each other"
 # What a result file can hold: see the codec's limits.
 magnitudes = st.floats(1e-150, 1e150)
 values = magnitudes | magnitudes.map(lambda x: -x) | st.sampled_from([0.0, 1.0, 5e-324])
@@ -117,6 +118,16 @@ def test_both_runs_are_described_without_the_canary_and_what_is_not_wanted() -> 
         (replace(TIME, kind=Kind.SUMMARY), [[9.0]], "a summary"),
         (TIME, [[1.0, 2.0, 3.0]], "one launch"),
         (TIME, [[1.0], [2.0]], "one sample per launch"),
+        (
+            TIME,
+            [[1.0] * 9, [2.0] * 8],
+            f"{FEW}, or when a launch is warm",
+        ),
+        (
+            Metric("score", "points"),
+            [[1.0] * 9],
+            FEW,
+        ),
     ],
 )
 def test_what_is_missing_is_explained(
@@ -127,7 +138,22 @@ def test_what_is_missing_is_explained(
     detail = describe(result, detail=DetailSettings()).runs[0].series[0].detail
 
     assert detail is not None
-    assert any(text.startswith(note) for text in detail.notes)
+    assert any(text == note or text.startswith(f"{note}: ") for text in detail.notes)
+
+
+def test_enough_samples_are_not_called_few() -> None:
+    nine = series_of([[1.0, 2.0] * 4], warmup=(3.0, 2.0))
+    ten = series_of([[1.0, 2.0] * 5])
+    result = result_of(benchmark_of("a", nine), benchmark_of("b", ten))
+
+    first, second = (s.detail for s in describe(result, detail=DetailSettings()).runs[0].series)
+
+    assert first is not None
+    assert first.within is None
+    assert first.warmup is not None  # the discarded ones count
+    assert FEW in first.notes
+    assert second is not None
+    assert not any(note.startswith(FEW) for note in second.notes)
 
 
 def test_the_timer_is_a_share_of_a_sample() -> None:

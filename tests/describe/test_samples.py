@@ -40,6 +40,16 @@ def test_intervals_come_from_launches_where_there_are_several() -> None:
     assert (median.interval.high - median.interval.low) / median.value > 0.02
 
 
+@pytest.mark.parametrize("count", [9, 10])
+def test_few_launches_are_a_doubt_about_the_quantiles(count: int) -> None:
+    launches = noisy_launches(3, count, 45, between=0.05, within=0.01)
+
+    notes = quantiles(launches, 0.95, seed=1, resampled=True)[1]
+
+    few = "quantiles: 9 launches: intervals may be too short; 10 or more are better"
+    assert notes == ((few,) if count == 9 else ())
+
+
 def test_of_one_launch_the_interval_is_that_of_its_own_samples() -> None:
     launches = noisy_launches(3, 1, 45, between=0, within=0.01)
 

@@ -245,6 +245,23 @@ def test_what_could_be_seen_follows_its_formula(compare: Compare, *, paired: boo
     assert (found.launches_needed > 10) is (found.detectable_ratio > 1.02)
 
 
+@pytest.mark.parametrize(
+    ("launches", "samples", "note"),
+    [
+        (8, 45, "p95: 8 launches: intervals may be too short; 10 or more are better"),
+        (12, 1, "p95: the greatest of 12 samples: no interval"),
+    ],
+)
+def test_doubts_about_the_tail_are_not_said_of_the_other_figures(
+    compare: Compare, launches: int, samples: int, note: str
+) -> None:
+    rng = np.random.default_rng(9)
+    base, head = rng.lognormal(0, 0.01, (2, launches, samples)).tolist()
+
+    (found,) = compare(base, head).notes
+    assert found.startswith(note)
+
+
 def test_more_rows_take_more_to_be_seen(
     bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
 ) -> None:

@@ -23,7 +23,7 @@ from tests.report.described import (
 )
 
 from benchgate.interval import Interval
-from benchgate.model.statistics import Quantile, Trimmed
+from benchgate.model.statistics import Mean, Quantile, Trimmed, WithinLaunch
 from benchgate.report.detail import print_detail
 from benchgate.report.result import render_result
 
@@ -95,7 +95,7 @@ def test_a_stream_that_knows_no_blocks_gets_digits(encoding: str, *, terminal: b
 def test_a_pipe_gets_every_fact_in_a_line() -> None:
     text = shown()
 
-    labels = ["outliers", "spread", "order", "within", "could see", "warm-up", "timer"]
+    labels = ["outliers", "spread", "variation", "order", "within", "could see", "warm-up", "timer"]
     lines = text.splitlines()[-len(labels) :]
     assert [line.split("  ")[0] for line in lines] == labels
     assert len({len(line) - len(line.split("  ", 1)[1].lstrip()) for line in lines}) == 1
@@ -182,7 +182,7 @@ def test_outliers(trimmed: tuple[str, int, int], expected: str) -> None:
     text = shown(trimmed=Trimmed(*trimmed, mean=TIME_DETAIL.full))
 
     assert fact(text, "outliers").startswith(expected)
-    assert f"without outliers ({trimmed[0]})" in text
+    assert (f"without outliers ({trimmed[0]})" in text) is any(trimmed[1:])
 
 
 def test_no_outliers_are_looked_for() -> None:
@@ -191,9 +191,53 @@ def test_no_outliers_are_looked_for() -> None:
     assert "outliers" not in text
 
 
+def test_of_one_sample_each_the_launches_are_all_there_is() -> None:
+    assert re.search("^all samples ", shown(), re.MULTILINE)
+    assert re.search("^launches, geometric ", shown(), re.MULTILINE)
+
+    text = shown(MEMORY)
+
+    assert not re.search("^all samples ", text, re.MULTILINE)
+    assert re.search("^launches, geometric ", text, re.MULTILINE)
+    # One launch of one sample has nothing but that.
+    one = replace(ONE_LAUNCH, samples=1)
+    assert re.search("^all samples ", shown(one, samples=1, full=Mean(1, 0.03)), re.MULTILINE)
+
+
+def test_the_spread_is_that_of_the_table() -> None:
+    assert fact(shown(), "spread") == "1.1 % between launches (p25, robust)"
+    assert not re.search("^spread ", shown(ONE_LAUNCH), re.MULTILINE)
+    assert fact(shown(), "variation").startswith("0.53 % between launches; 6.42 % within a launch;")
+
+
+@pytest.mark.parametrize(
+    ("effective_n", "expected"),
+    [
+        (17.3, "correlate by 0.42, so that 45 are worth at most 17 independent ones"),
+        (44.4, "correlate by 0.42, so that 45 are worth at most 44 independent ones"),
+        (44.9, "correlate by 0.42"),
+        (45.0, "correlate by 0.42"),
+    ],
+)
+def test_samples_are_never_worth_more_than_they_are(effective_n: float, expected: str) -> None:
+    within = WithinLaunch(lag_one=0.42, effective_n=effective_n, samples=45)
+
+    text = fact(shown(within=within), "within")
+
+    assert text == f"neighbouring samples of a launch {expected}"
+
+
 def test_a_trend_is_named_only_where_it_is_shown() -> None:
     assert fact(shown(), "order").startswith("no drift is seen in the order")
     assert fact(shown(MEMORY), "order").startswith("the launches drift in the order")
+
+
+def test_too_few_launches_to_show_a_trend_are_not_said_to_have_none() -> None:
+    assert TIME_DETAIL.between is not None
+    five, six = (replace(TIME_DETAIL.between, mean=Mean(n, 1.0), trend_p=0.5) for n in (5, 6))
+
+    assert not re.search("^order ", shown(between=five), re.MULTILINE)
+    assert fact(shown(between=six), "order").startswith("no drift is seen")
 
 
 def test_pooling_that_understates_nothing_is_not_mentioned() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.describe.launches import between_launches, reach, within_launch
+from benchgate.describe.launches import LEAST_SAMPLES, between_launches, reach, within_launch
 from benchgate.describe.samples import full_mean, quantiles, trimmed_mean
 from benchgate.describe.series import finite_ratio
 from benchgate.describe.warmup import warmup
@@ -48,7 +48,7 @@ def describe_series(
     launches = [launch.samples for launch in series.launches]
     pooled = np.concatenate(launches)
     sampled = series.metric.kind is Kind.SAMPLED and len(pooled) > 1
-    is_time = series.metric.name == "time"
+    is_time = _is_time(series)
     found, doubts = quantiles(launches, settings.confidence, seed=seed, resampled=sampled)
     trimmed, remarks = trimmed_mean(pooled, settings.outliers, settings.confidence)
     return SeriesDetail(
@@ -61,8 +61,12 @@ def describe_series(
         reach=reach(launches, settings.alpha, settings.power) if sampled else None,
         warmup=warmup(series.launches) if sampled and is_time else None,
         timer_ratio=_timer_ratio(pooled, series.loops, timer_cost_ns) if is_time else None,
-        notes=(*_notes(launches, series.metric.kind), *remarks, *doubts),
+        notes=(*_notes(series), *remarks, *doubts),
     )
+
+
+def _is_time(series: Series) -> bool:
+    return series.metric.name == "time"
 
 
 def _timer_ratio(samples: FloatArray, loops: int, cost_ns: float | None) -> float | None:
@@ -70,16 +74,22 @@ def _timer_ratio(samples: FloatArray, loops: int, cost_ns: float | None) -> floa
     return finite_ratio(cost_ns, interval_ns) if interval_ns > 0 else None
 
 
-def _notes(launches: list[FloatArray], kind: Kind) -> tuple[str, ...]:
-    if kind is Kind.EXACT:
+def _notes(series: Series) -> tuple[str, ...]:
+    if series.metric.kind is Kind.EXACT:
         return ("exact: it does not vary, so there is nothing to estimate",)
-    if kind is Kind.SUMMARY:
+    if series.metric.kind is Kind.SUMMARY:
         return ("a summary: the samples that it was made of are lost",)
     notes = []
-    if len(launches) == 1:
+    if len(series.launches) == 1:
         notes.append(
             "one launch: how launches differ is unknown, so no interval here covers another run"
         )
-    if max(map(len, launches)) == 1:
+    samples = max(len(launch.samples) for launch in series.launches)
+    if samples == 1:
         notes.append("one sample per launch: nothing is known of the spread within a launch")
+    elif samples < LEAST_SAMPLES:
+        unseen = "how neighbours depend on each other"
+        if _is_time(series) and warmup(series.launches) is None:
+            unseen += ", or when a launch is warm"
+        notes.append(f"fewer than {LEAST_SAMPLES} samples in a launch: too few to see {unseen}")
     return tuple(notes)

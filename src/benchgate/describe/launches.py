@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
 
-# Neighbours of fewer samples are too few to correlate.
-_LEAST_SAMPLES = 10
+LEAST_SAMPLES = 10
+"""Neighbours of fewer samples are too few to correlate."""
+
 _MOST_NEEDED = 1000
 _CHANGES = (0.01, 0.02, 0.05, 0.1)
 _LARGEST_LOG = 709.0
@@ -33,7 +34,7 @@ _LARGEST_LOG = 709.0
 
 def within_launch(launches: Sequence[FloatArray]) -> WithinLaunch | None:
     """The dependence of neighbouring samples; None where no launch has ten that differ."""
-    found = [corrected_sem(samples) for samples in launches if len(samples) >= _LEAST_SAMPLES]
+    found = [corrected_sem(samples) for samples in launches if len(samples) >= LEAST_SAMPLES]
     known = [
         (e.lag_one, e.effective_n)
         for e in found
@@ -42,7 +43,7 @@ def within_launch(launches: Sequence[FloatArray]) -> WithinLaunch | None:
     if not known:
         return None
     lag_one, effective_n = np.median(np.array(known), axis=0).tolist()
-    counts = [len(samples) for samples in launches if len(samples) >= _LEAST_SAMPLES]
+    counts = [len(samples) for samples in launches if len(samples) >= LEAST_SAMPLES]
     return WithinLaunch(lag_one, effective_n, int(np.median(counts)))
 
 

@@ -99,4 +99,4 @@ def _intervals(
         return [quantile_interval(launches[0], p, confidence) for p in ps], ()
     resamples = affordable_resamples(sum(map(len, launches)))
     found = hierarchical_intervals(launches, ps, confidence, seed=seed, resamples=resamples)
-    return found.quantiles, found.notes
+    return found.quantiles, tuple(f"quantiles: {note}" for note in found.notes)

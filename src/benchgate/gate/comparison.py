@@ -122,7 +122,7 @@ def _compare(
         power=settings.power,
         detectable_ratio=detectable,
         launches_needed=needed,
-        notes=tuple(dict.fromkeys((*notes, *size.notes, *tail.notes, *unseen))),
+        notes=tuple(dict.fromkeys((*notes, *size.notes, *_of_tail(tail.notes), *unseen))),
     )
 
 
@@ -196,6 +196,11 @@ def _mean_ratio(name: str, found: TTest) -> RatioEstimate:
         finite_exp(ends.low), finite_exp(ends.high), ends.confidence, f"{ends.method} on logs"
     )
     return RatioEstimate(name, finite_exp(found.estimate), interval)
+
+
+def _of_tail(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Say that no other figure is meant."""
+    return tuple(f"p{100 * _TAIL:g}: {note}" for note in notes)
 
 
 def _tail_ratio(evidence: Evidence, settings: CompareSettings) -> RatioInterval:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SeriesStatistics,
         Trimmed,
         Warmup,
+        WithinLaunch,
     )
 
 _MEAN_COLUMNS = (
@@ -40,6 +41,8 @@ _MEAN_COLUMNS = (
 )
 _MORE = "more than 1000"
 _TREND_P = 0.01
+# The least p of fewer launches, two of n! orders, is above that.
+_LEAST_TREND = 6
 _TIMER_RATIO = 0.01
 _TIMER_SHOWN = 0.0001
 # A longer curve would fill a terminal; what matters stands at its beginning.
@@ -81,8 +84,10 @@ def _print_quantiles(console: Console, series: SeriesStatistics, detail: SeriesD
 
 def _print_means(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
     trimmed = detail.trimmed
-    rows = [("all samples", detail.full)]
-    if trimmed.mode != "none":
+    # Of one sample each the launches are the samples, and their row has the better interval.
+    alike = detail.between and detail.samples == series.launches
+    rows = [] if alike else [("all samples", detail.full)]
+    if trimmed.dropped_low or trimmed.dropped_high:
         rows.append((f"without outliers ({trimmed.mode})", trimmed.mean))
     if detail.between:
         geometric = ", geometric" if detail.between.mean.geometric else ""
@@ -108,17 +113,12 @@ def _mean(series: SeriesStatistics, name: str, mean: Mean) -> Line:
 def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str, str]]:
     if detail.trimmed.mode != "none":
         yield "outliers", _outliers(detail.trimmed)
+    if series.spread_ratio is not None:
+        yield "spread", f"{format_percent(series.spread_ratio)} between launches (p25, robust)"
     if detail.between:
         yield from _noise(detail.between)
     if detail.within:
-        found = detail.within
-        yield (
-            "within",
-            (
-                f"neighbouring samples of a launch correlate by {found.lag_one:.2f}, so that "
-                f"{found.samples} are worth {found.effective_n:.0f} independent ones"
-            ),
-        )
+        yield "within", _within(detail.within)
     if detail.reach:
         yield "could see", _reach(detail.reach, series.launches)
     if detail.warmup:
@@ -146,14 +146,22 @@ def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
     if times is not None and times > 1:
         parts.append(f"pooling all samples understates the error {times:.1f} times")
     if parts:
-        yield "spread", "; ".join(parts)
-    if found.trend_p is not None:
+        yield "variation", "; ".join(parts)
+    if found.trend_p is not None and found.mean.n >= _LEAST_TREND:
         drift = (
             "the launches drift in the order in which they were measured"
             if found.trend_p <= _TREND_P
             else "no drift is seen in the order in which the launches were measured"
         )
         yield "order", f"{drift} (p {words.probability(found.trend_p)})"
+
+
+def _within(found: WithinLaunch) -> str:
+    neighbours = f"neighbouring samples of a launch correlate by {found.lag_one:.2f}"
+    worth = round(found.effective_n)
+    if worth >= found.samples:
+        return neighbours
+    return f"{neighbours}, so that {found.samples} are worth at most {worth} independent ones"
 
 
 def _reach(found: Reach, launches: int) -> str:

@@ -193,11 +193,10 @@ def _quantile(launches: Sequence[FloatArray], p: float) -> float:
 
 def _launch_notes(launches: int) -> tuple[str, ...]:
     if launches == 1:
-        return (f"one launch: no spread between launches; {LEAST_LAUNCHES} give a good interval",)
+        return (f"one launch: no spread between launches; take {LEAST_LAUNCHES} or more",)
     if launches < LEAST_LAUNCHES:
-        return (
-            f"{launches} launches: intervals may be too short; {LEAST_LAUNCHES} give good ones",
-        )
+        few = f"{launches} launches: intervals may be too short"
+        return (f"{few}; {LEAST_LAUNCHES} or more are better",)
     return ()
 
 
@@ -207,8 +206,8 @@ def _outermost_note(samples: int, p: float) -> str | None:
         return None
     which = "least" if place == 0 else "greatest"
     return (
-        f"p{100 * p:g} is the {which} of {samples} samples: no interval, as no resample goes "
-        "beyond it; it takes more samples"
+        f"the {which} of {samples} samples: no interval, as no resample goes beyond it; "
+        "it takes more samples"
     )
 
 
