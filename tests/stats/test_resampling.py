@@ -29,12 +29,11 @@ def test_samples_are_drawn_from_the_launches_named_as_many_as_these_have() -> No
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.01, 0.25, 0.5, 0.95, 1.0]))
-def test_mean_and_quantile_are_those_of_the_samples_drawn(seed: int, p: float) -> None:
+def test_quantiles_are_those_of_the_samples_drawn(seed: int, p: float) -> None:
     rng = generator(seed)
     draw = Pool.of("launches", UNEVEN).draw(rng.integers(3, size=(7, 3)), rng)
     rows = [np.array(row) for row in rows_of(draw)]
     assert draw.quantile(p).tolist() == [float(nearest_rank(row, p)) for row in rows]
-    np.testing.assert_allclose(draw.mean(), [row.mean() for row in rows], rtol=1e-14)
 
 
 @pytest.mark.parametrize("n", [2, 7, 45, 300, 70_000])
@@ -49,16 +48,9 @@ def test_each_sample_of_a_launch_is_drawn_equally_often(n: int) -> None:
     assert stats.chisquare(tenths, expected).pvalue > 0.001
 
 
-def test_the_mean_of_equal_values_is_that_value() -> None:
-    draw = Pool.of("launches", [np.full(45, 0.1)] * 3).draw(
-        np.zeros((5, 3), np.int64), generator(0)
-    )
-    assert draw.mean().tolist() == [0.1] * 5
-
-
 @pytest.mark.parametrize(
     ("samples", "resamples"),
-    [(1, 10_000), (2_000, 10_000), (4_000, 5_000), (20_000, 1_000), (10**9, 1_000)],
+    [(1, 10_000), (400, 10_000), (800, 5_000), (4_000, 1_000), (10**9, 1_000)],
 )
 def test_many_samples_are_drawn_less_often(samples: int, resamples: int) -> None:
     assert affordable_resamples(samples) == resamples

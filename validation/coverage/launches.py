@@ -32,28 +32,22 @@ TAIL = 0.95
 TAIL_OF_ALL = data.LEVEL * math.exp(float(ndtri(TAIL)) * math.hypot(data.BETWEEN, data.WITHIN))
 
 
-def _mean(replicates: int, count: int, rng: np.random.Generator) -> BoolArray:
+def _quantile(
+    p: float, truth: float, replicates: int, count: int, rng: np.random.Generator
+) -> BoolArray:
     return held(
         (
             hierarchical_intervals(
-                list(launches), (), CONFIDENCE, seed=seed, resamples=RESAMPLES
-            ).mean
+                list(launches), (p,), CONFIDENCE, seed=seed, resamples=RESAMPLES
+            ).quantiles[0]
             for seed, launches in enumerate(data.launches(rng, replicates, count, SAMPLES))
         ),
-        LAUNCH_MEAN,
+        truth,
     )
 
 
-def _of_tail(count: int, rng: np.random.Generator) -> BoolArray:
-    return held(
-        (
-            hierarchical_intervals(
-                list(launches), (TAIL,), CONFIDENCE, seed=seed, resamples=RESAMPLES
-            ).quantiles[0]
-            for seed, launches in enumerate(data.launches(rng, REPLICATES, count, SAMPLES))
-        ),
-        TAIL_OF_ALL,
-    )
+_median = partial(_quantile, 0.5, data.LEVEL)
+_of_tail = partial(_quantile, TAIL, TAIL_OF_ALL, REPLICATES)
 
 
 def _pooled(count: int, rng: np.random.Generator) -> BoolArray:
@@ -107,17 +101,17 @@ ROWS = (
         note="it draws samples as if launches did not matter; draw launches first",
     ),
     coverage(
-        what="hierarchical bootstrap, mean",
+        what="hierarchical bootstrap, median",
         data=f"5 launches of {SAMPLES} samples, launch-structured",
         expected=Verdict.FAILS,
-        run=partial(_mean, REPLICATES, 5),
+        run=partial(_median, REPLICATES, 5),
         note=f"{FEW}, or t of the launches' means",
     ),
     coverage(
-        what="hierarchical bootstrap, mean",
+        what="hierarchical bootstrap, median",
         data=f"10 launches of {SAMPLES} samples, launch-structured",
         expected=Verdict.SHORT,
-        run=partial(_mean, MANY, 10),
+        run=partial(_median, MANY, 10),
     ),
     coverage(
         what="hierarchical bootstrap, p95",

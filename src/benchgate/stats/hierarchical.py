@@ -9,7 +9,6 @@ Of few launches the intervals are too short. Simulated with launches of 45 sampl
 2 % between and 3 % within launches, a nominal 95 % covers (1,000 runs, standard error 1 %):
 
     launches   2    3    4    5    7   10   12   15   20
-    mean      64   77   82   86   88   92   91   92   93
     p50       68   79   84   88   90   92   92   94   94
     p95       66   79   80   83   85   90   89   90   91
     p99        -   54   65   73   82   89   85   90   89
@@ -47,16 +46,14 @@ _METHOD = "hierarchical bootstrap"
 
 @dataclass(frozen=True, slots=True)
 class LaunchIntervals:
-    """Intervals of several statistics from one set of resamples, in the unit of the data.
+    """Intervals of several quantiles from one set of resamples, in the unit of the data.
 
     Attributes:
-        mean: of the pooled samples' mean; None for one launch.
         quantiles: of each pooled quantile asked for; None for one launch, and where the quantile
             is the least or the greatest sample, as no resample goes beyond it.
         notes: what not to trust, for the number of launches.
     """
 
-    mean: Interval | None
     quantiles: tuple[Interval | None, ...]
     notes: tuple[str, ...]
 
@@ -85,7 +82,7 @@ def hierarchical_intervals(
     seed: int,
     resamples: int = RESAMPLES,
 ) -> LaunchIntervals:
-    """Percentile intervals of the pooled mean and of pooled nearest-rank quantiles.
+    """Percentile intervals of pooled nearest-rank quantiles.
 
     One set of resamples serves all. A sample drawn takes some 10 ns: 0.06 s for 12 launches of 45,
     seconds for thousands of samples in each.
@@ -108,16 +105,13 @@ def hierarchical_intervals(
     spans, rng = blocks(resamples, pool.most_drawn), generator(seed)
     launch_notes = _launch_notes(len(launches))
     if len(launches) == 1:
-        return LaunchIntervals(None, (None,) * len(quantiles), launch_notes)
-    means = np.empty(resamples)
+        return LaunchIntervals((None,) * len(quantiles), launch_notes)
     replicates = np.empty((len(quantiles), resamples))
     for rows in spans:
         draw = pool.draw(_draw_launches(rows, len(launches), rng), rng)
-        means[rows] = draw.mean()
         for k, p in enumerate(quantiles):
             replicates[k, rows] = draw.quantile(p)
     return LaunchIntervals(
-        mean=_interval(means, confidence),
         quantiles=tuple(
             None if _outermost_note(len(pool.ranks), p) else _interval(row, confidence)
             for row, p in zip(replicates, quantiles, strict=True)
