@@ -182,6 +182,57 @@ def test_an_unknown_way_to_find_outliers(call: Call, result: Path) -> None:
     assert done.out == ""
 
 
+@pytest.mark.parametrize("mode", ["mad", "iqr"])
+def test_outliers_that_would_be_ignored_are_refused(call: Call, result: Path, mode: str) -> None:
+    done = call(result.parent, "show", "--outliers", mode, result)
+
+    done.check(2, "--outliers changes nothing without --detail", "hint: Add --detail")
+    assert done.out == ""
+
+
+def test_only_the_metrics_named_are_shown(call: Call, result: Path) -> None:
+    plain = call(result.parent, "show", "--metric", "alloc_blocks", result)
+    detailed = call(result.parent, "show", "--detail", "--metric", "time", result)
+    both = ("--metric", "time", "--metric", "alloc_blocks")
+
+    plain.check(0)
+    assert re.search(r"^parse/large +alloc_blocks ", plain.out, re.MULTILINE)
+    assert "time" not in plain.out
+    assert "sort[n=10]" not in plain.out
+    assert "ValueError: gone" in plain.out  # what failed is never left out
+    assert "parse/large, time" in blocks(detailed.out)
+    assert "alloc_blocks" not in detailed.out
+    every = call(result.parent, "show", "--json", "-", result)
+    assert call(result.parent, "show", *both, "--json", "-", result).out == every.out
+
+
+def test_metrics_are_chosen_for_json_too(call: Call, checked: Path) -> None:
+    arguments = ("show", "--detail", "--metric", "alloc_blocks", "--json", "-")
+    found = document(call(checked.parent, *arguments, checked))
+
+    for run in found["runs"]:
+        assert {series["metric"] for series in run["series"]} == {"alloc_blocks"}
+        assert run["grids"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--metric", "tiem"), ("'tiem'; did you mean 'time'?", "There are: alloc_blocks, time.")),
+        (("--metric", "time", "--metric", "Time"), ("metric 'Time'",)),
+        (("--metric", "alloc_blocks", "--filter", "sort*"), ("'alloc_blocks'", "There are: time.")),
+        (("--metric", "time", "--filter", "db/*"), ("There are: none.",)),
+    ],
+)
+def test_a_metric_that_is_not_there(
+    call: Call, result: Path, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    done = call(result.parent, "show", *options, result)
+
+    done.check(2, *words)
+    assert done.out == ""
+
+
 def test_a_filter_chooses(call: Call, result: Path) -> None:
     options = ("--filter", "sort*", "--filter", "db/*")
     found = document(call(result.parent, "show", *options, "--json", "-", result))["runs"][0]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from benchgate.app.choice import Choice
 from benchgate.app.show import show
@@ -15,6 +16,7 @@ from benchgate.cli.last import require_last_result
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put
 from benchgate.cli.world import console, repository
 from benchgate.describe.detail import DetailSettings
+from benchgate.errors import UsageError
 from benchgate.files import ensure_writable
 from benchgate.model.codec import encode_statistics
 from benchgate.model.redact import Redactor
@@ -28,6 +30,13 @@ if TYPE_CHECKING:
 @click.command("show")
 @click.argument("result", type=click.Path(path_type=Path, dir_okay=False), required=False)
 @o.options(o.FILTER)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Only the metric of this name, such as time; may be repeated.",
+)
 @click.option("--detail", is_flag=True, help="Show all that is known of each metric.")
 @click.option(
     "--outliers",
@@ -46,6 +55,7 @@ if TYPE_CHECKING:
 def command(
     result: Path | None,
     globs: tuple[str, ...],
+    metrics: tuple[str, ...],
     detail: bool,
     outliers: OutlierMode,
     json_file: Path | None,
@@ -62,14 +72,20 @@ def command(
     Examples:
       benchgate show
       benchgate show result.json.gz
-      benchgate show --detail --filter 'parse/*'
+      benchgate show --detail --filter 'parse/*' --metric time
     """
+    source = click.get_current_context().get_parameter_source("outliers")
+    if not detail and source is not ParameterSource.DEFAULT:
+        raise UsageError(
+            "--outliers changes nothing without --detail",
+            hint="Add --detail: the second mean is shown there alone.",
+        )
     path = result or require_last_result(repository(Path.cwd()).root, os.environ)
     if json_file is not None and json_file != STANDARD_OUTPUT:
         keep(path, json=json_file)
         ensure_writable(json_file)
     settings = DetailSettings(outliers) if detail else None
-    statistics = show(path, Choice(globs), settings)
+    statistics = show(path, Choice(globs), settings, metrics)
     if json_file is not None:
         put(json_file, encode_statistics(statistics, Redactor(os.environ)))
     if json_file != STANDARD_OUTPUT:

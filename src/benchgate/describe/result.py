@@ -12,33 +12,24 @@ from benchgate.model.result import CANARY_ID, Status
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.describe.detail import DetailSettings
     from benchgate.model.result import BenchmarkResult, Result, Run, Series
 
 
-def describe(
-    result: Result,
-    wanted: Callable[[str], bool] = lambda _: True,
-    detail: DetailSettings | None = None,
-) -> ResultStatistics:
+def describe(result: Result, detail: DetailSettings | None = None) -> ResultStatistics:
     """Describe the benchmarks of a result, the head's run first.
 
     Args:
-        wanted: whether the benchmark of an id is to be shown.
         detail: None for a line per series only.
     """
-    runs = [_describe_run("head", result.head, wanted, detail)]
+    runs = [_describe_run("head", result.head, detail)]
     if result.base is not None:
-        runs.append(_describe_run("base", result.base, wanted, detail))
+        runs.append(_describe_run("base", result.base, detail))
     return ResultStatistics(tuple(runs), result.duration_s, result.warnings)
 
 
-def _describe_run(
-    arm: str, run: Run, wanted: Callable[[str], bool], detail: DetailSettings | None
-) -> RunStatistics:
-    shown = [b for b in run.benchmarks if b.id != CANARY_ID and wanted(b.id)]
+def _describe_run(arm: str, run: Run, detail: DetailSettings | None) -> RunStatistics:
+    shown = [b for b in run.benchmarks if b.id != CANARY_ID]
     return RunStatistics(
         arm=arm,
         source=run.source,
