@@ -10,6 +10,20 @@ from benchgate import units
 
 
 @pytest.mark.parametrize(
+    ("count", "noun", "text"),
+    [
+        (0, "round", "0 rounds"),
+        (1, "round", "1 round"),
+        (1, "launch", "1 launch"),
+        (2, "launch", "2 launches"),
+        (2, "more pair", "2 more pairs"),
+    ],
+)
+def test_a_number_with_its_noun(count: int, noun: str, text: str) -> None:
+    assert units.counted(count, noun) == text
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"),
     [
         ("50ms", 0.05),

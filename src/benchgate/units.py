@@ -85,6 +85,13 @@ def format_percent(fraction: float) -> str:
     return f"{percent:.0f} %" if abs(percent) >= 999.5 else f"{percent:.3g} %"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: "1 round", "12 rounds", "2 launches"."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
 def format_duration(seconds: float) -> str:
     """How long something took or will take, for a sentence: "4.5 s", "2 min 5 s", "1 h 3 min"."""
     if seconds < 9.95:

@@ -150,6 +150,21 @@ def test_facts_are_wrapped_beside_their_labels() -> None:
     ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_number_and_its_percent_sign_stay_in_one_line(encoding: str) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    facts = [("change", "abc def ghi jkl mno of 12 %, not 3 %")]
+
+    print_facts(Console(file=stream, width=34, force_terminal=True), facts)
+    stream.flush()
+
+    assert raw.getvalue().decode("ascii").splitlines() == [
+        "change  abc def ghi jkl mno of",
+        "        12 %, not 3 %",
+    ]
+
+
 def test_a_pipe_gets_a_fact_in_a_line() -> None:
     text = printed_by(lambda console: print_facts(console, FACTS), None)
 
@@ -157,7 +172,7 @@ def test_a_pipe_gets_a_fact_in_a_line() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.text("ab ", max_size=9), st.text("abc [/]:\U0001f600漢", max_size=90))),
+    st.lists(st.tuples(st.text("ab ", max_size=9), st.text("abc %[/]:\U0001f600漢", max_size=90))),
     st.integers(40, 90),
 )
 def test_facts_never_overrun_a_terminal(facts: list[tuple[str, str]], width: int) -> None:

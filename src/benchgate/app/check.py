@@ -15,8 +15,7 @@ from benchgate.baselines.git import choose_base
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
-from benchgate.report.words import counted
-from benchgate.units import format_duration
+from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,6 +14,7 @@ from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.multiplicity import holm
 from benchgate.stats.power import least_launches
 from benchgate.stats.signedrank import signed_rank
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,5 +91,5 @@ def _finding(
         outcome = Outcome.UNCHANGED
     elif evidence.rounds < needed:
         outcome = Outcome.NOT_TESTED
-        notes = (f"{evidence.rounds} launches: a test needs {needed} of each arm",)
+        notes = (f"{counted(evidence.rounds, 'launch')}: a test needs {needed} of each arm",)
     return Finding(outcome, Stage.DONE, estimate, 0, evidence.rounds, p, p_adjusted, notes)

@@ -14,6 +14,7 @@ from benchgate.gate.findings import Finding, Stage
 from benchgate.gate.waves import TESTS, WaveRows, confirm, find_suspects
 from benchgate.model.verdict import Outcome
 from benchgate.stats.power import least_launches
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,7 +157,7 @@ def _unconfirmed(row: _WaveRow, waves: WaveSettings) -> Finding:
     least = least_launches(waves.alpha, "wilcoxon")
     is_screened = len(row.ratios) >= waves.screen_rounds
     if used < least and not (is_screened and not row.evidence.settles):
-        note = f"{used} rounds: a test needs {least}"
+        note = f"{counted(used, 'round')}: a test needs {least}"
         finding = replace(finding, outcome=Outcome.NOT_TESTED, notes=(note,))
     if not is_screened:
         return replace(finding, stage=Stage.SCREEN)

@@ -20,6 +20,8 @@ _NAME_WANTED = 24
 _NAME_LEAST = 8
 # A longer cell in a pipe is printed whole, but does not push every other line to the right.
 _WIDEST_IN_PIPE = 60
+# Stands for the space before a % while lines are broken; no text from outside holds it.
+_BOUND = "\ue000"
 # What an encoding other than UTF-8 gets; the blocks are those of a sparkline.
 _PLAIN = str.maketrans("µ▁▂▃▄▅▆▇█", "u12345678")
 
@@ -74,11 +76,12 @@ def print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
         text = _encodable(Text(start + sentence), console)
         if console.is_terminal:
             rest = max(console.width - width, _NAME_WANTED)
-            wrapped = text[width:].wrap(console, rest)
-            for index, line in enumerate(wrapped):
-                lead = text[:width] if index == 0 else Text(" " * width)
-                line.rstrip()
-                console.print(lead + line, highlight=False)
+            bound = Text(text.plain[width:].replace(" %", f"{_BOUND}%"))
+            for index, line in enumerate(bound.wrap(console, rest)):
+                lead = text.plain[:width] if index == 0 else " " * width
+                console.print(
+                    Text(lead + line.plain.rstrip().replace(_BOUND, " ")), highlight=False
+                )
         else:
             console.print(text, soft_wrap=True, highlight=False)
 

@@ -10,7 +10,7 @@ from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
 from benchgate.report.sparkline import sparkline
-from benchgate.units import format_percent
+from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,10 +63,10 @@ def print_detail(console: Console, series: SeriesStatistics, detail: SeriesDetai
 
 
 def _size(series: SeriesStatistics, detail: SeriesDetail) -> str:
-    each = words.counted(series.samples, "sample")
+    each = counted(series.samples, "sample")
     loops = f" of {series.loops} operations" if series.loops > 1 else ""
     in_all = f": {detail.samples} samples" if series.launches > 1 < series.samples else ""
-    return f"{words.counted(series.launches, 'launch')} x {each}{loops}{in_all}"
+    return f"{counted(series.launches, 'launch')} x {each}{loops}{in_all}"
 
 
 def _print_quantiles(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
@@ -193,7 +193,7 @@ def _settling(found: Warmup) -> str:
     who = "it settles" if one else f"{found.settled} of {found.launches} launches settle, mostly"
     kept = found.settled_at - found.discarded
     place = "with the first sample" if kept <= 0 else f"at sample {kept + 1}"
-    after = words.counted(found.discarded, "discarded one")
+    after = counted(found.discarded, "discarded one")
     return f"{who} {place}" + (f" after {after}" if found.discarded else "")
 
 

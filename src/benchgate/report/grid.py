@@ -9,7 +9,7 @@ from rich.text import Text
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
-from benchgate.units import format_change
+from benchgate.units import counted, format_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def _print_alike(console: Console, pairs: Sequence[GridPair]) -> None:
     console.print()
     print_columns(console, _PAIRS, lines)
     if len(shown) < len(pairs):
-        more = words.counted(len(pairs) - len(shown), "more pair")
+        more = counted(len(pairs) - len(shown), "more pair")
         print_text(console, f"and {more}")
 
 

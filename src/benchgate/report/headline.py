@@ -8,6 +8,7 @@ from benchgate.model.verdict import Decision, Outcome, Row
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import ORDER, by_benchmark, is_tail, tails_left_open, worst_first
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -165,4 +166,4 @@ def _total(groups: _Groups) -> int:
 
 
 def _benchmarks(count: int) -> str:
-    return words.counted(count, "benchmark")
+    return counted(count, "benchmark")

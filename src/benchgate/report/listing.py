@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.escape import plain_line
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,4 +54,4 @@ def render_listing(benchmarks: Sequence[ListedBenchmark], console: Console) -> N
     ]
     print_columns(console, _COLUMNS, lines)
     console.print()
-    print_text(console, Text(words.counted(len(benchmarks), "benchmark"), "dim"))
+    print_text(console, Text(counted(len(benchmarks), "benchmark"), "dim"))

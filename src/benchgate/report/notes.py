@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from benchgate.model.verdict import Outcome
 from benchgate.report import words
 from benchgate.report.escape import plain_line
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from benchgate.model.verdict import Row
@@ -27,7 +28,7 @@ def _inconclusive(row: Row) -> list[str]:
     if words.detectable(row):
         parts.append(f"the smallest change that could have been seen is {words.detectable(row)}")
     if row.rounds_needed is not None:
-        parts.append(f"about {words.counted(row.rounds_needed, 'more round')} would settle it")
+        parts.append(f"about {counted(row.rounds_needed, 'more round')} would settle it")
     return parts or ["too noisy to tell"]
 
 

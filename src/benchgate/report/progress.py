@@ -15,8 +15,7 @@ from rich.text import Text
 
 from benchgate.report.columns import print_text
 from benchgate.report.escape import plain_line
-from benchgate.report.words import counted
-from benchgate.units import format_duration
+from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

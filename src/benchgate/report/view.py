@@ -15,7 +15,7 @@ from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import headline
 from benchgate.report.notes import note
 from benchgate.report.ordering import is_tail, needs_attention, worst_first
-from benchgate.units import format_duration, format_percent
+from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +165,7 @@ def _last_line(verdict: Verdict) -> str:
 def _effort(verdict: Verdict) -> str:
     if not verdict.rounds:
         return ""
-    return f"{words.counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}"
+    return f"{counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}"
 
 
 def _rule(verdict: Verdict) -> str:

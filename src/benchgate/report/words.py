@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.model.result import Better, Tier
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import is_tail
-from benchgate.units import TIME_UNITS, format_change, format_percent, format_value
+from benchgate.units import TIME_UNITS, counted, format_change, format_percent, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,13 +31,6 @@ TIERS = {
     Tier.STORED: "stored runs",
 }
 _MAIN_METRIC = "time"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun: "1 round", "12 rounds", "2 launches"."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def name(row: Row, limit: int = 300) -> str:
