@@ -16,7 +16,7 @@ SECTIONS = (
     Section(
         "Bootstrap intervals",
         f"With {bootstrap.RESAMPLES:,} resamples, and {launches.RESAMPLES} of launches, where\n"
-        "10,000 are the default: that costs less than one percent of coverage.",
+        "benchgate draws 1,000 to 10,000: that costs less than one percent of coverage.",
         COLUMNS,
         bootstrap.ROWS + launches.ROWS,
     ),

@@ -105,7 +105,7 @@ ROWS = (
         data=f"5 launches of {SAMPLES} samples, launch-structured",
         expected=Verdict.FAILS,
         run=partial(_median, REPLICATES, 5),
-        note=f"{FEW}, or t of the launches' means",
+        note=FEW,
     ),
     coverage(
         what="hierarchical bootstrap, median",

@@ -68,7 +68,8 @@ def pooled_robust_spread(x: FloatArray, y: FloatArray) -> FloatArray:
     n1, n2 = x.shape[1], y.shape[1]
     require_launches(min(n1, n2))
     weight = (n1 - 1) / (n1 + n2 - 2)
-    return weight * robust_spread(x) + (1 - weight) * robust_spread(y)
+    pooled: FloatArray = weight * robust_spread(x) + (1 - weight) * robust_spread(y)
+    return pooled
 
 
 def _unbiased(n: int) -> float:
