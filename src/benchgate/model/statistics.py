@@ -250,7 +250,7 @@ class Grid:
 
     Attributes:
         benchmark: the id without its parameters.
-        h, df, p: the Kruskal-Wallis test over all cells.
+        h, df, p: the Kruskal-Wallis test over all cells; of two the p of their pair decides.
     """
 
     benchmark: str
