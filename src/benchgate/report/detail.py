@@ -40,6 +40,8 @@ _MEAN_COLUMNS = (
     Column("method", drop=2),
 )
 _MORE = "more than 1000"
+# Less would be shown as "1.0 times".
+_UNDERSTATEMENT = 1.05
 _TREND_P = 0.01
 # The least p of fewer launches, two of n! orders, is above that.
 _LEAST_TREND = 6
@@ -143,7 +145,7 @@ def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
     share, times = found.intraclass_correlation, found.understatement
     if share is not None:
         parts.append(f"{format_percent(share)} of the variance lies between launches")
-    if times is not None and times > 1:
+    if times is not None and times >= _UNDERSTATEMENT:
         parts.append(f"pooling all samples understates the error {times:.1f} times")
     if parts:
         yield "variation", "; ".join(parts)
