@@ -2,6 +2,7 @@
 
 PYTHON ?=
 ARGS ?=
+BUDGET ?= 30m
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -9,10 +10,10 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench lock clean
+.PHONY: help demo test lint bench bench-gate lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: $(INSTALLED) ## judge a change to the example project, and then no change
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
@@ -31,6 +32,10 @@ lint: $(INSTALLED) ## check format, rules, types, layers and workflows
 
 bench: $(INSTALLED) ## measure benchgate itself
 	@for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done
+
+bench-gate: $(INSTALLED) ## measure how far verdicts can be believed; BUDGET=30m is for measuring
+	$(BIN)/python -m benchmarks.gate record --budget $(BUDGET)
+	$(BIN)/python -m benchmarks.gate judge --processes 2
 
 lock: $(INSTALLED) ## write the locks anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(LOCK) $(ARGS) pyproject.toml --output-file requirements/action.txt

@@ -1,79 +1,63 @@
-"""Rates with a known truth; `benchmarks/gate_simulation.py` has the large version."""
+"""Rates with a known truth; `python -m benchmarks.gate simulate` has the large version."""
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.gate.machines import MACHINES, SLOWER, Truth
+from benchmarks.gate.simulate import simulate
+from benchmarks.gate.tally import rate, with_bounds
 
 from benchgate.config import loads
 
+if TYPE_CHECKING:
+    from benchmarks.gate.build import Build
+
 BUILDS = 12
 CONFIG = loads("", "defaults")
+UNCHANGED = Truth()
 
 
-@pytest.fixture(scope="module")
-def simulation() -> dict[str, Any]:
-    script = Path(__file__).parents[2] / "benchmarks" / "gate_simulation.py"
-    return runpy.run_path(str(script))
+def builds(machine: int, truth: Truth = UNCHANGED) -> list[Build]:
+    return [simulate(MACHINES[machine], truth, CONFIG, (17, machine, i)) for i in range(BUILDS)]
 
 
-def builds(simulation: dict[str, Any], machine: int, **truth: Any) -> list[Any]:  # noqa: ANN401 - fields of Truth
-    return [
-        simulation["simulate"](
-            simulation["MACHINES"][machine], simulation["Truth"](**truth), CONFIG, (17, machine, i)
-        )
-        for i in range(BUILDS)
-    ]
-
-
-def test_clean_builds_pass_with_every_location_unchanged(simulation: dict[str, Any]) -> None:
-    clean = builds(simulation, 0)
-    assert not any(simulation["regressed"](build) for build in clean)
+def test_clean_builds_pass_with_every_location_unchanged() -> None:
+    clean = builds(0)
+    assert not any(build.regressed for build in clean)
     locations = [row for build in clean for row in build.rows if row.statistic == "p25"]
     assert sum(row.outcome == "unchanged" for row in locations) >= 0.98 * len(locations)
     assert sum(build.rounds for build in clean) / BUILDS / 10 < 12
 
 
 @pytest.mark.parametrize("machine", [1, 2, 3])
-def test_heavy_tails_drift_and_wide_spreads_raise_no_alarm(
-    simulation: dict[str, Any], machine: int
-) -> None:
-    alarms = sum(bool(simulation["regressed"](build)) for build in builds(simulation, machine))
+def test_heavy_tails_drift_and_wide_spreads_raise_no_alarm(machine: int) -> None:
+    alarms = sum(bool(build.regressed) for build in builds(machine))
     assert alarms <= 1  # at alpha itself, two or more occur in 0.6 % of trials
 
 
 @pytest.mark.parametrize("change", [0.03, 0.05])
-def test_a_change_from_one_and_a_half_margins_up_is_found_and_nothing_else(
-    simulation: dict[str, Any], change: float
-) -> None:
-    slower = builds(simulation, 0, location=change, tail=change)
-    found = sum(simulation["regressed"](build) == {"b0"} for build in slower)
-    assert found >= BUILDS - 1
+def test_a_change_from_one_and_a_half_margins_up_is_found_and_nothing_else(change: float) -> None:
+    slower = builds(0, Truth(change, change))
+    assert sum(build.regressed == {SLOWER} for build in slower) >= BUILDS - 1
 
 
 @pytest.mark.parametrize("machine", [0, 3])
-def test_looking_after_every_round_does_not_spoil_unchanged(
-    simulation: dict[str, Any], machine: int
-) -> None:
-    at_margin = builds(simulation, machine, location=0.02, tail=0.05, everywhere=True)
+def test_looking_after_every_round_does_not_spoil_unchanged(machine: int) -> None:
+    at_margin = builds(machine, Truth(0.02, 0.05, everywhere=True))
     rows = [row for build in at_margin for row in build.rows if row.ratio is not None]
     wrong = sum(row.outcome == "unchanged" for row in rows)
     assert wrong <= 0.05 * len(rows)
 
 
 @pytest.mark.parametrize(
-    ("successes", "trials", "low", "high"),
+    ("hits", "trials", "text"),
     [
-        (0, 300, 0.0, 0.012221),
-        (300, 300, 0.987779, 1.0),
-        (5, 100, 0.016432, 0.112835),
-        (1, 20, 0.001265, 0.248733),
+        (0, 300, "0 of 300: 0.00% (at most 0.99%)"),
+        (5, 100, "5 of 100: 5.00% (1.64% to 11.28%)"),
+        (20, 20, "20 of 20: 100.00% (83.16% to 100.00%)"),
     ],
 )
-def test_bounds_of_a_rate(
-    simulation: dict[str, Any], successes: int, trials: int, low: float, high: float
-) -> None:
-    assert simulation["clopper_pearson"](successes, trials) == pytest.approx((low, high), abs=1e-6)
+def test_a_rate_has_its_bounds(hits: int, trials: int, text: str) -> None:
+    assert with_bounds(rate([True] * hits + [False] * (trials - hits))) == text

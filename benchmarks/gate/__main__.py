@@ -1,0 +1,56 @@
+"""Records builds of known truth, and judges the gate by them.
+
+python -m benchmarks.gate record --budget 30m    measure what is missing
+python -m benchmarks.gate judge                  write docs/believability.md from the recordings
+python -m benchmarks.gate simulate               judge builds of simulated machines
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.gate.page import Sizes, write_page
+from benchmarks.gate.record import record
+from benchmarks.gate.simulate import simulate_all
+
+from benchgate.units import parse_duration_s
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    recording = commands.add_parser("record", help="measure what is missing")
+    recording.add_argument("--budget", default="30m", help="such as 30m or 2h")
+    judging = commands.add_parser("judge", help="write the page from the recordings")
+    simulating = commands.add_parser("simulate", help="judge builds of simulated machines")
+    simulating.add_argument("--builds", type=int, default=1000, help="clean builds per machine")
+    simulating.add_argument("--seed", type=int, default=1)
+    simulating.add_argument("--config", default="", help="TOML laid over the defaults")
+    for command in (judging, simulating):
+        command.add_argument("--processes", type=int, default=1)
+    options = parser.parse_args()
+    if options.command == "record":
+        record(parse_duration_s(options.budget), _say)
+    elif options.command == "judge":
+        write_page(Sizes(), processes=options.processes, say=_say)
+    else:
+        simulate_all(
+            options.builds,
+            config=options.config,
+            seed=options.seed,
+            processes=options.processes,
+            say=_say,
+        )
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main()

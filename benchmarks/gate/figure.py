@@ -1,0 +1,93 @@
+"""The figure of the page: false alarms against power, as an SVG that needs nothing to be shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WIDTH, _HEIGHT = 720, 420
+_LEFT, _TOP, _RIGHT, _BOTTOM = 70, 30, 250, 60
+# Okabe and Ito's colours are told apart by everybody.
+_OURS, _OTHERS = "#0072B2", "#D55E00"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A rule: the share of clean builds that it fails, and of slower ones that it finds."""
+
+    name: str
+    false_alarms: float
+    found: float
+    is_ours: bool = False
+
+
+def draw(points: Sequence[Point], title: str) -> str:
+    """Draw the points, numbered, with a list of their names beside them."""
+    parts = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+            f'font-family="sans-serif" font-size="12" role="img" aria-label="{escape(title)}">'
+        ),
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
+        *_axes(),
+        *(_mark(number, point) for number, point in enumerate(points, start=1)),
+        *(_entry(number, point) for number, point in enumerate(points, start=1)),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _x(share: float) -> float:
+    return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
+
+
+def _y(share: float) -> float:
+    return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def _axes() -> list[str]:
+    lines = []
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x, y, text = _x(tick), _y(tick), f"{tick:.0%}"
+        lines += [
+            (
+                f'<path d="M{x:.1f} {_y(0):.1f}V{_y(1):.1f}M{_x(0):.1f} {y:.1f}H{_x(1):.1f}" '
+                'stroke="#ddd" fill="none"/>'
+            ),
+            f'<text x="{x:.1f}" y="{_y(0) + 18:.1f}" text-anchor="middle">{text}</text>',
+            f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{text}</text>',
+        ]
+    middle = (_x(0) + _x(1)) / 2
+    lines.append(
+        f'<text x="{middle:.1f}" y="{_HEIGHT - 14}" text-anchor="middle">'
+        "builds that fail although nothing changed</text>"
+    )
+    turned = f"translate(18 {(_y(0) + _y(1)) / 2:.1f}) rotate(-90)"
+    lines.append(
+        f'<text transform="{turned}" text-anchor="middle">'
+        "builds with 3 % more work that are found</text>"
+    )
+    return lines
+
+
+def _mark(number: int, point: Point) -> str:
+    x, y = _x(point.false_alarms), _y(point.found)
+    colour = _OURS if point.is_ours else _OTHERS
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{colour}"/>'
+        f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" fill="white">{number}</text>'
+    )
+
+
+def _entry(number: int, point: Point) -> str:
+    y = _TOP + 22 * number
+    colour = _OURS if point.is_ours else _OTHERS
+    weight = ' font-weight="bold"' if point.is_ours else ""
+    return (
+        f'<text x="{_WIDTH - _RIGHT + 14}" y="{y}" fill="{colour}"{weight}>'
+        f"{number} {escape(point.name)}</text>"
+    )

@@ -1,0 +1,90 @@
+"""Simulated machines, whose truth is known: what no recording can give in such numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+
+BENCHMARKS = tuple(f"b{i}" for i in range(10))
+SLOWER = BENCHMARKS[0]
+TAIL_RATIO = 2.0
+LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """How the launches of one benchmark spread.
+
+    Attributes:
+        pair_spread: robust standard deviation of log(head / base) of one round.
+        tail_spread: the same of p95; None where launches have too few samples for a tail.
+        outliers: share of rounds in which one arm is interrupted, and takes 5 to 30 % longer.
+        freedom: degrees of freedom of Student's t that the noise follows; None is normal.
+        drift: standard deviation of the step from launch to launch of a random walk that
+            both arms follow; the arms of a round take turns, so half a step lies between them.
+    """
+
+    name: str
+    pair_spread: float = 0.011
+    tail_spread: float | None = 0.05
+    outliers: float = 0.02
+    freedom: float | None = None
+    drift: float = 0.0
+
+
+MACHINES = (
+    Machine("lockstep"),
+    Machine("heavy tails", freedom=2.5),
+    Machine("drifting", drift=0.01),
+    Machine("commands", pair_spread=0.035, tail_spread=None),
+    Machine("noisy Python", pair_spread=0.035),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What was done to the benchmark that may differ, as fractions.
+
+    Attributes:
+        everywhere: it was done to all of them.
+    """
+
+    location: float = 0.0
+    tail: float = 0.0
+    everywhere: bool = False
+
+
+def draw_build(machine: Machine, truth: Truth, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """Draw all launches that a build of ten benchmarks could need."""
+    unchanged = Truth()
+    return {
+        id_: _draw(machine, truth if truth.everywhere or id_ == SLOWER else unchanged, rng)
+        for id_ in BENCHMARKS
+    }
+
+
+def _draw(machine: Machine, truth: Truth, rng: np.random.Generator) -> FloatArray:
+    shape = (2, LONGEST, 2)
+    noise = rng.standard_normal(shape)
+    if machine.freedom is not None:
+        noise = rng.standard_t(machine.freedom, shape)
+    spreads = np.array([machine.pair_spread, machine.tail_spread or 0.0]) / math.sqrt(2)
+    walk = np.cumsum(machine.drift * rng.standard_normal(2 * LONGEST)).reshape(LONGEST, 2)
+    first = rng.permuted(np.tile([0, 1], (LONGEST, 1)), axis=1)
+    drift = np.take_along_axis(walk, first, axis=1).T[:, :, None]
+    logs = noise * spreads + drift
+    hit = rng.random((2, LONGEST)) < machine.outliers / 2
+    logs += (hit * rng.uniform(0.05, 0.3, hit.shape))[:, :, None]
+    values: FloatArray = np.exp(logs) * np.array([1.0, TAIL_RATIO])
+    values[1] *= 1 + np.array([truth.location, truth.tail])
+    if machine.tail_spread is None:
+        values[:, :, 1] = 0.0  # no such samples
+    else:
+        values[:, :, 1] = np.maximum(values[:, :, 1], values[:, :, 0])
+    return values

@@ -1,0 +1,117 @@
+"""The project whose builds are judged: ten kinds of real work, in a scratch repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+FOLDER = Path(__file__).parent / "ten"
+NAMES = tuple(re.findall(r'units\("(\w+)"', (FOLDER / "workloads.py").read_text(encoding="utf-8")))
+PYTHON_CONFIG = '[[benchmark]]\npython = "benchmarks"\n'
+COMMAND_CONFIG = '[[benchmark]]\nname = "program"\ncommand = "python3 command.py"\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the head does more than the base, in percent of loop units really executed.
+
+    Attributes:
+        percents: by workload.
+        command: of the program.
+    """
+
+    percents: Mapping[str, float]
+    command: float = 0.0
+
+    @property
+    def slower(self) -> list[str]:
+        """The benchmarks that got slower."""
+        functions = sorted(f"ten/{name}" for name, percent in self.percents.items() if percent)
+        return [*functions, *(["program"] if self.command else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one `benchgate check` said, and how long it took from start to end."""
+
+    exit_code: int
+    seconds: float
+    verdict: Mapping[str, Any]
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git in a scratch repository."""
+    identity = ("-c", "user.name=gate", "-c", "user.email=gate@example.org")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@contextmanager
+def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
+    """A scratch repository of one commit, with the change in the working tree."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "project"
+        shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "benchgate.toml").write_text(config, encoding="utf-8")
+        git(folder, "init", "--initial-branch=main")
+        git(folder, "add", ".")
+        git(folder, "commit", "--message=base")
+        extra = {name: percent / 100 for name, percent in change.percents.items() if percent}
+        if extra:
+            _replace(folder / "workloads.py", "EXTRA: dict[str, float] = {}", extra)
+        if change.command:
+            _replace(folder / "command.py", "EXTRA = 0.0", change.command / 100)
+        yield folder
+
+
+def _replace(path: Path, before: str, value: object) -> None:
+    text = path.read_text(encoding="utf-8")
+    if before not in text:
+        raise ValueError(f"{path.name} does not hold {before!r}")
+    name = before.split(" =", maxsplit=1)[0]
+    path.write_text(text.replace(before, f"{name} = {value!r}"), encoding="utf-8")
+
+
+def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
+    """Run `benchgate check` against HEAD, as a user would; the result is kept in `output`."""
+    command = [sys.executable, "-m", "benchgate", "check", "--against", "HEAD", "--json", "-"]
+    started = time.monotonic()
+    done = subprocess.run(
+        [*command, "--output", str(output), *options],
+        cwd=folder,
+        env={**os.environ, "CI": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    seconds = time.monotonic() - started
+    if not done.stdout:
+        raise RuntimeError(f"benchgate failed with {done.returncode}:\n{done.stderr}")
+    return Answer(done.returncode, seconds, json.loads(done.stdout))
+
+
+@contextmanager
+def burner(where: str) -> Iterator[None]:
+    """Keep a CPU busy that is not measured on ("other"), every CPU ("same"), or none ("")."""
+    cpus = sorted(os.sched_getaffinity(0)) if where else []
+    if where == "other":
+        cpus = cpus[:1]
+    with ExitStack() as stack:
+        for cpu in cpus:
+            loop = f"import os; os.sched_setaffinity(0, [{cpu}])\nwhile os.getppid() != 1: pass"
+            process = subprocess.Popen([sys.executable, "-c", loop])
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+        yield

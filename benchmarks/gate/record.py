@@ -1,0 +1,156 @@
+"""Measures builds whose truth is known, one after another, as long as the time given lasts.
+
+Every build is a real `benchgate check` in a scratch repository. What is there already is not
+measured again, so a recording can be stopped at any time and continued later.
+"""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.gate.launches import recording_of, write_recording
+from benchmarks.gate.project import (
+    COMMAND_CONFIG,
+    NAMES,
+    PYTHON_CONFIG,
+    Change,
+    burner,
+    check,
+    repository,
+)
+
+from benchgate.files import read_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+RECORDINGS = Path(__file__).parent / "recordings"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A kind of build.
+
+    Attributes:
+        name: of its folder.
+        percent: extra loop units in one workload, another one in each build; or in all of
+            them where `everywhere`.
+        is_command: a program of about 30 ms is measured instead of the ten functions.
+        burner: see `project.burner`.
+        rounds: 0 where benchgate chooses; else as many, of everything.
+        margin: of the gate.
+        builds: as many are wanted.
+        weight: how many are measured in a turn, before the next scenario has its own.
+    """
+
+    name: str
+    percent: float = 0.0
+    everywhere: bool = False
+    is_command: bool = False
+    burner: str = ""
+    rounds: int = 0
+    margin: str = "2%"
+    builds: int = 40
+    weight: int = 1
+
+    def change(self, index: int) -> Change:
+        """What the head of a build does more."""
+        if self.is_command:
+            return Change({}, command=self.percent)
+        names = NAMES if self.everywhere else (NAMES[index % len(NAMES)],)
+        return Change(dict.fromkeys(names, self.percent))
+
+    def options(self, index: int) -> list[str]:
+        """The options of `benchgate check`."""
+        fixed = ["--rounds", str(self.rounds)] if self.rounds else []
+        return [*fixed, "--margin", self.margin, "--seed", str(index + 1)]
+
+
+SESSIONS = (
+    Scenario("rounds-clean", rounds=100, builds=4),
+    *(
+        Scenario(f"rounds-{percent}", float(percent), everywhere=True, rounds=100, builds=2)
+        for percent in (2, 3, 5, 10)
+    ),
+    Scenario("rounds-clean-burner-other", burner="other", rounds=100, builds=2),
+    Scenario("rounds-clean-burner-same", burner="same", rounds=100, builds=2),
+    Scenario("rounds-3-burner-other", 3.0, everywhere=True, burner="other", rounds=100, builds=2),
+    Scenario("rounds-3-burner-same", 3.0, everywhere=True, burner="same", rounds=100, builds=2),
+)
+BUILDS = (
+    Scenario("clean", builds=300, weight=6),
+    Scenario("3", 3.0, builds=100, weight=2),
+    Scenario("clean-margin-1", margin="1%", builds=60),
+    Scenario("2-margin-1", 2.0, margin="1%", builds=60),
+    Scenario("5", 5.0),
+    Scenario("10", 10.0),
+    Scenario("clean-burner-other", burner="other"),
+    Scenario("clean-burner-same", burner="same"),
+    Scenario("3-burner-other", 3.0, burner="other"),
+    Scenario("3-burner-same", 3.0, burner="same"),
+    Scenario("command-clean", is_command=True),
+    Scenario("command-10", 10.0, is_command=True),
+)
+
+
+def record(budget_s: float, say: Callable[[str], None]) -> None:
+    """Measure what is missing, sessions first, until the time is over or nothing is missing."""
+    ends = time.monotonic() + budget_s
+    for scenario, index in plan():
+        path = place(scenario, index)
+        if path.exists():
+            continue
+        if time.monotonic() > ends:
+            say("the time is over; run it again to go on")
+            return
+        say(f"{path.parent.name} {index}: {_measure(scenario, index, path)}")
+    say("nothing is missing")
+
+
+def plan() -> Iterator[tuple[Scenario, int]]:
+    """Give what is wanted, in an order in which any beginning of it is of use."""
+    for scenarios in (SESSIONS, BUILDS):
+        done = dict.fromkeys(scenarios, 0)
+        while any(done[s] < s.builds for s in scenarios):
+            for scenario in scenarios:
+                for index in range(done[scenario], done[scenario] + scenario.weight):
+                    if index < scenario.builds:
+                        yield scenario, index
+                done[scenario] += scenario.weight
+
+
+def place(scenario: Scenario, index: int) -> Path:
+    """Where a build is kept."""
+    return RECORDINGS / scenario.name / f"{index:03}.json.gz"
+
+
+def _measure(scenario: Scenario, index: int, path: Path) -> str:
+    change = scenario.change(index)
+    config = COMMAND_CONFIG if scenario.is_command else PYTHON_CONFIG
+    with repository(change, config) as folder, tempfile.TemporaryDirectory() as temporary:
+        output = Path(temporary) / "result.json"
+        with burner(scenario.burner):
+            answer = check(folder, output, scenario.options(index))
+        result = read_result(output)
+    rows = answer.verdict["rows"]
+    about = {
+        "scenario": asdict(scenario),
+        "slower": change.slower,
+        "seed": index + 1,
+        "started": result.head.started,
+        "cpu": result.head.environment.cpu_model,
+        "load": result.head.environment.load_average,
+        "python": platform.python_version(),
+        "tool": result.tool,
+        "exit_code": answer.exit_code,
+        "seconds": round(answer.seconds, 2),
+        "outcomes": {f"{r['benchmark']} {r['statistic']}": r["outcome"] for r in rows},
+    }
+    whole = bool(scenario.rounds)
+    write_recording(path, recording_of(result, about, whole=whole))
+    return f"exit {answer.exit_code}, {answer.seconds:.1f} s"

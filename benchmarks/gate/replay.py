@@ -1,0 +1,154 @@
+"""Builds made of recorded rounds: thousands of them, judged by the gate's own code.
+
+A build draws rounds of one recorded session in random order, the same rounds for all benchmarks:
+what disturbs one often disturbs its neighbours. The benchmark that got slower takes its rounds
+from a session in which its head really did more. Half of the sessions are for tuning, half for
+judging.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from benchmarks.gate.build import run_build
+from benchmarks.gate.launches import read_recording, without_canary
+from benchmarks.gate.record import RECORDINGS
+from benchmarks.gate.rules import RULES, slower_by
+
+from benchgate.config import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from benchmarks.gate.build import Build
+
+    from benchgate.arrays import FloatArray
+
+    Recorded: TypeAlias = Callable[[str, "Half"], Sequence[Mapping[str, FloatArray]]]
+
+
+class Half(StrEnum):
+    """Which of the sessions."""
+
+    TUNING = "tuning"
+    JUDGING = "judging"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked again and again.
+
+    Attributes:
+        clean: folder of the sessions in which nothing changed.
+        slower: of those in which every head did more; "" for clean builds.
+        config: TOML laid over the defaults.
+    """
+
+    half: Half
+    clean: str = "rounds-clean"
+    slower: str = ""
+    config: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One build: what was changed, and what the gate said."""
+
+    slower: str
+    build: Build
+
+    @property
+    def is_false_alarm(self) -> bool:
+        """Whether a benchmark regressed that did not change."""
+        return bool(self.build.regressed - {self.slower})
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the changed benchmark regressed."""
+        return self.slower in self.build.regressed
+
+
+@dataclass(frozen=True, slots=True)
+class RuledBuild:
+    """One build: what was changed, and what a simple rule calls slower."""
+
+    slower: str
+    called: set[str]
+
+    @property
+    def is_false_alarm(self) -> bool:
+        """Whether something was called slower that did not change."""
+        return bool(self.called - {self.slower})
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the changed benchmark was called slower."""
+        return self.slower in self.called
+
+
+def replay(question: Question, builds: int, *, seed: int, processes: int) -> list[Replayed]:
+    """Judge as many builds."""
+    with ProcessPoolExecutor(processes) as pool:
+        return list(pool.map(partial(_one, question, seed), range(builds), chunksize=16))
+
+
+def _one(question: Question, seed: int, index: int) -> Replayed:
+    rng = np.random.default_rng((seed, index))
+    slower, drawn = _draw(question, sessions, rng, index)
+    return Replayed(slower, run_build(drawn, loads(question.config, "replay")))
+
+
+def _draw(
+    question: Question, recorded: Recorded, rng: np.random.Generator, index: int
+) -> tuple[str, dict[str, FloatArray]]:
+    """Draw the rounds of a build: the benchmark that changed, and the arrays of all."""
+    drawn = _shuffled(recorded(question.clean, question.half), rng)
+    if not question.slower:
+        return "", drawn
+    changed = _shuffled(recorded(question.slower, question.half), rng)
+    slower = sorted(changed)[index % len(changed)]
+    return slower, {**drawn, slower: changed[slower]}
+
+
+def _shuffled(
+    recorded: Sequence[Mapping[str, FloatArray]], rng: np.random.Generator
+) -> dict[str, FloatArray]:
+    session = recorded[int(rng.integers(len(recorded)))]
+    order = rng.permutation(next(iter(session.values())).shape[1])
+    return {id_: values[:, order] for id_, values in session.items()}
+
+
+def _paths(name: str, half: Half) -> list[Path]:
+    paths = sorted((RECORDINGS / name).glob("*.json.gz"))
+    chosen = paths[0::2] if half is Half.TUNING else paths[1::2]
+    if not chosen:
+        raise FileNotFoundError(f"no {half} session in {RECORDINGS / name}: record some")
+    return chosen
+
+
+@lru_cache
+def sessions(name: str, half: Half) -> tuple[Mapping[str, FloatArray], ...]:
+    """Give p25 and p95 of the launches of each session of a half, without the canary."""
+    return tuple(without_canary(read_recording(path).statistics) for path in _paths(name, half))
+
+
+@lru_cache
+def samples_of(name: str, half: Half) -> tuple[Mapping[str, FloatArray], ...]:
+    """Give all samples of the launches of each session of a half, without the canary."""
+    return tuple(without_canary(read_recording(path).samples) for path in _paths(name, half))
+
+
+def replay_rules(question: Question, builds: int, *, seed: int) -> dict[str, list[RuledBuild]]:
+    """Ask each of the simple rules about as many builds, drawn in the same way."""
+    answers: dict[str, list[RuledBuild]] = {name: [] for name in RULES}
+    for index in range(builds):
+        slower, drawn = _draw(question, samples_of, np.random.default_rng((seed, index)), index)
+        for name, rule in RULES.items():
+            answers[name].append(RuledBuild(slower, slower_by(rule, drawn)))
+    return answers

@@ -1,0 +1,49 @@
+"""What many builds have in common: rates with their bounds, rounds, and what became of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from validation.rates import Rate
+
+from benchgate.model.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from benchmarks.gate.build import Build
+
+CONFIDENCE = 0.95
+
+
+def rate(hits: Iterable[bool]) -> Rate:
+    """Count the hits."""
+    seen = list(hits)
+    return Rate(sum(seen), len(seen))
+
+
+def with_bounds(found: Rate) -> str:
+    """Write a rate with its exact bounds: "0 of 300: 0.0 % (at most 1.0 %)"."""
+    low, high = found.bounds(CONFIDENCE)
+    share = f"{found.hits} of {found.trials:,}: {found.hits / found.trials:.2%}"
+    if not found.hits:
+        # All of the error on one side: the bound of a rate that never showed.
+        return f"{share} (at most {1 - 0.05 ** (1 / found.trials):.2%})"
+    return f"{share} ({low:.2%} to {high:.2%})"
+
+
+def share(builds: Sequence[Build], statistic: str, outcome: Outcome) -> float | None:
+    """Give how many of the rows of a statistic came out so; None where none was tested."""
+    tested = [
+        row.outcome is outcome
+        for build in builds
+        for row in build.rows
+        if row.statistic == statistic and row.outcome is not Outcome.NOT_TESTED
+    ]
+    return sum(tested) / len(tested) if tested else None
+
+
+def rounds_each(builds: Sequence[Build]) -> float:
+    """Give how many rounds a benchmark took on average."""
+    benchmarks = [len({row.benchmark for row in build.rows}) for build in builds]
+    return sum(build.rounds for build in builds) / sum(benchmarks)
