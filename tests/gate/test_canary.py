@@ -69,6 +69,7 @@ def test_a_disturbance_takes_the_belief_from_changes(
     assert "canary" in found.rows[0].notes[0]
     assert "+5.0 %" in found.warnings[0]
     assert found.base_benchmarks == 2
+    assert found.doubted == (change > 0)
 
 
 def test_a_quiet_canary_is_not_mentioned(
@@ -81,3 +82,4 @@ def test_a_quiet_canary_is_not_mentioned(
     found = judged(base, head, '[gate]\nstatistics = ["p25"]')
     assert [row.outcome for row in found.rows] == [Outcome.REGRESSED]
     assert found.warnings == ()
+    assert not found.doubted

@@ -108,3 +108,20 @@ def test_a_benchmark_counts_once_however_many_rows_were_compared() -> None:
     both = [Row("a", Outcome.UNCHANGED, statistic="p25"), tail]
     assert compared_benchmarks([*both, Row("b", Outcome.NOT_TESTED)]) == 1
     assert compared_benchmarks([]) == 0
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "fail_on", "expected"),
+    [
+        (["unchanged", "inconclusive"], DEFAULT, (NONE, 4)),
+        (["inconclusive", "failed"], DEFAULT, (FAIL, 5)),
+        (["inconclusive"], ("failed",), (PASS, 0)),
+    ],
+)
+def test_a_regression_in_doubt_is_no_pass(
+    outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
+) -> None:
+    found = conclude(
+        rows(*outcomes), fail_on=fail_on, min_compared=0, advisory_fails=False, doubted=True
+    )
+    assert found == expected

@@ -87,6 +87,7 @@ def make_verdict(judged: Judged, config: Config) -> Verdict:
         fail_on=gate.fail_on,
         min_compared=min_compared,
         advisory_fails=config.baseline.advisory_fails,
+        doubted=judgement.doubted,
     )
     verdict = Verdict(
         decision=decision,

@@ -24,12 +24,14 @@ def conclude(
     fail_on: Collection[str],
     min_compared: int,
     advisory_fails: bool,
+    doubted: bool = False,
 ) -> tuple[Decision, int]:
     """Give the decision and its exit code.
 
     A regression outranks a failed benchmark, and that everything else: it is what people came
     for. Advisory rows never fail a build unless `advisory_fails`; but a change that they
-    suggest leaves the suite without a verdict, because it cannot be called a pass.
+    suggest leaves the suite without a verdict, because it cannot be called a pass. Neither can
+    a run in which a regression was found and is `doubted`: it has to be measured again.
     """
     all_rows = list(rows)
     binding = [row for row in all_rows if advisory_fails or not row.advisory]
@@ -45,6 +47,8 @@ def conclude(
             return decision, code
     compared = compared_benchmarks(all_rows)
     if compared == 0 or compared < min_compared:
+        return Decision.NO_VERDICT, NO_VERDICT
+    if doubted and Outcome.REGRESSED in fail_on:
         return Decision.NO_VERDICT, NO_VERDICT
     if any(row.outcome is Outcome.REGRESSED and row.advisory for row in all_rows):
         return Decision.NO_VERDICT, PASS

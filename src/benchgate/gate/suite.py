@@ -55,6 +55,7 @@ class Judgement:
     """All rows, unsorted, and what each tested row still needs.
 
     Attributes:
+        doubted: whether a regression was found that a disturbance makes unbelievable.
         evidence: what the rows rest on that have a statistic of launches.
     """
 
@@ -62,6 +63,7 @@ class Judgement:
     needs: tuple[Need, ...] = ()
     warnings: tuple[str, ...] = ()
     base_benchmarks: int = 0
+    doubted: bool = False
     evidence: tuple[Evidence, ...] = field(default=(), compare=False)
 
 
@@ -87,6 +89,7 @@ def judge(
         evidences += sampled
     tested, needs = _judge_rows(evidences, config, waves if paired else None)
     warning = _disturbance(base, head, config) if paired else None
+    doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
         tested = [_doubted(row, warning) for row in tested]
     return Judgement(
@@ -94,6 +97,7 @@ def judge(
         tuple(needs),
         (warning,) if warning else (),
         sum(1 for b in base.benchmarks if not is_canary(b)),
+        doubted,
         tuple(evidences),
     )
 
