@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from benchgate.interval import Interval
 from benchgate.model.codec import STATISTICS_SCHEMA, encode_statistics, statistics_schema
 from benchgate.model.environment import Environment
+from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Better, Kind, Source
 from benchgate.model.statistics import (
     BetweenLaunches,
     Failure,
-    Grid,
-    GridCell,
-    GridPair,
     Mean,
     Needed,
     Quantile,

@@ -8,11 +8,11 @@ import pytest
 from tests.report.conftest import printed
 from tests.report.described import MATTERS, MATTERS_NOT
 
-from benchgate.model.statistics import GridCell, GridPair
+from benchgate.model.grid import GridCell, GridPair
 from benchgate.report.grid import print_grid
 
 if TYPE_CHECKING:
-    from benchgate.model.statistics import Grid
+    from benchgate.model.grid import Grid
 
 TITLE = "not told apart"
 

@@ -14,7 +14,7 @@ from benchgate.stats.moments import moments
 from benchgate.stats.outliers import trim
 
 if TYPE_CHECKING:
-    from benchgate.stats.interval import Interval
+    from benchgate.interval import Interval
 
 whole = st.lists(st.integers(-100, 100), min_size=2, max_size=30)
 positive = st.lists(st.integers(1, 100), min_size=3, max_size=30)

@@ -14,7 +14,7 @@ from benchgate.stats.location import location_interval
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
-    from benchgate.stats.interval import Interval
+    from benchgate.interval import Interval
 
 times = st.lists(st.floats(1e-9, 1e9), min_size=2, max_size=40)
 

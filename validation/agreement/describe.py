@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchgate.arrays import FloatArray
-    from benchgate.stats.interval import Interval
+    from benchgate.interval import Interval
 
 SIZES = (2, 3, 5, 10, 30, 100, 500)
 CONFIDENCE = 0.95

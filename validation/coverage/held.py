@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchgate.arrays import BoolArray
-    from benchgate.stats.interval import Interval
+    from benchgate.interval import Interval
 
 CONFIDENCE = 0.95
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from scipy.special import stdtrit
 
+from benchgate.interval import Interval
 from benchgate.stats.autocorrelation import corrected_sem
-from benchgate.stats.interval import Interval
 from benchgate.stats.intervals import log_mean_interval, mean_interval, trimmed_mean_interval
 from benchgate.stats.outliers import OutlierMode, trim
 from validation import data

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.describe.series import finite_ratio, launch_values
+from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.result import Kind
-from benchgate.model.statistics import Grid, GridCell, GridPair
 from benchgate.stats.groups import kruskal_wallis, pairwise
 
 if TYPE_CHECKING:

@@ -15,7 +15,13 @@ from benchgate.stats.components import variance_components
 from benchgate.stats.intervals import mean_interval
 from benchgate.stats.location import location_interval
 from benchgate.stats.moments import moments
-from benchgate.stats.power import detectable_ratio_two_sample, launches_to_detect, least_launches
+from benchgate.stats.power import (
+    MOST_COUNTED,
+    detectable_ratio_two_sample,
+    launches_to_detect,
+    least_launches,
+)
+from benchgate.stats.scaling import finite_exp
 from benchgate.stats.spread import robust_spread
 from benchgate.stats.warmup import trend_p
 
@@ -27,9 +33,7 @@ if TYPE_CHECKING:
 LEAST_SAMPLES = 10
 """Neighbours of fewer samples are too few to correlate."""
 
-_MOST_NEEDED = 1000
 _CHANGES = (0.01, 0.02, 0.05, 0.1)
-_LARGEST_LOG = 709.0
 
 
 def within_launch(launches: Sequence[FloatArray]) -> WithinLaunch | None:
@@ -79,18 +83,17 @@ def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach |
         # Of values as far apart as floats can be it is infinite.
         detectable = min(detectable, sys.float_info.max)
     needed = tuple(
-        Needed(change, count if count <= _MOST_NEEDED else None)
+        Needed(change, count if count <= MOST_COUNTED else None)
         for change in _CHANGES
         for count in (
             int(
                 launches_to_detect(
-                    spread, 1 + change, alpha, power, _MOST_NEEDED, test="mann-whitney"
+                    spread, 1 + change, alpha, power, MOST_COUNTED, test="mann-whitney"
                 )[0]
             ),
         )
     )
-    spread_ratio = math.expm1(min(float(spread[0]), _LARGEST_LOG))
-    return Reach(spread_ratio, alpha, power, detectable, needed)
+    return Reach(finite_exp(float(spread[0])) - 1, alpha, power, detectable, needed)
 
 
 def _mean(values: FloatArray, confidence: float, *, seed: int) -> Mean:

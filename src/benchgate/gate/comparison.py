@@ -20,6 +20,7 @@ from benchgate.stats.mannwhitney import (
 )
 from benchgate.stats.multiplicity import benjamini_hochberg
 from benchgate.stats.power import (
+    MOST_COUNTED,
     detectable_ratio,
     detectable_ratio_two_sample,
     launches_to_detect,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from benchgate.stats.ttest import TTest
 
 _TAIL = 0.95
-_MOST_NEEDED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def _power(
             1 + evidence.margin,
             level,
             power,
-            _MOST_NEEDED,
+            MOST_COUNTED,
             test="wilcoxon" if evidence.paired else "mann-whitney",
         )[0]
     )
@@ -246,6 +246,6 @@ def _power(
     few = "too few launches: a change of any size leaves p above alpha shared by all rows"
     return (
         ratio if seen else None,
-        needed if needed <= _MOST_NEEDED else None,
+        needed if needed <= MOST_COUNTED else None,
         () if least_p <= level else (few,),
     )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from benchgate.model.codec_environment import EnvironmentRecord
+from benchgate.model.codec_source import SourceRecord
 from benchgate.model.codec_types import (
     Count,
     IntervalRecord,
@@ -18,7 +19,6 @@ from benchgate.model.codec_types import (
     Redact,
     Text,
 )
-from benchgate.model.codec_verdict import SourceRecord
 from benchgate.model.result import Better, Kind
 from benchgate.model.statistics import ResultStatistics
 

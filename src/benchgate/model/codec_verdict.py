@@ -9,6 +9,7 @@ from pydantic import FailFast, Field, model_validator
 from benchgate.model.codec_comparison import ComparisonRecord
 from benchgate.model.codec_document import Format
 from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_timer
+from benchgate.model.codec_source import SourceRecord
 from benchgate.model.codec_types import (
     Count,
     Name,
@@ -20,7 +21,7 @@ from benchgate.model.codec_types import (
     Word,
     misplaced,
 )
-from benchgate.model.result import Better, Source, Tier
+from benchgate.model.result import Better, Tier
 from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
 
 VERDICT_SCHEMA: Final = 2
@@ -29,24 +30,6 @@ VERDICT_SCHEMA: Final = 2
 1: the first.
 2: rows have a `detail`; the environment has `timer_cost_ns` and `timer_resolution_ns`.
 """
-
-
-class SourceRecord(Record):
-    """The code of one arm; `why` says why a base was chosen."""
-
-    sha: Text | None
-    ref: Text | None
-    dirty: bool
-    why: Text
-
-    @classmethod
-    def of(cls, source: Source) -> Self:
-        """What is written of a source."""
-        return cls(sha=source.sha, ref=source.ref, dirty=source.dirty, why=source.why)
-
-    def code(self) -> Source:
-        """What was read."""
-        return Source(self.sha, self.ref, self.dirty, self.why)
 
 
 class BaseRecord(SourceRecord):

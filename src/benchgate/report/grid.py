@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchgate.model.statistics import Grid, GridPair
+    from benchgate.model.grid import Grid, GridPair
 
 _ALPHA = 0.05
 # There are as many as the square of the cells; a pipe gets all of them for grep.

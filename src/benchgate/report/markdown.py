@@ -51,7 +51,8 @@ def _blocks(verdict: VerdictView) -> Iterator[str]:
         yield _folded("How each row was decided", f"{_LEGEND}\n\n{_evidence(verdict.rows)}")
     for row in verdict.rows:
         if row.detail:
-            yield _folded(html_text(row.detail.title), _detail(row.detail))
+            body = _detail(row.detail, verdict.interval_title)
+            yield _folded(html_text(row.detail.title), body)
     yield f"<sub>{prose(verdict.last_line)}</sub>"
 
 
@@ -100,20 +101,18 @@ def _reasons(row: RowView) -> tuple[str, ...]:
     return (_name(row), prose(row.statistic), *map(prose, texts))
 
 
-def _detail(detail: ComparisonView) -> str:
+def _detail(detail: ComparisonView, interval_title: str) -> str:
+    name, estimate, _, method = RATIO_TITLES
+    ratios = {name: "---", estimate: "--:", interval_title: "--:", method: "---"}
+    tests = {title: "--:" if index else "---" for index, title in enumerate(TEST_TITLES)}
     facts = "\n".join(f"- **{prose(label)}**: {prose(text)}" for label, text in detail.facts)
     return "\n\n".join(
         (
-            _table(_aligned(RATIO_TITLES), [tuple(map(prose, line)) for line in detail.ratios]),
-            _table(_aligned(TEST_TITLES), [tuple(map(prose, line)) for line in detail.tests]),
+            _table(ratios, [tuple(map(prose, line)) for line in detail.ratios]),
+            _table(tests, [tuple(map(prose, line)) for line in detail.tests]),
             facts,
         )
     )
-
-
-def _aligned(titles: Sequence[str]) -> Mapping[str, str]:
-    """Names to the left, numbers to the right."""
-    return {title: "---" if title in {titles[0], "method"} else "--:" for title in titles}
 
 
 def _table(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> str:

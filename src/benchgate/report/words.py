@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from benchgate.model.environment import Environment
+    from benchgate.model.grid import Grid
     from benchgate.model.result import Source
-    from benchgate.model.statistics import Grid, SeriesStatistics
+    from benchgate.model.statistics import SeriesStatistics
     from benchgate.model.verdict import Row
 
 _STATISTICS = {
@@ -54,14 +55,13 @@ def value(row: Row, number: float | None) -> str:
     """A value in the row's unit; "" where there is none."""
     if number is None or not math.isfinite(number):
         return ""
-    display_unit = row.display_unit if row.display_unit in TIME_UNITS else None
-    return format_value(number, plain_line(row.unit), display_unit)
+    return series_value(row, number)
 
 
-def series_value(series: SeriesStatistics | Grid, number: float) -> str:
-    """A value in the unit of a series."""
-    display_unit = series.display_unit if series.display_unit in TIME_UNITS else None
-    return format_value(number, plain_line(series.unit), display_unit)
+def series_value(of: Row | SeriesStatistics | Grid, number: float) -> str:
+    """A finite value in the unit of what it is of."""
+    display_unit = of.display_unit if of.display_unit in TIME_UNITS else None
+    return format_value(number, plain_line(of.unit), display_unit)
 
 
 def change(row: Row) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from benchgate.interval import Interval
 from benchgate.stats.checks import require_fraction, require_vector
-from benchgate.stats.interval import Interval
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.resampling import RESAMPLES, Pool, blocks, generator
 from benchgate.stats.scaling import binary_scaled

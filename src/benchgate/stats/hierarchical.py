@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.interval import Interval
 from benchgate.stats.bootstrap import percentile_interval
 from benchgate.stats.checks import LARGEST, require_fraction
-from benchgate.stats.interval import Interval
 from benchgate.stats.quantiles import nearest_rank, quantile_rank
 from benchgate.stats.resampling import RESAMPLES, Pool, blocks, generator
 

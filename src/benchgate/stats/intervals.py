@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
+from benchgate.interval import Interval
 from benchgate.stats.checks import require_fraction, require_vector
-from benchgate.stats.interval import Interval
 from benchgate.stats.moments import moments
 from benchgate.stats.outliers import winsorized_sem
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.interval import Interval
 from benchgate.stats.bootstrap import bootstrap_interval
 from benchgate.stats.checks import LARGEST, require_vector
-from benchgate.stats.interval import Interval
 from benchgate.stats.intervals import log_mean_interval
 from benchgate.stats.scaling import binary_scaled
 

@@ -15,6 +15,9 @@ from benchgate.stats.spread import require_launches
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray, IntArray
 
+MOST_COUNTED = 1000
+"""As many launches are worth counting to; nobody takes more."""
+
 Test: TypeAlias = Literal["wilcoxon", "mann-whitney"]
 
 

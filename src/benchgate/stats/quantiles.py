@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
+from benchgate.interval import Interval
 from benchgate.stats.checks import require_finite, require_fraction, require_vector
-from benchgate.stats.interval import Interval
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

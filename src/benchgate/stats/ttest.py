@@ -18,7 +18,7 @@ from benchgate.stats.moments import moments
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
-    from benchgate.stats.interval import Interval
+    from benchgate.interval import Interval
 
 _ONE_LAUNCH = "one launch: no spread between launches; take at least 2 of each arm"
 _NO_SPREAD = "no spread between launches: nothing to judge their difference by"
