@@ -5,6 +5,7 @@ Properties are checked however slow the machine is.
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 settings.register_profile("any speed", deadline=None)
 settings.load_profile("any speed")
+
+# A shell's background job is started with Ctrl-C ignored, and all that it starts would be, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
