@@ -19,22 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 FOLDER = Path(__file__).parent / "ten"
-NAMES = tuple(re.findall(r'units\("(\w+)"', (FOLDER / "workloads.py").read_text(encoding="utf-8")))
+_WORKLOADS = (FOLDER / "workloads.py").read_text(encoding="utf-8")
+NAMES = tuple(re.findall(r'^    "(\w+)",$', _WORKLOADS, re.MULTILINE))
 PYTHON_CONFIG = '[[benchmark]]\npython = "benchmarks"\n'
 COMMAND_CONFIG = '[[benchmark]]\nname = "program"\ncommand = "python3 command.py"\n'
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the head does more than the base, in percent of loop units really executed.
+    """What the head does more than the base, in percent of loop units really executed, up to 99.
 
     Attributes:
         percents: by workload.
         command: of the program.
     """
 
-    percents: Mapping[str, float]
-    command: float = 0.0
+    percents: Mapping[str, int]
+    command: int = 0
 
     @property
     def slower(self) -> list[str]:
@@ -68,20 +69,22 @@ def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
         git(folder, "init", "--initial-branch=main")
         git(folder, "add", ".")
         git(folder, "commit", "--message=base")
-        extra = {name: percent / 100 for name, percent in change.percents.items() if percent}
-        if extra:
-            _replace(folder / "workloads.py", "EXTRA: dict[str, float] = {}", extra)
-        if change.command:
-            _replace(folder / "command.py", "EXTRA = 0.0", change.command / 100)
+        percents = [change.percents.get(name, 0) for name in NAMES]
+        _replace(folder / "workloads.py", _percents([0] * len(NAMES)), _percents(percents))
+        _replace(folder / "command.py", _percents([0]), _percents([change.command]))
         yield folder
 
 
-def _replace(path: Path, before: str, value: object) -> None:
+def _percents(values: Sequence[int]) -> str:
+    """The line that says them, as long for all values: both arms have the same layout."""
+    return f'PERCENTS = "{" ".join(f"{value:02}" for value in values)}"'
+
+
+def _replace(path: Path, before: str, after: str) -> None:
     text = path.read_text(encoding="utf-8")
     if before not in text:
-        raise ValueError(f"{path.name} does not hold {before!r}")
-    name = before.split(" =", maxsplit=1)[0]
-    path.write_text(text.replace(before, f"{name} = {value!r}"), encoding="utf-8")
+        raise ValueError(f"{path.name} does not hold {before}")
+    path.write_text(text.replace(before, after), encoding="utf-8")
 
 
 def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:

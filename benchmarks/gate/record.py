@@ -49,7 +49,7 @@ class Scenario:
     """
 
     name: str
-    percent: float = 0.0
+    percent: int = 0
     everywhere: bool = False
     is_command: bool = False
     burner: str = ""
@@ -74,27 +74,27 @@ class Scenario:
 SESSIONS = (
     Scenario("rounds-clean", rounds=100, builds=4),
     *(
-        Scenario(f"rounds-{percent}", float(percent), everywhere=True, rounds=100, builds=2)
+        Scenario(f"rounds-{percent}", percent, everywhere=True, rounds=100, builds=2)
         for percent in (2, 3, 5, 10)
     ),
     Scenario("rounds-clean-burner-other", burner="other", rounds=100, builds=2),
     Scenario("rounds-clean-burner-same", burner="same", rounds=100, builds=2),
-    Scenario("rounds-3-burner-other", 3.0, everywhere=True, burner="other", rounds=100, builds=2),
-    Scenario("rounds-3-burner-same", 3.0, everywhere=True, burner="same", rounds=100, builds=2),
+    Scenario("rounds-3-burner-other", 3, everywhere=True, burner="other", rounds=100, builds=2),
+    Scenario("rounds-3-burner-same", 3, everywhere=True, burner="same", rounds=100, builds=2),
 )
 BUILDS = (
     Scenario("clean", builds=300, weight=6),
-    Scenario("3", 3.0, builds=100, weight=2),
+    Scenario("3", 3, builds=100, weight=2),
     Scenario("clean-margin-1", margin="1%", builds=60),
-    Scenario("2-margin-1", 2.0, margin="1%", builds=60),
-    Scenario("5", 5.0),
-    Scenario("10", 10.0),
+    Scenario("2-margin-1", 2, margin="1%", builds=60),
+    Scenario("5", 5),
+    Scenario("10", 10),
     Scenario("clean-burner-other", burner="other"),
     Scenario("clean-burner-same", burner="same"),
-    Scenario("3-burner-other", 3.0, burner="other"),
-    Scenario("3-burner-same", 3.0, burner="same"),
+    Scenario("3-burner-other", 3, burner="other"),
+    Scenario("3-burner-same", 3, burner="same"),
     Scenario("command-clean", is_command=True),
-    Scenario("command-10", 10.0, is_command=True),
+    Scenario("command-10", 10, is_command=True),
 )
 
 

@@ -5,7 +5,21 @@ import json
 import re
 import sqlite3
 
-EXTRA: dict[str, float] = {}
+NAMES = (
+    "parse_json",
+    "sort",
+    "match",
+    "fill_dict",
+    "hash_blocks",
+    "query",
+    "format_lines",
+    "sum_floats",
+    "count_words",
+    "add_points",
+)
+# As long whatever it says: one more object in memory can make another workload 6 % slower.
+PERCENTS = "00 00 00 00 00 00 00 00 00 00"
+EXTRA = dict(zip(NAMES, map(int, PERCENTS.split()), strict=True))
 
 _DOCUMENT = '{"id": 7, "tags": ["a", "b"], "owner": {"name": "someone", "score": 1.5}}'
 _NUMBERS = [(i * 7919) % 1009 for i in range(40)]
@@ -30,7 +44,7 @@ class Point:
 
 
 def units(name: str, count: int) -> int:
-    return count + round(count * EXTRA.get(name, 0.0))
+    return count + count * EXTRA[name] // 100
 
 
 def parse_json() -> None:
