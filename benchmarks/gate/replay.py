@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from benchmarks.gate.build import Build
-
     from benchgate.arrays import FloatArray
+    from benchgate.gate.replay import Build
 
     Recorded: TypeAlias = Callable[[str, "Half"], Sequence[Mapping[str, FloatArray]]]
 

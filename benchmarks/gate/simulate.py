@@ -19,10 +19,10 @@ from benchgate.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from benchmarks.gate.build import Build
     from benchmarks.gate.machines import Machine
 
     from benchgate.config import Config
+    from benchgate.gate.replay import Build
 
 
 def simulate(machine: Machine, truth: Truth, config: Config, seed: tuple[int, ...]) -> Build:

@@ -11,7 +11,7 @@ from benchgate.model.verdict import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchmarks.gate.build import Build
+    from benchgate.gate.replay import Build
 
 CONFIDENCE = 0.95
 

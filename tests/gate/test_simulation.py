@@ -12,7 +12,7 @@ from benchmarks.gate.tally import rate, with_bounds
 from benchgate.config import loads
 
 if TYPE_CHECKING:
-    from benchmarks.gate.build import Build
+    from benchgate.gate.replay import Build
 
 BUILDS = 12
 CONFIG = loads("", "defaults")

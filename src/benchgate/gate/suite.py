@@ -25,7 +25,7 @@ from benchgate.model.verdict import Classical, Outcome, Row
 from benchgate.units import format_change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from benchgate.config import Config, RowPolicy
     from benchgate.gate.evidence import Evidence
@@ -76,17 +76,7 @@ def judge(
         paired: the runs were measured in turn, so that launches of the same round belong together.
         waves: the procedure that chose the rounds; None when all were measured regardless.
     """
-    pairs = pair(
-        [b for b in base.benchmarks if not is_canary(b)],
-        [b for b in head.benchmarks if not is_canary(b)],
-        config.aliases,
-    )
-    rows: list[Row] = []
-    evidences: list[Evidence] = []
-    for one in pairs:
-        untested, sampled = _compare(one, config, paired=paired)
-        rows += untested
-        evidences += sampled
+    rows, evidences = gather_rows(base, head, config, paired=paired)
     tested, needs = _judge_rows(evidences, config, waves if paired else None)
     warning = _disturbance(base, head, config) if paired else None
     doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
@@ -100,6 +90,32 @@ def judge(
         doubted,
         tuple(evidences),
     )
+
+
+def gather_rows(
+    base: Run, head: Run, config: Config, *, paired: bool
+) -> tuple[list[Row], list[Evidence]]:
+    """Give the rows that need no test, and the evidence of those that do."""
+    pairs = pair(
+        [b for b in base.benchmarks if not is_canary(b)],
+        [b for b in head.benchmarks if not is_canary(b)],
+        config.aliases,
+    )
+    rows: list[Row] = []
+    evidences: list[Evidence] = []
+    for one in pairs:
+        untested, sampled = _compare(one, config, paired=paired)
+        rows += untested
+        evidences += sampled
+    return rows, evidences
+
+
+def needs_of(evidences: Iterable[Evidence], findings: Iterable[Finding]) -> list[Need]:
+    """Say what each row still needs."""
+    return [
+        Need(evidence.pair.id, finding.stage, _width(finding))
+        for evidence, finding in zip(evidences, findings, strict=True)
+    ]
 
 
 def _compare(one: Pair, config: Config, *, paired: bool) -> tuple[list[Row], list[Evidence]]:
@@ -178,11 +194,7 @@ def _judge_rows(
         else:
             row = tested_row(evidence, found, beside[index], gate.confidence)
             rows.append(_classically(row) if gate.rule == "classical" else row)
-    needs = [
-        Need(evidences[i].pair.id, finding.stage, _width(finding))
-        for i, finding in by_index.items()
-    ]
-    return rows, needs
+    return rows, needs_of(chosen, findings)
 
 
 def _classical(evidences: Sequence[Evidence], *, raw: bool) -> list[Classical]:

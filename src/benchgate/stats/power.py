@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -80,8 +81,7 @@ def launches_needed(
     wanted = _one_or_each("half_width", half_width, spread)
     require_fraction("confidence", confidence)
     require_launches(limit)
-    n = np.arange(2, limit + 1)
-    return _least_n(spread, _t(n - 1, (1 - confidence) / 2) / np.sqrt(n), wanted, 2)
+    return _least_n(spread, _half_widths(confidence, limit), wanted, 2)
 
 
 def launches_to_detect(
@@ -170,6 +170,15 @@ def _t(df: IntArray | int, upper: float) -> FloatArray:
     """What Student's t exceeds with probability `upper`."""
     # From the lower tail, which keeps its digits; stdtrit goes astray below 1e-200.
     return -np.asarray(stdtrit(df, max(upper, 1e-200)), dtype=np.float64)
+
+
+@lru_cache(maxsize=16)
+def _half_widths(confidence: float, limit: int) -> FloatArray:
+    """Half the t interval's width with 2, 3, ..., `limit` launches, in spreads."""
+    n = np.arange(2, limit + 1)
+    widths: FloatArray = _t(n - 1, (1 - confidence) / 2) / np.sqrt(n)
+    widths.flags.writeable = False
+    return widths
 
 
 def _least_n(

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchgate.config import loads
+from benchgate.gate.findings import Stage
+from benchgate.gate.replay import replay
+from benchgate.gate.suite import gather_rows
+from benchgate.model.environment import Environment
+from benchgate.model.result import Run, Source
+from benchgate.model.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.evidence import Evidence
+    from benchgate.gate.suite import Judgement
+    from benchgate.gate.waves import WaveSettings
+    from benchgate.model.result import BenchmarkResult
+
+P25 = '[gate]\nstatistics = ["p25"]'
+
+
+@pytest.fixture
+def evidence_of(bench: Callable[..., BenchmarkResult]) -> Callable[..., list[Evidence]]:
+    """Make rows by the head's values of each benchmark; the base is 1."""
+
+    def make(values: Mapping[str, Sequence[float]], toml: str = P25) -> list[Evidence]:
+        arms = [
+            [bench(id_, x, samples=40) for id_, x in of_arm.items()]
+            for of_arm in ({id_: np.ones(len(x)).tolist() for id_, x in values.items()}, values)
+        ]
+        runs = [Run(Source(), "", Environment(), tuple(arm)) for arm in arms]
+        return gather_rows(runs[0], runs[1], loads(toml, "test.toml"), paired=True)[1]
+
+    return make
+
+
+def test_each_benchmark_gets_the_rounds_that_it_needs(
+    evidence_of: Callable[..., list[Evidence]],
+    heads: Callable[..., FloatArray],
+    waves: WaveSettings,
+) -> None:
+    values = {"quiet": heads(30), "slow": heads(30, 0.05), "hopeless": heads(30, 0.0, 0.4)}
+    build = replay(evidence_of(values), waves, 0.95)
+    assert [(row.benchmark, row.outcome) for row in build.rows] == [
+        ("quiet", Outcome.UNCHANGED),
+        ("slow", Outcome.REGRESSED),
+        ("hopeless", Outcome.INCONCLUSIVE),
+    ]
+    assert build.regressed == {"slow"}
+    assert build.rounds == 7 + 17 + 10
+    assert build.most_rounds == 17
+    assert build.unfinished == ()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_ends_where_the_gate_sees_nothing_left_to_measure(
+    seed: int,
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgement],
+    evidence_of: Callable[..., list[Evidence]],
+    waves: WaveSettings,
+) -> None:
+    head = np.random.default_rng(seed).lognormal(0.02, 0.02, 40)
+    build = replay(evidence_of({"b": head.tolist()}), waves, 0.95)
+    stages, rows = [], []
+    for rounds in range(waves.screen_rounds, build.rounds + 1):
+        arms = [[bench("b", x[:rounds].tolist(), samples=40)] for x in (np.ones(40), head)]
+        judgement = judged(*arms, P25)
+        stages.append(judgement.needs[0].stage)
+        rows.append(judgement.rows[0])
+    assert [stage is Stage.DONE for stage in stages] == [False] * (len(stages) - 1) + [True]
+    (replayed,) = build.rows
+    assert (replayed.outcome, replayed.ratio) == (rows[-1].outcome, rows[-1].ratio)
+
+
+def test_rounds_may_run_out(
+    evidence_of: Callable[..., list[Evidence]],
+    heads: Callable[..., FloatArray],
+    waves: WaveSettings,
+) -> None:
+    build = replay(evidence_of({"slow": heads(11, 0.05), "short": heads(3)}), waves, 0.95)
+    assert build.unfinished == ("slow", "short")
+    assert (build.rounds, build.most_rounds) == (14, 11)
+    assert not build.regressed
+
+
+def test_what_cannot_be_tested_is_a_row_all_the_same(
+    evidence_of: Callable[..., list[Evidence]], waves: WaveSettings
+) -> None:
+    (row,) = replay(evidence_of({"b": [0.0] * 9}), waves, 0.95).rows
+    assert (row.outcome, row.ratio) == (Outcome.NOT_TESTED, None)
+
+
+def test_a_build_of_nothing_has_no_rows(waves: WaveSettings) -> None:
+    build = replay([], waves, 0.95)
+    assert (build.rows, build.rounds, build.most_rounds) == ((), 0, 0)
