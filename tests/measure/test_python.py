@@ -16,6 +16,7 @@ from benchgate.errors import UsageError
 from benchgate.measure.affinity import supports_pinning
 from benchgate.measure.benchfiles import PythonSpec
 from benchgate.measure.engine import Arm, ArmName, Observation
+from benchgate.measure.layout import fixed_addresses
 from benchgate.measure.python import PythonEngine, PythonSettings
 from benchgate.measure.worker import PROGRAM
 from benchgate.stats.timer import Timer
@@ -276,6 +277,26 @@ def test_the_hash_seed_is_shared_in_a_round_and_changes(
     seeds = {arm: [seed for name, seed in log_of(tmp_path) if name == arm] for arm in (BASE, HEAD)}
     assert seeds[BASE] == seeds[HEAD]
     assert len(set(seeds[BASE])) == 3
+
+
+def test_addresses_are_shared_in_a_round_and_change(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    with fixed_addresses() as fixed:
+        if not fixed:
+            pytest.skip("this machine does not let addresses be fixed")
+    source = """
+def bench_a(): ...
+bench_a.setup = lambda: log(ARM, id(LIST), id(bytearray(10000)), id(bytearray(10**6)), id(sys))
+LIST = [1, 2, 3]
+"""
+    engine = make_engine({"benchmarks/bench_it.py": logging_file(tmp_path, source)})
+    discovered(engine)
+    for index in range(3):
+        measure(engine, ["it/a"], index)
+    found = {arm: [rest for name, *rest in log_of(tmp_path) if name == arm] for arm in (BASE, HEAD)}
+    assert found[BASE] == found[HEAD]
+    assert len({tuple(addresses) for addresses in found[BASE]}) == 3
 
 
 def test_the_arms_environments_differ_in_nothing_but_the_name_of_the_arm(

@@ -13,6 +13,7 @@ import pytest
 
 from benchgate.measure import worker as worker_module
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.layout import Layout
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
 
 TARGET_NS = 200_000
+PLAIN = Layout()
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
 
@@ -34,6 +36,7 @@ class Start(Protocol):
         forbidden: Sequence[Path] = (),
         interpreter: Sequence[str] = (sys.executable,),
         variables: Mapping[str, str] | None = None,
+        layout: Layout = ...,
     ) -> Worker: ...
 
 
@@ -51,6 +54,7 @@ def start(tmp_path: Path, guardian: Guardian) -> Iterator[Start]:
         forbidden: Sequence[Path] = (),
         interpreter: Sequence[str] = (sys.executable,),
         variables: Mapping[str, str] | None = None,
+        layout: Layout = PLAIN,
     ) -> Worker:
         for name, text in {"benchmarks/bench_it.py": source, **(files or {})}.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -62,6 +66,7 @@ def start(tmp_path: Path, guardian: Guardian) -> Iterator[Start]:
             cpus=None,
             forbidden=forbidden,
             variables={"PATH": os.environ["PATH"], **(variables or {}), **guardian.variables},
+            layout=layout,
         )
         arm = Arm(ArmName.HEAD, root, tmp_path / "env")
         worker = Worker(arm, setting, guardian, describe=True)
@@ -363,12 +368,31 @@ async def bench_b(): await asyncio.sleep(0); return [str(i) for i in range(100)]
     for name in "ab":
         found = []
         for _ in range(3):
-            worker = start(source, variables={"PYTHONHASHSEED": "1"})
+            worker = start(source)
             worker.ready(20)
             done = launch(worker, name)
             found.append(done["alloc_blocks"])
         assert len(set(found)) == 1
         assert found[0] >= 100
+
+
+def test_memory_is_taken_before_the_users_code_is_imported(start: Start) -> None:
+    source = """
+import sys
+def bench_a(): raise Exception(COUNTS)
+frame = sys._getframe()
+while frame.f_code.co_name != "open_file":
+    frame = frame.f_back
+taken = frame.f_locals["self"].taken
+COUNTS = [[len(row), {sys.getsizeof(o) // 16 for o in row}] for row in taken[:32]]
+COUNTS = [taken and len(taken), COUNTS[2], COUNTS[31], [len(chunk) for chunk in taken[32:]]]
+"""
+    layout = Layout(1, 100, tuple(range(32)), (512, 640), 4096)
+    worker = start(source, layout=layout)
+    worker.ready(20)
+    with pytest.raises(WorkerFailedError) as caught:
+        launch(worker, "a")
+    assert "[35, [2, {3}], [31, {32}], [512, 640, 4096]]" in caught.value.error
 
 
 # Failures

@@ -3,13 +3,14 @@
 Standard library only, and one file, because it runs under any CPython >= 3.8 that
 benchgate itself is not installed in. It is started as
 
-    python _worker.py IN OUT
+    python _worker.py IN OUT PADDING
 
-IN and OUT are descriptors of two pipes: lines from benchgate, lines to benchgate. The first
-line is the request: which file, where to import from. Then a JSON object asks for a step and
-gets a JSON object back; the line "s" asks for one sample and gets "WALL_NS CPU_NS" back, so
-that a turn costs little. What the user's code prints goes elsewhere and disturbs nothing.
-When IN ends, what is open is torn down, exit handlers run, and the last line is "bye".
+IN and OUT are descriptors of two pipes: lines from benchgate, lines to benchgate; PADDING moves
+the stack. The first line is the request: which file, where to import from. Then a JSON object
+asks for a step and gets a JSON object back; the line "s" asks for one sample and gets
+"WALL_NS CPU_NS" back, so that a turn costs little. What the user's code prints goes elsewhere
+and disturbs nothing. When IN ends, what is open is torn down, exit handlers run, and the last
+line is "bye".
 """
 
 # ruff: noqa: E402 - the search path is put right before anything is searched for
@@ -495,6 +496,28 @@ def peak_rss_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def occupy(blocks: list[int], chunks: list[int], gap_bytes: int) -> list[Any]:
+    """Take memory, so that what follows comes to lie elsewhere: see benchgate's layout.py.
+
+    Args:
+        blocks: objects of 16, 32, ... bytes.
+        chunks: sizes in bytes of larger ones.
+    """
+    taken: list[Any] = [[empty_object(16 * i) for _ in range(n)] for i, n in enumerate(blocks, 1)]
+    taken += [bytearray(size) for size in chunks]
+    # Of zeros that nobody looks at the OS gives the addresses alone.
+    taken.append(bytes(gap_bytes))
+    return taken
+
+
+def empty_object(size: int) -> object:
+    """Make an object that takes so many bytes, a multiple of 16."""
+    bytes_alone = sys.getsizeof(b"")
+    if size > bytes_alone:
+        return bytes(size - bytes_alone)
+    return object() if size <= object.__sizeof__(object()) else float(size)
+
+
 def set_cpus(cpus: list[int] | None) -> None:
     if cpus and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, cpus)
@@ -545,6 +568,7 @@ class Server:
         self.buffer = b""
         self.is_fork = False
         self.forbidden: list[str] = []
+        self.taken: list[Any] = []
         self.benchmarks: dict[str, Benchmark] = {}
         self.launch: Launch | None = None
         self.seen: set[str] = set()
@@ -587,6 +611,7 @@ class Server:
             )
         set_cpus(request["cpus"])
         self.forbidden = request["forbidden"]
+        self.taken = occupy(*request["occupy"])
         self.benchmarks = find_benchmarks(load(request))
         described = []
         if request["describe"]:

@@ -22,6 +22,7 @@ from benchgate.measure.engine import (
     DiscoveryFailure,
     Observation,
 )
+from benchgate.measure.layout import Layout, draw_layout
 from benchgate.measure.pair import Sampling, measure_launch
 from benchgate.measure.turns import starting_order
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
@@ -163,7 +164,7 @@ class PythonEngine:
                 yield from find_files(arm, spec, path)
 
     def _describe(self, arm: Arm, file: BenchFile) -> tuple[dict[str, Any], Timer]:
-        worker = self._start(arm, file, self._cpus(parallel=True), hash_seed=0, describe=True)
+        worker = self._start(arm, file, self._cpus(parallel=True), Layout(), describe=True)
         try:
             hello = worker.ready(file.spec.timeout_s)
         finally:
@@ -203,9 +204,9 @@ class PythonEngine:
             file, parallel = entries[0].file, entries[0].parallel
             arms = tuple(a for a in self._arms if any(a in entry.arms for entry in entries))
             arms = starting_order(arms, file.path, round_index)
-            hash_seed = rng.randrange(1, 2**32)
+            layout = draw_layout(rng)
             try:
-                workers = self._start_all(arms, file, self._cpus(parallel=parallel), hash_seed)
+                workers = self._start_all(arms, file, self._cpus(parallel=parallel), layout)
             except WorkerFailedError as failure:
                 for id_ in pending:
                     yield _failed(failure, id_, arms)
@@ -244,13 +245,13 @@ class PythonEngine:
                 return
 
     def _start_all(
-        self, arms: Sequence[ArmName], file: BenchFile, cpus: Sequence[int], hash_seed: int
+        self, arms: Sequence[ArmName], file: BenchFile, cpus: Sequence[int], layout: Layout
     ) -> list[Worker]:
         workers: list[Worker] = []
         try:
             # One by one, so that those that have started are ended when a later one cannot.
             for name in arms:
-                worker = self._start(self._arms[name], file, cpus, hash_seed)
+                worker = self._start(self._arms[name], file, cpus, layout)
                 workers.append(worker)
             for worker in workers:
                 worker.ready(file.spec.timeout_s)
@@ -265,7 +266,7 @@ class PythonEngine:
         arm: Arm,
         file: BenchFile,
         cpus: Sequence[int],
-        hash_seed: int,
+        layout: Layout,
         *,
         describe: bool = False,
     ) -> Worker:
@@ -282,7 +283,8 @@ class PythonEngine:
                 path=[*search_path(arm, file.spec), *filter(None, inherited)],
                 cpus=cpus,
                 forbidden=self._settings.forbidden + others,
-                variables={**variables, "PYTHONHASHSEED": str(hash_seed)},
+                variables=variables,
+                layout=layout,
             ),
             self._guardian,
             describe=describe,

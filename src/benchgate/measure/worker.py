@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchgate.measure.layout import fixed_addresses
 from benchgate.stats.timer import Timer, timer
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.layout import Layout
 
 PROGRAM = Path(__file__).with_name("_worker.py")
 TAIL_BYTES = 8192
@@ -61,7 +63,8 @@ class WorkerSetting:
         path: entries for sys.path, before the interpreter's own.
         cpus: CPUs to run on; None leaves the choice to the OS.
         forbidden: trees that no module may come from: the user's checkout, the other arm.
-        variables: the whole environment of the process.
+        variables: the whole environment of the process, but for the hash seed.
+        layout: where its objects come to lie.
     """
 
     interpreter: Sequence[str]
@@ -70,6 +73,7 @@ class WorkerSetting:
     cpus: Sequence[int] | None
     forbidden: Sequence[Path]
     variables: Mapping[str, str]
+    layout: Layout
 
 
 class Worker:
@@ -107,6 +111,7 @@ class Worker:
             path=list(setting.path),
             cpus=list(setting.cpus) if setting.cpus else None,
             forbidden=[str(p) for p in setting.forbidden],
+            occupy=[setting.layout.blocks, setting.layout.chunks, setting.layout.gap_bytes],
             describe=describe,
         )
 
@@ -115,17 +120,19 @@ class Worker:
     ) -> subprocess.Popen[bytes]:
         # Of equal length on both arms, which share all that is on the stack of a process.
         descriptors = [f"{descriptor:05}" for descriptor in (theirs_in, theirs_out)]
+        padding = "-" * setting.layout.padding_bytes
         try:
-            return subprocess.Popen(
-                [*setting.interpreter, str(PROGRAM), *descriptors],
-                cwd=self.arm.root,
-                env=dict(setting.variables),
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=subprocess.STDOUT,
-                pass_fds=(theirs_in, theirs_out),
-                start_new_session=True,
-            )
+            with fixed_addresses():
+                return subprocess.Popen(
+                    [*setting.interpreter, str(PROGRAM), *descriptors, padding],
+                    cwd=self.arm.root,
+                    env={**setting.variables, "PYTHONHASHSEED": str(setting.layout.hash_seed)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._output,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=(theirs_in, theirs_out),
+                    start_new_session=True,
+                )
         except OSError as error:
             self._release()
             line = f"cannot start the interpreter {setting.interpreter[0]}: {error.strerror}"

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+from benchgate.measure.layout import draw_layout, fixed_addresses
+
+ADDRESS = [sys.executable, "-S", "-c", "print(id(object()), hash('a'))"]
+
+
+def address() -> str:
+    done = subprocess.run(
+        ADDRESS, check=True, capture_output=True, text=True, env={"PYTHONHASHSEED": "1"}
+    )
+    return done.stdout
+
+
+def test_a_layout_follows_from_the_seed() -> None:
+    first, again, other = (draw_layout(Random(seed)) for seed in (1, 1, 2))  # noqa: S311 - nothing secret
+    assert first == again != other
+
+
+def test_every_place_in_a_pool_a_page_and_a_line_is_drawn() -> None:
+    rng = Random(1)  # noqa: S311 - nothing secret
+    layouts = [draw_layout(rng) for _ in range(2000)]
+    for index, size in ((0, 16), (3, 64), (31, 512)):
+        places = {layout.blocks[index] * size for layout in layouts}
+        assert min(places) < 500
+        assert 16_384 - 600 < max(places) < 16_384
+    assert {layout.padding_bytes % 64 for layout in layouts} == set(range(64))
+    assert {layout.gap_bytes % 4096 for layout in layouts} == {0}
+    assert len({layout.gap_bytes for layout in layouts}) > 1000
+    assert {chunk % 64 for layout in layouts for chunk in layout.chunks} == {0, 16, 32, 48}
+    assert len({layout.hash_seed for layout in layouts}) > 1990
+
+
+def test_addresses_are_fixed_only_meanwhile() -> None:
+    with fixed_addresses() as fixed:
+        inside = {address() for _ in range(3)}
+    if not fixed:
+        pytest.skip("this machine does not let addresses be fixed")
+    assert len(inside) == 1
+    with fixed_addresses(), fixed_addresses():
+        assert address() in inside
+    assert len({address() for _ in range(5)}) > 1
