@@ -22,7 +22,20 @@ FOLDER = Path(__file__).parent / "ten"
 _WORKLOADS = (FOLDER / "workloads.py").read_text(encoding="utf-8")
 NAMES = tuple(re.findall(r'^    "(\w+)",$', _WORKLOADS, re.MULTILINE))
 PYTHON_CONFIG = '[[benchmark]]\npython = "benchmarks"\n'
-COMMAND_CONFIG = '[[benchmark]]\nname = "program"\ncommand = "python3 command.py"\n'
+# The interpreter itself: what `python3` is first on the path may be a script that looks for it.
+_PYTHON = Path(sys.executable).resolve()
+COMMAND_CONFIG = f'[[benchmark]]\nname = "program"\ncommand = "{_PYTHON} command.py"\n'
+# Edits that have nothing to do with what is measured: text of workloads.py, and what replaces it.
+EDITS = {
+    "docstring": ("def sort() -> None:\n", 'def sort() -> None:\n    """Sort some numbers."""\n'),
+    "import": ("import re\n", "import csv\nimport fractions\nimport re\n"),
+    "dictionary": ("EXTRA = ", 'LIMITS = {"rows": 1000, "columns": 2000}\nEXTRA = '),
+    "table": ("class Point", "ROWS = [str(i) for i in range(3000)]\n\n\nclass Point"),
+    "function": (
+        "class Point",
+        "def unused(values):\n    return {value: [value] for value in values}\n\n\nclass Point",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +45,12 @@ class Change:
     Attributes:
         percents: by workload.
         command: of the program.
+        edit: one of EDITS, which changes nothing that is measured.
     """
 
     percents: Mapping[str, int]
     command: int = 0
+    edit: str = ""
 
     @property
     def slower(self) -> list[str]:
@@ -71,6 +86,8 @@ def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
         git(folder, "commit", "--message=base")
         percents = [change.percents.get(name, 0) for name in NAMES]
         _replace(folder / "workloads.py", _percents([0] * len(NAMES)), _percents(percents))
+        if change.edit:
+            _replace(folder / "workloads.py", *EDITS[change.edit])
         _replace(folder / "command.py", _percents([0]), _percents([change.command]))
         yield folder
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from benchmarks.gate.launches import recording_of, write_recording
 from benchmarks.gate.project import (
     COMMAND_CONFIG,
+    EDITS,
     NAMES,
     PYTHON_CONFIG,
     Change,
@@ -40,6 +41,7 @@ class Scenario:
         name: of its folder.
         percent: extra loop units in one workload, another one in each build; or in all of
             them where `everywhere`.
+        is_edited: the head has one of the edits that change nothing measured, in turn.
         is_command: a program of about 30 ms is measured instead of the ten functions.
         burner: see `project.burner`.
         rounds: 0 where benchgate chooses; else as many, of everything.
@@ -51,6 +53,7 @@ class Scenario:
     name: str
     percent: int = 0
     everywhere: bool = False
+    is_edited: bool = False
     is_command: bool = False
     burner: str = ""
     rounds: int = 0
@@ -63,7 +66,8 @@ class Scenario:
         if self.is_command:
             return Change({}, command=self.percent)
         names = NAMES if self.everywhere else (NAMES[index % len(NAMES)],)
-        return Change(dict.fromkeys(names, self.percent))
+        edit = list(EDITS)[index % len(EDITS)] if self.is_edited else ""
+        return Change(dict.fromkeys(names, self.percent), edit=edit)
 
     def options(self, index: int) -> list[str]:
         """The options of `benchgate check`."""
@@ -77,6 +81,7 @@ SESSIONS = (
         Scenario(f"rounds-{percent}", percent, everywhere=True, rounds=100, builds=2)
         for percent in (2, 3, 5, 10)
     ),
+    Scenario("rounds-edited", is_edited=True, rounds=100, builds=5),
     Scenario("rounds-clean-burner-other", burner="other", rounds=100, builds=2),
     Scenario("rounds-clean-burner-same", burner="same", rounds=100, builds=2),
     Scenario("rounds-3-burner-other", 3, everywhere=True, burner="other", rounds=100, builds=2),
@@ -84,6 +89,7 @@ SESSIONS = (
 )
 BUILDS = (
     Scenario("clean", builds=300, weight=6),
+    Scenario("edited", is_edited=True, builds=100, weight=2),
     Scenario("3", 3, builds=100, weight=2),
     Scenario("clean-margin-1", margin="1%", builds=60),
     Scenario("2-margin-1", 2, margin="1%", builds=60),
