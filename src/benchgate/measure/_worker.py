@@ -3,14 +3,13 @@
 Standard library only, and one file, because it runs under any CPython >= 3.8 that
 benchgate itself is not installed in. It is started as
 
-    python _worker.py IN OUT PADDING
+    python _worker.py IN OUT
 
-IN and OUT are descriptors of two pipes: lines from benchgate, lines to benchgate; PADDING moves
-the stack. The first line is the request: which file, where to import from. Then a JSON object
-asks for a step and gets a JSON object back; the line "s" asks for one sample and gets
-"WALL_NS CPU_NS" back, so that a turn costs little. What the user's code prints goes elsewhere
-and disturbs nothing. When IN ends, what is open is torn down, exit handlers run, and the last
-line is "bye".
+IN and OUT are descriptors of two pipes: lines from benchgate, lines to benchgate. The first
+line is the request: which file, where to import from. Then a JSON object asks for a step and
+gets a JSON object back; the line "s" asks for one sample and gets "WALL_NS CPU_NS" back, so
+that a turn costs little. What the user's code prints goes elsewhere and disturbs nothing.
+When IN ends, what is open is torn down, exit handlers run, and the last line is "bye".
 """
 
 # ruff: noqa: E402 - the search path is put right before anything is searched for
@@ -695,6 +694,8 @@ def flush() -> None:
 
 
 def main() -> None:
+    # It has moved the stack, and no other process should get it.
+    os.environ.pop("BENCHGATE_PADDING", None)
     incoming, outgoing = int(sys.argv[1]), int(sys.argv[2])
     for descriptor in (incoming, outgoing):
         os.set_inheritable(descriptor, False)  # noqa: FBT003

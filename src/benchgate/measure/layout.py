@@ -51,6 +51,12 @@ class Layout:
     chunks: tuple[int, ...] = ()
     gap_bytes: int = 0
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a process must be started with; it removes the padding from its environment."""
+        padding = "-" * self.padding_bytes
+        return {"PYTHONHASHSEED": str(self.hash_seed), "BENCHGATE_PADDING": padding}
+
 
 def draw_layout(rng: random.Random) -> Layout:
     """Draw the layout of a round: every place in a pool, a page and a line is as likely."""

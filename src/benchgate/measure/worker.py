@@ -120,13 +120,12 @@ class Worker:
     ) -> subprocess.Popen[bytes]:
         # Of equal length on both arms, which share all that is on the stack of a process.
         descriptors = [f"{descriptor:05}" for descriptor in (theirs_in, theirs_out)]
-        padding = "-" * setting.layout.padding_bytes
         try:
             with fixed_addresses():
                 return subprocess.Popen(
-                    [*setting.interpreter, str(PROGRAM), *descriptors, padding],
+                    [*setting.interpreter, str(PROGRAM), *descriptors],
                     cwd=self.arm.root,
-                    env={**setting.variables, "PYTHONHASHSEED": str(setting.layout.hash_seed)},
+                    env={**setting.variables, **setting.layout.variables},
                     stdin=subprocess.DEVNULL,
                     stdout=self._output,
                     stderr=subprocess.STDOUT,
