@@ -10,8 +10,9 @@ import numpy as np
 from benchmarks.gate.build import TIME, run_build
 from benchmarks.gate.replay import Replayed, RuledBuild
 from benchmarks.gate.rules import RULES, slower_by
-from benchmarks.gate.ways import CONFIG, draw
+from benchmarks.gate.ways import draw
 
+from benchgate.config import loads
 from benchgate.gate.conclude import conclude
 from benchgate.gate.replay import Build, ReplayedRow
 from benchgate.gate.suite import judge
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+CONFIG = loads("", "defaults")
 _MARGIN = CONFIG.gate.margin
 _P = 0.05
 
