@@ -2,6 +2,7 @@
 
 python -m benchmarks.gate record --budget 30m    measure what is missing
 python -m benchmarks.gate judge                  write docs/believability.md from the recordings
+python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 
+from benchmarks.gate.answers_page import ask_all, sections
 from benchmarks.gate.page import Sizes, write_page
 from benchmarks.gate.record import record
 from benchmarks.gate.simulate import simulate_all
@@ -27,17 +29,24 @@ def main() -> None:
     recording = commands.add_parser("record", help="measure what is missing")
     recording.add_argument("--budget", default="30m", help="such as 30m or 2h")
     judging = commands.add_parser("judge", help="write the page from the recordings")
+    launches = commands.add_parser("launches", help="judge builds of launches recorded apart")
+    launches.add_argument("--builds", type=int, default=1000, help="clean builds of each way")
     simulating = commands.add_parser("simulate", help="judge builds of simulated machines")
     simulating.add_argument("--builds", type=int, default=1000, help="clean builds per machine")
-    simulating.add_argument("--seed", type=int, default=1)
+    for command in (launches, simulating):
+        command.add_argument("--seed", type=int, default=1)
     simulating.add_argument("--config", default="", help="TOML laid over the defaults")
-    for command in (judging, simulating):
+    for command in (judging, launches, simulating):
         command.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if options.command == "record":
         record(parse_duration_s(options.budget), _say)
     elif options.command == "judge":
         write_page(Sizes(), processes=options.processes, say=_say)
+    elif options.command == "launches":
+        how = {"seed": options.seed, "processes": options.processes}
+        found = ask_all(options.builds, **how, say=_say)
+        _say("\n\n".join(sections(found)))
     else:
         simulate_all(
             options.builds,
