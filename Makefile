@@ -6,14 +6,16 @@ BUDGET ?= 30m
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PEERS := .venv-peers
+PEERS_INSTALLED := $(PEERS)/.installed
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-gate lock clean
+.PHONY: help demo test lint bench bench-gate bench-peers lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(INSTALLED) ## judge a change to the example project, and then no change
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
@@ -37,14 +39,18 @@ bench-gate: $(INSTALLED) ## measure how far verdicts can be believed; BUDGET=30m
 	$(BIN)/python -m benchmarks.gate record --budget $(BUDGET)
 	$(BIN)/python -m benchmarks.gate judge --processes 2
 
+bench-peers: $(INSTALLED) $(PEERS_INSTALLED) ## give other tools the same work; BUDGET=30m is for measuring
+	$(BIN)/python -m benchmarks.gate peers --budget $(BUDGET)
+
 lock: $(INSTALLED) ## write the locks anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(LOCK) $(ARGS) pyproject.toml --output-file requirements/action.txt
 	$(LOCK) $(ARGS) pyproject.toml --group dev --constraints requirements/action.txt \
 		--output-file requirements/dev.txt
+	$(LOCK) $(ARGS) --group peers --output-file requirements/peers.txt
 	npm install --prefix requirements --package-lock-only --no-audit --no-fund
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) requirements/node_modules dist build
+	rm -rf $(VENV) $(PEERS) requirements/node_modules dist build
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 $(INSTALLED): requirements/dev.txt pyproject.toml src/benchgate/__init__.py
@@ -53,4 +59,10 @@ $(INSTALLED): requirements/dev.txt pyproject.toml src/benchgate/__init__.py
 		--require-hashes --requirement requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --editable .
+	@touch $@
+
+$(PEERS_INSTALLED): requirements/peers.txt
+	@scripts/create-venv.sh $(PEERS) $(PYTHON)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes --requirement requirements/peers.txt
 	@touch $@

@@ -1,6 +1,7 @@
 """Records builds of known truth, and judges the gate by them.
 
 python -m benchmarks.gate record --budget 30m    measure what is missing
+python -m benchmarks.gate peers --budget 30m     give other tools the same work
 python -m benchmarks.gate judge                  write docs/believability.md from the recordings
 python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines
@@ -12,6 +13,7 @@ import argparse
 
 from benchmarks.gate.answers_page import ask_all, sections
 from benchmarks.gate.page import Sizes, write_page
+from benchmarks.gate.peers.record import record_peers
 from benchmarks.gate.record import record
 from benchmarks.gate.simulate import simulate_all
 
@@ -27,7 +29,9 @@ def main() -> None:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     recording = commands.add_parser("record", help="measure what is missing")
-    recording.add_argument("--budget", default="30m", help="such as 30m or 2h")
+    peers = commands.add_parser("peers", help="give other tools the same work")
+    for command in (recording, peers):
+        command.add_argument("--budget", default="30m", help="such as 30m or 2h")
     judging = commands.add_parser("judge", help="write the page from the recordings")
     launches = commands.add_parser("launches", help="judge builds of launches recorded apart")
     launches.add_argument("--builds", type=int, default=1000, help="clean builds of each way")
@@ -41,6 +45,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.command == "record":
         record(parse_duration_s(options.budget), _say)
+    elif options.command == "peers":
+        record_peers(parse_duration_s(options.budget), _say)
     elif options.command == "judge":
         write_page(Sizes(), processes=options.processes, say=_say)
     elif options.command == "launches":

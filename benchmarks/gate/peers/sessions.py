@@ -1,0 +1,90 @@
+"""What peers said: the builds that a session is made of, and how they are kept."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    Slower: TypeAlias = Mapping[str, Sequence[str]]
+    ValuesNs: TypeAlias = Mapping[str, Sequence[int]]
+
+SLOWER = "slower"
+
+
+@dataclass(frozen=True, slots=True)
+class PeerRun:
+    """One measurement of one arm.
+
+    Attributes:
+        slower: by options of the tool the workloads that it calls slower than in the run before.
+        values_ns: by workload what the tool compares.
+    """
+
+    arm: str
+    seconds: float
+    slower: Slower
+    values_ns: ValuesNs
+
+
+@dataclass(frozen=True, slots=True)
+class PeerBuild:
+    """A base and a head, compared.
+
+    Attributes:
+        is_clean: they are the same; else every workload of the head is slower.
+        seconds: that measuring both took, start-up included.
+        slower: by options of the tool the workloads that it calls slower.
+        values_ns: by workload what the tool compared, of base and head.
+    """
+
+    is_clean: bool
+    seconds: float
+    slower: Slower
+    values_ns: Mapping[str, tuple[Sequence[int], Sequence[int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Some builds measured one after another, and the tool, machine and time of them."""
+
+    about: Mapping[str, Any]
+    builds: Sequence[PeerBuild]
+
+
+def build_of(before: PeerRun, after: PeerRun) -> PeerBuild:
+    """Make a build of a run and the next one, which was compared with it."""
+    values_ns = {name: (values, after.values_ns[name]) for name, values in before.values_ns.items()}
+    is_clean = after.arm != SLOWER
+    return PeerBuild(is_clean, before.seconds + after.seconds, after.slower, values_ns)
+
+
+def builds_of(runs: Sequence[PeerRun]) -> list[PeerBuild]:
+    """Make a build of each run of an unchanged arm and the run that followed it."""
+    return [build_of(before, after) for before, after in pairwise(runs) if before.arm != SLOWER]
+
+
+def in_ns(values_s: Sequence[float]) -> list[int]:
+    """Give times in whole nanoseconds."""
+    return [round(value * 1e9) for value in values_s]
+
+
+def write_session(path: Path, session: Session) -> None:
+    """Write a session; the same one always gives the same bytes."""
+    text = json.dumps(asdict(session), separators=(",", ":")).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_bytes(gzip.compress(text, mtime=0))
+    partial.replace(path)
+
+
+def read_session(path: Path) -> Session:
+    """Read a session."""
+    document = json.loads(gzip.decompress(path.read_bytes()))
+    return Session(document["about"], [PeerBuild(**build) for build in document["builds"]])
