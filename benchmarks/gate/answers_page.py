@@ -145,7 +145,8 @@ Launches of the same ten functions, each a fresh process. Each arm has {STORED_L
 the head's measured at another time than the base's; they are compared as `benchgate compare`
 compares two result files. What regresses so is advisory: it is shown, and no build fails by it
 alone; `baseline.advisory_fails` would let every build with a false alarm fail. The builds of a line
-share launches, and the rows of a build processes: the bounds speak of these sessions."""
+share launches, and the rows of a build processes: the bounds speak of these sessions. Of blocks
+that directly follow each other there are not 300, so more builds make theirs no better."""
     titles = ("the head was measured", *_TITLES, "builds that failed")
     return ["## Stored results: launches that share no rounds", text, table(titles, rows)]
 
@@ -170,8 +171,9 @@ def _rules(called: Mapping[tuple[str, str, int], Rate]) -> list[str]:
     text = """\
 What people write themselves, on launches of the same sessions: how many builds fail in which
 nothing changed, by how the launches were taken, and in how many the rule finds what did change,
-where the launches took turns. In percent, with the bounds. One launch each is too little for a
-test over launches to find anything."""
+where the launches took turns. In percent, with the bounds. Of single launches and blocks, too,
+there are not 300 that differ. One launch each is too little for a test over launches to find
+anything."""
     titles = ("rule", *(f"finds +{percent} %" if percent else way for way, percent in columns))
     return ["## Simple rules on the same launches", text, table(titles, rows)]
 

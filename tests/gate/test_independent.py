@@ -170,7 +170,7 @@ def test_another_way_of_measuring_looks_like_a_change_of_the_code() -> None:
 
 @pytest.mark.parametrize(("way", "percent"), [(TURNS[2], 10), (TURNS[2], 5), (TURNS[4], 3)])
 def test_a_change_is_found_where_it_is_and_fails_the_build(way: Way, percent: int) -> None:
-    for answer in ask(way, percent, 4, seed=1):
+    for answer in ask(way, percent, 2, seed=1):
         assert answer.replayed.is_found
         assert not answer.replayed.is_false_alarm
         assert answer.fails
