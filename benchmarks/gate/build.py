@@ -30,15 +30,9 @@ def run_build(source: Mapping[str, FloatArray], config: Config) -> Build:
         source: for each benchmark an array of shape (2, rounds, 2): p25 and p95 of the launches
             of base and head, as many rounds as the gate may ask for.
     """
-    waves = WaveSettings(
-        config.gate.alpha,
-        config.measure.screen_rounds,
-        config.measure.confirm_rounds,
-        config.measure.max_rounds,
-    )
     base, head = (_run({id_: values[arm] for id_, values in source.items()}) for arm in (0, 1))
     _, evidences = gather_rows(base, head, config, paired=True)
-    build = replay(evidences, waves, config.gate.confidence)
+    build = replay(evidences, WaveSettings.of(config), config.gate.confidence)
     if build.unfinished:
         raise ValueError(f"there are too few rounds of {', '.join(build.unfinished)}")
     return build

@@ -60,26 +60,28 @@ class Truth:
     everywhere: bool = False
 
 
-def draw_build(machine: Machine, truth: Truth, rng: np.random.Generator) -> dict[str, FloatArray]:
+def draw_build(
+    machine: Machine, truth: Truth, rng: np.random.Generator, rounds: int = LONGEST
+) -> dict[str, FloatArray]:
     """Draw all launches that a build of ten benchmarks could need."""
     unchanged = Truth()
     return {
-        id_: _draw(machine, truth if truth.everywhere or id_ == SLOWER else unchanged, rng)
+        id_: _draw(machine, truth if truth.everywhere or id_ == SLOWER else unchanged, rng, rounds)
         for id_ in BENCHMARKS
     }
 
 
-def _draw(machine: Machine, truth: Truth, rng: np.random.Generator) -> FloatArray:
-    shape = (2, LONGEST, 2)
+def _draw(machine: Machine, truth: Truth, rng: np.random.Generator, rounds: int) -> FloatArray:
+    shape = (2, rounds, 2)
     noise = rng.standard_normal(shape)
     if machine.freedom is not None:
         noise = rng.standard_t(machine.freedom, shape)
     spreads = np.array([machine.pair_spread, machine.tail_spread or 0.0]) / math.sqrt(2)
-    walk = np.cumsum(machine.drift * rng.standard_normal(2 * LONGEST)).reshape(LONGEST, 2)
-    first = rng.permuted(np.tile([0, 1], (LONGEST, 1)), axis=1)
+    walk = np.cumsum(machine.drift * rng.standard_normal(2 * rounds)).reshape(rounds, 2)
+    first = rng.permuted(np.tile([0, 1], (rounds, 1)), axis=1)
     drift = np.take_along_axis(walk, first, axis=1).T[:, :, None]
     logs = noise * spreads + drift
-    hit = rng.random((2, LONGEST)) < machine.outliers / 2
+    hit = rng.random((2, rounds)) < machine.outliers / 2
     logs += (hit * rng.uniform(0.05, 0.3, hit.shape))[:, :, None]
     values: FloatArray = np.exp(logs) * np.array([1.0, TAIL_RATIO])
     values[1] *= 1 + np.array([truth.location, truth.tail])

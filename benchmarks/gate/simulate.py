@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.gate.build import run_build
-from benchmarks.gate.machines import MACHINES, SLOWER, Truth, draw_build
+from benchmarks.gate.machines import LONGEST, MACHINES, SLOWER, Truth, draw_build
 from benchmarks.gate.tally import rate, rounds_each, share, with_bounds
 
 from benchgate.config import loads
+from benchgate.gate.waves import WaveSettings
 from benchgate.model.verdict import Outcome
 from benchgate.units import format_duration
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 def simulate(machine: Machine, truth: Truth, config: Config, seed: tuple[int, ...]) -> Build:
     """Draw and judge one build."""
-    return run_build(draw_build(machine, truth, np.random.default_rng(seed)), config)
+    rounds = max(LONGEST, WaveSettings.of(config).most_rounds)
+    return run_build(draw_build(machine, truth, np.random.default_rng(seed), rounds), config)
 
 
 def report_clean(builds: Sequence[Build]) -> str:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.app.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
-from benchgate.config.load import loads
 from benchgate.gate.findings import Stage
 from benchgate.gate.suite import Need
+from benchgate.gate.waves import WaveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.app.rounds import Planner
     from benchgate.measure.session import Session
 
-MEASURE = loads("[measure]\nscreen_rounds = 5\nconfirm_rounds = 12\n", "benchgate.toml").measure
+WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)
 
 
 def measure(
@@ -36,7 +38,7 @@ def measure(
 def screening(
     session: Session, judge: Callable[[], Sequence[Need]], once: frozenset[str] = frozenset()
 ) -> ScreenAndConfirm:
-    return ScreenAndConfirm(session, MEASURE, judge, once)
+    return ScreenAndConfirm(session, WAVES, judge, once)
 
 
 def test_fixed_rounds_measure_everything_so_often(world: World) -> None:
@@ -105,6 +107,21 @@ def test_after_the_screen_only_what_is_open_is_measured(world: World) -> None:
     assert [rounds for *_, rounds in told.started] == [10] * 5 + [17] * 2
     assert told.counts[5] == {"done": 1, "open": 1, "suspected": 1}
     assert told.counts[6] == {"done": 2, "open": 0, "suspected": 1}
+
+
+def test_where_all_is_to_be_decided_rows_are_looked_at_ever_more_rarely(world: World) -> None:
+    session, engine = world.open({"a": world.fake()})
+    looked: list[int] = []
+
+    def judge() -> Sequence[Need]:
+        looked.append(len(engine.rounds))
+        return [Need("a", Stage.SETTLE if len(engine.rounds) < 240 else Stage.DONE, 0.1)]
+
+    planner = ScreenAndConfirm(session, replace(WAVES, until_decided=True), judge, frozenset())
+    still_open, _ = measure(world, session, planner, math.inf)
+    assert looked == [*range(5, 61), 120, 240]
+    assert still_open == ()
+    assert world.progress.started[100][-2:] == (20.0, 120)  # seconds left, rounds in all
 
 
 def test_suspects_come_first_when_the_budget_is_short(world: World) -> None:

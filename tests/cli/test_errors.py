@@ -73,6 +73,8 @@ def test_a_configuration_file_that_is_not_there(call: Call, project: Path, comma
         (("--rounds", "0"), ("--rounds", "0")),
         (("--rounds", "many"), ("--rounds", "many")),
         (("--seed", "-1"), ("--seed", "-1")),
+        (("--until-decided", "--rounds", "8"), ("--until-decided: contradicts `rounds`", "hint:")),
+        (("--until-decided", "--rule", "classical"), ("--until-decided: needs rule", "hint:")),
         (("--rule", "clasical"), ("--rule", "classical")),
         (("--fail-on", "regresed"), ("--fail-on", "regressed")),
         (("--json", "-", "--markdown", "-"), ("--json and --markdown", "standard output")),

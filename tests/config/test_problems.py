@@ -75,6 +75,14 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
             "[measure]\nmax_rounds = 10",
             ":2: measure.max_rounds = 10: must be at least screen_rounds + confirm_rounds, here 17",
         ),
+        (
+            "[measure]\nuntil_decided = true\nrounds = 8",
+            ":2: measure.until_decided: contradicts `rounds`",
+        ),
+        (
+            "[gate]\nrule = 'classical'\n[measure]\nuntil_decided = true",
+            ':4: measure.until_decided: needs rule = "launch"',
+        ),
         ("[build]\ncommand = 'pip {x}'", ':2: build.command = "pip {x}": {x} is not one of {root}'),
         ("[build]\ncommand = ['a', '-b']", "-b is an option, not a program"),
         ("[build]\nenv = {A = 1}", ":2: build.env.A = 1: must be text in quotes"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,30 @@ def test_options_replace_what_the_file_says(config: Config) -> None:
     assert changed.benchmarks == config.benchmarks
     assert changed.effective("x").margin == 0.05
     assert changed.effective("x").tail_margin == 0.09
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "limit_s", "rounds", "until_decided"),
+    [
+        ("", {}, 600, None, False),
+        ("", {"until_decided": True}, math.inf, None, True),
+        ("", {"until_decided": True, "budget": "2m"}, 120, None, True),
+        ('budget = "1m"\nrounds = 9', {"until_decided": True}, math.inf, None, True),
+        ("until_decided = true", {}, math.inf, None, True),
+        ('until_decided = true\nbudget = "1m"', {}, 60, None, True),
+        ('until_decided = true\nbudget = "1m"', {"rounds": 8}, 60, 8, False),
+        ('budget = "1m"', {"until_decided": False}, 60, None, False),
+    ],
+)
+def test_going_on_until_all_is_decided(
+    text: str, options: dict[str, Any], limit_s: float, rounds: int | None, *, until_decided: bool
+) -> None:
+    measure = loads(f"[measure]\n{text}", "benchgate.toml").with_overrides(**options).measure
+    assert (measure.limit_s, measure.rounds, measure.until_decided) == (
+        limit_s,
+        rounds,
+        until_decided,
+    )
 
 
 def test_what_is_not_given_stays(config: Config) -> None:

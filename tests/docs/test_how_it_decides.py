@@ -8,6 +8,7 @@ from pathlib import Path
 from benchgate.config import loads
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate import waves
+from benchgate.gate.in_waves import LOOKING_LONGER_SHARE, LOOKING_SHARE
 from benchgate.stats.power import least_launches
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-it-decides.md").read_text(encoding="utf-8")
@@ -44,6 +45,18 @@ def test_the_rounds_to_confirm() -> None:
         for wave in range(waves.LOOKS):
             found = waves.rounds_to_confirm(int(suspects), settings.look(wave), settings)
             assert found == int(rounds)
+
+
+def test_the_late_looks() -> None:
+    *most, last = map(str, waves.LATE_LOOKS)
+    text = re.sub(r"\s+", " ", TEXT)
+    assert f"after {', '.join(most)} and {last} rounds" in text
+    assert f"not before {most[0]} rounds, when even {last} would not" in text
+    assert (len(waves.LATE_LOOKS), waves.LOOKS * waves.TESTS) == (5, 4)
+    assert "five *late looks*" in text
+    assert "each of the nine spends a ninth of alpha" in text
+    assert (LOOKING_LONGER_SHARE, LOOKING_SHARE) == (1 / 4, 1 / 2)
+    assert "a quarter of what `confidence` leaves, where otherwise it is a half" in text
 
 
 def test_the_defaults_that_it_names() -> None:

@@ -64,6 +64,21 @@ def test_three_times_the_work_is_a_regression(benchgate: Program, toy: Project) 
     assert comparable(verdict_of(again)) == comparable(verdict)
 
 
+def test_what_was_measured_until_all_was_decided_is_judged_as_such_again(
+    benchgate: Program, toy: Project
+) -> None:
+    toy.configure("rounds = 3\n")
+    arguments = ("--until-decided", "--budget", "10s", "--json", "-", "--output", "../result.json")
+    verdict = verdict_of(benchgate(toy.root, "check", *arguments))
+    (row,) = verdict["rows"]
+    assert row["outcome"] != "not tested"
+    assert min(row["launches"]) > 3
+    result = json.loads((toy.root.parent / "result.json").read_text())
+    assert result["run"]["until_decided"]
+    again = benchgate(toy.root, "compare", "../result.json", "--json", "-")
+    assert comparable(verdict_of(again)) == comparable(verdict)
+
+
 def test_less_work_is_an_improvement(benchgate: Program, toy: Project) -> None:
     fast = toy.git.head_sha()
     toy.slow_down()

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from benchgate.gate.waves import (
+    LATE_LOOKS,
     Suspect,
     WaveRows,
     WaveSettings,
@@ -14,6 +15,7 @@ from benchgate.gate.waves import (
     find_suspects,
     rounds_to_confirm,
 )
+from benchgate.stats.signedrank import MAX_PAIRS
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -122,19 +124,44 @@ def test_the_second_test_stays_within_the_limit_of_rounds(waves: WaveSettings) -
     ],
 )
 def test_rounds_are_enough_to_reach_the_level(
-    suspects: int, look: int, changes: dict[str, int], rounds: int, waves: WaveSettings
+    suspects: int,
+    look: int,
+    changes: dict[str, Any],
+    rounds: int,
+    waves: WaveSettings,
 ) -> None:
     assert rounds_to_confirm(suspects, look, replace(waves, **changes)) == rounds
 
 
-def test_the_rounds_that_made_the_suspect_have_no_part_in_the_test() -> None:
+def test_more_families_share_alpha_where_there_are_late_looks(waves: WaveSettings) -> None:
+    longer = replace(waves, until_decided=True)
+    assert (waves.families, longer.families) == (4, 4 + len(LATE_LOOKS))
+    assert rounds_to_confirm(1, 5, longer) == 13
+    suspect, ratios = Suspect(0, 1, 5, (12,)), np.array([*SLOW, *[0.01] * 12])
+    assert confirm([ratios], [suspect], 0, longer) == [(2**-12, longer.families * 2**-12)]
+
+
+def test_when_rows_are_looked_at_next(waves: WaveSettings) -> None:
+    longer = replace(waves, until_decided=True)
+    assert [waves.next_look(n) for n in (5, 59, 60, 400)] == [6, 60, 61, 401]
+    assert [longer.next_look(n) for n in (5, 58, 59, 60, 61, 120)] == [6, 59, 60, 120, 120, 240]
+    assert longer.next_look(100) == 120
+    assert longer.next_look(LATE_LOOKS[-1]) == LATE_LOOKS[-1] + 1
+    assert (waves.most_rounds, longer.most_rounds) == (30, LATE_LOOKS[-1])
+    assert LATE_LOOKS[-1] <= MAX_PAIRS
+
+
+def test_the_rounds_that_made_the_suspect_have_no_part_in_the_test(waves: WaveSettings) -> None:
     suspect = Suspect(0, 1, 5, (12,))
     fresh = np.array([0.01 * k for k in range(1, 13)])
-    p = [confirm([np.array([*screen, *fresh])], [suspect], 0) for screen in ([0.5] * 5, [-0.5] * 5)]
+    p = [
+        confirm([np.array([*screen, *fresh])], [suspect], 0, waves)
+        for screen in ([0.5] * 5, [-0.5] * 5)
+    ]
     assert p[0] == p[1] == [(2**-12, 4 * 2**-12)]
 
 
-def test_each_wave_and_test_has_its_own_share_and_holm_within() -> None:
+def test_each_wave_and_test_has_its_own_share_and_holm_within(waves: WaveSettings) -> None:
     def row(amiss: int) -> FloatArray:
         fresh = [0.01 * k for k in range(1, 13)]
         return np.array([*SLOW, *[-x if k < amiss else x for k, x in enumerate(fresh)]])
@@ -142,23 +169,23 @@ def test_each_wave_and_test_has_its_own_share_and_holm_within() -> None:
     first = Suspect(0, 1, 5, (12,))
     later = replace(first, wave=1)
     ratios = [row(0), row(1), row(0), np.array(SLOW)]
-    found = confirm(ratios, [first, first, later, None], 0)
+    found = confirm(ratios, [first, first, later, None], 0, waves)
     p0, p1 = 2**-12, 2 * 2**-12
     assert found == [(p0, 4 * 2 * p0), (p1, 4 * 2 * p0), (p0, 4 * p0), None]
 
 
-def test_a_second_test_pays_for_all_suspects_of_its_wave() -> None:
+def test_a_second_test_pays_for_all_suspects_of_its_wave(waves: WaveSettings) -> None:
     again, once = Suspect(0, 1, 5, (12, 24)), Suspect(0, 1, 5, (12,))
     ratios = np.array([*SLOW, *[0.01 * k for k in range(1, 25)]])
-    found = confirm([ratios, ratios, ratios], [again, once, once], 1)
+    found = confirm([ratios, ratios, ratios], [again, once, once], 1, waves)
     assert found == [(2**-24, 4 * 3 * 2**-24), None, None]
 
 
-def test_a_better_looking_row_is_tested_in_its_own_direction() -> None:
+def test_a_better_looking_row_is_tested_in_its_own_direction(waves: WaveSettings) -> None:
     ratios = np.array([-x for x in (*SLOW, *[0.01 * k for k in range(1, 13)])])
-    assert confirm([ratios], [Suspect(0, -1, 5, (12,))], 0) == [(2**-12, 4 * 2**-12)]
-    assert confirm([ratios], [Suspect(0, 1, 5, (12,))], 0) == [(1.0, 1.0)]
+    assert confirm([ratios], [Suspect(0, -1, 5, (12,))], 0, waves) == [(2**-12, 4 * 2**-12)]
+    assert confirm([ratios], [Suspect(0, 1, 5, (12,))], 0, waves) == [(1.0, 1.0)]
 
 
-def test_without_a_fresh_round_there_is_no_test() -> None:
-    assert confirm([np.array(SLOW)], [Suspect(0, 1, 5, (12,))], 0) == [None]
+def test_without_a_fresh_round_there_is_no_test(waves: WaveSettings) -> None:
+    assert confirm([np.array(SLOW)], [Suspect(0, 1, 5, (12,))], 0, waves) == [None]

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.model.codec import (
+    RESULT_SCHEMA,
+    VERDICT_SCHEMA,
     decode_result,
     decode_verdict,
     result_schema,
@@ -46,11 +48,13 @@ def test_the_examples_are_real() -> None:
     assert decode_verdict(verdict, "example").rows[0].ratio == 1.146
 
 
-@pytest.mark.parametrize("schema", [result_schema, verdict_schema])
+@pytest.mark.parametrize(
+    ("schema", "version"), [(result_schema, RESULT_SCHEMA), (verdict_schema, VERDICT_SCHEMA)]
+)
 def test_schemas_say_which_dialect_and_version_they_are(
-    schema: Callable[[], dict[str, Any]],
+    schema: Callable[[], dict[str, Any]], version: int
 ) -> None:
     whole = schema()
     assert whole["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert whole["title"].endswith("version 2")
+    assert whole["title"].endswith(f"version {version}")
     assert whole["additionalProperties"] is False

@@ -150,6 +150,7 @@ runs = st.builds(
     seed=st.integers(-(2**63), 2**63 - 1),
     complete=st.booleans(),
     screen_rounds=counts,
+    until_decided=st.booleans(),
 )
 results = st.builds(
     Result,
@@ -330,7 +331,7 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("base", {}, 'base: "run" is missing'),
         ("base.run.sha", 5, "base.run.sha: 5 is not a text"),
         ("duration_s", -1, "duration_s: -1: must be at least 0"),
-        ("schema", 3, "schema: version 3 was written by a newer benchgate; this one reads up to 2"),
+        ("schema", 4, "schema: version 4 was written by a newer benchgate; this one reads up to 3"),
         ("schema", 0, "schema: there never was a version 0"),
         ("schema", -(10**30), f"schema: there never was a version {-(10**30)}"),
         ("schema", True, "schema: true is not a version number"),
@@ -382,12 +383,23 @@ def test_a_file_of_version_1_is_read_with_an_unknown_timer() -> None:
     older = json.loads(data)
     for arm in (older, older["base"]):
         arm["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
+        arm["run"]["until_decided"] = False
     assert written == older | {"schema": RESULT_SCHEMA}
 
 
 def test_a_file_of_version_1_that_was_measured_alone_is_read() -> None:
     older = json.loads((VERSION_1 / "result.json").read_bytes()) | {"base": None}
     assert decode_result(json.dumps(older).encode(), NAME).base is None
+
+
+def test_a_file_of_version_2_was_not_measured_until_all_was_decided() -> None:
+    older = document() | {"schema": 2}
+    for arm in (older, older["base"]):
+        del arm["run"]["until_decided"]
+    read = decode_result(json.dumps(older).encode(), NAME)
+    assert read.base is not None
+    assert not read.head.until_decided
+    assert not read.base.until_decided
 
 
 @pytest.mark.parametrize("change", [{"environment": []}, {"base": {}}, {"base": 5}])

@@ -13,6 +13,7 @@ from benchgate.app.records import Record, working_tree_source
 from benchgate.app.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.baselines.git import choose_base
 from benchgate.errors import UsageError
+from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.units import counted, format_duration
@@ -81,6 +82,7 @@ def check(
             began_s=began_s,
             started=started,
             screen_rounds=0 if _fixed_rounds(config) else config.measure.screen_rounds,
+            until_decided=config.measure.until_decided,
             output=request.output,
             warnings=(*warnings, *trees.notes, *config.unmatched_rules(session.recorder.found())),
         )
@@ -100,12 +102,12 @@ def _measure(session: Session, record: Record, config: Config, effects: Effects)
     else:
         recorder = session.recorder
         once = frozenset(id_ for id_ in session.ids if not recorder.is_on_all_arms(id_))
-        planner = ScreenAndConfirm(session, config.measure, needs, once)
+        planner = ScreenAndConfirm(session, WaveSettings.of(config), needs, once)
     with record.kept_when_interrupted():
         still_open = measure_rounds(
             session,
             planner,
-            budget_s=config.measure.budget_s,
+            budget_s=config.measure.limit_s,
             clock=effects.clock,
             progress=effects.progress,
             save=record.save,

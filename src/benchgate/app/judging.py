@@ -117,11 +117,10 @@ def _waves(config: Config, head: Run) -> WaveSettings | None:
     """Give the procedure that chose the rounds of a run; None when all were measured regardless."""
     if not head.screen_rounds:
         return None
-    return WaveSettings(
-        alpha=config.gate.alpha,
+    return replace(
+        WaveSettings.of(config),
         screen_rounds=head.screen_rounds,
-        confirm_rounds=config.measure.confirm_rounds,
-        max_rounds=config.measure.max_rounds,
+        until_decided=head.until_decided,
     )
 
 

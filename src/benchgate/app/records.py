@@ -42,6 +42,7 @@ class Record:
     sources: Mapping[ArmName, Source]
     environments: Mapping[ArmName, Environment]
     screen_rounds: int
+    until_decided: bool
     started: str
     elapsed_s: Callable[[], float]
     redact: Redactor
@@ -59,6 +60,7 @@ class Record:
         began_s: float,
         started: str,
         screen_rounds: int,
+        until_decided: bool = False,
         output: Path | None,
         warnings: tuple[str, ...],
     ) -> Self:
@@ -77,6 +79,7 @@ class Record:
             sources=sources,
             environments=environments,
             screen_rounds=screen_rounds,
+            until_decided=until_decided,
             started=started,
             elapsed_s=lambda: effects.clock() - began_s,
             redact=Redactor(effects.environ),
@@ -95,6 +98,7 @@ class Record:
                 seed=self.session.seed,
                 complete=self.complete,
                 screen_rounds=self.screen_rounds,
+                until_decided=self.until_decided,
             )
             for arm, benchmarks in self.session.results().items()
         }

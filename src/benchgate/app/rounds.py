@@ -11,8 +11,8 @@ from benchgate.gate.plan import RoundPlan, follow_up, screen
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from benchgate.config import Measure
     from benchgate.gate.suite import Need
+    from benchgate.gate.waves import WaveSettings
     from benchgate.measure.session import Session
     from benchgate.report.progress import Progress
 
@@ -70,34 +70,40 @@ class ScreenAndConfirm:
     def __init__(
         self,
         session: Session,
-        measure: Measure,
+        waves: WaveSettings,
         judge: Callable[[], Sequence[Need]],
         once: frozenset[str],
     ) -> None:
         self._session = session
-        self._measure = measure
+        self._waves = waves
         self._judge = judge
         self._once = once
         self._needs: Sequence[Need] = ()
+        self._next_look = waves.screen_rounds
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
         """Give the next round of the screen, or of what is open after it."""
         costs_s = self._session.costs_s
         ids = self._session.ids
-        if round_index < self._measure.screen_rounds:
+        if round_index < self._waves.screen_rounds:
             if round_index:
                 ids = tuple(id_ for id_ in ids if id_ not in self._once)
             return screen(ids, costs_s, left_s)
-        self._needs = self._judge()
+        if round_index == self._next_look:
+            self._needs = self._judge()
+            self._next_look = self._waves.next_look(round_index)
         alive = [need for need in self._needs if need.benchmark in ids]
         return follow_up(alive, costs_s, left_s)
 
     def expected_rounds(self) -> int:
-        """Give the end of the confirmation; without suspects, as long again as the screen."""
-        measure = self._measure
+        """Give the end of the confirmation; without suspects, as long again as the screen.
+
+        Later than that, whatever ends the rounds comes after a look at them.
+        """
+        waves = self._waves
         confirming = any(need.stage is Stage.CONFIRM for need in self._needs)
-        more = measure.confirm_rounds if confirming else measure.screen_rounds
-        return min(measure.screen_rounds + more, measure.max_rounds)
+        more = waves.confirm_rounds if confirming else waves.screen_rounds
+        return max(min(waves.screen_rounds + more, waves.most_rounds), self._next_look)
 
     def counts(self) -> Mapping[str, int]:
         """Count the benchmarks that are done, open and suspected."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     click.option("--against", metavar="REF", help="Commit to compare with; default: merge base."),
     o.CHOICE,
     o.MEASURING,
+    o.UNTIL_DECIDED,
     o.DECIDING,
     o.OUTPUT,
     o.REPORTS,

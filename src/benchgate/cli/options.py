@@ -16,6 +16,7 @@ class Overrides(TypedDict, total=False):
 
     budget: str | None
     rounds: int | None
+    until_decided: bool
     seed: int | None
     margin: str | None
     alpha: float | None
@@ -52,6 +53,11 @@ MEASURING = (
     click.option("--budget", metavar="TIME", help="Time for measuring, such as 90s or 10m."),
     click.option("--rounds", type=int, metavar="N", help="Measure exactly N rounds of everything."),
     click.option("--seed", type=int, metavar="N", help="Repeat the random choices of a run."),
+)
+UNTIL_DECIDED = click.option(
+    "--until-decided",
+    is_flag=True,
+    help="Go on until every row is decided or out of reach; --budget may bound it.",
 )
 DECIDING = (
     click.option("--margin", metavar="PERCENT", help="Smallest change that matters, such as 3%."),

@@ -20,6 +20,7 @@ def conflicts(settings: Settings) -> tuple[Problem, ...]:
     """Every contradiction, each with the key that is to be changed."""
     return (
         *_rounds(settings.measure),
+        *_until_decided(settings),
         *_baseline(settings.baseline),
         *_benchmarks(settings.benchmarks),
         *_rules(settings.rules),
@@ -36,6 +37,18 @@ def _rounds(measure: Measure) -> Iterator[Problem]:
             f"raise it to {needed}, or lower one of the others",
             measure.max_rounds,
         )
+
+
+def _until_decided(settings: Settings) -> Iterator[Problem]:
+    if not settings.measure.until_decided:
+        return
+    place = ("measure", "until_decided")
+    if settings.measure.rounds is not None:
+        why = "contradicts `rounds`, which measures so many whatever they show"
+        yield Problem(place, why, "leave one of the two out")
+    if settings.gate.rule == "classical":
+        why = 'needs rule = "launch": the classical rule is for a fixed number of rounds'
+        yield Problem(place, why, "leave one of the two out")
 
 
 def _baseline(baseline: Baseline) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ descriptions are the documentation: docs/configuration.md, the JSON schema and t
 errors are made from them.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
@@ -101,6 +102,11 @@ class Measure(Table):
         ge=1,
         description="Measure exactly so many rounds of everything, without a screen.",
     )
+    until_decided: bool = Field(
+        default=False,
+        description="Go on with every benchmark until it is decided, tails too, or that is out"
+        " of reach. `max_rounds` does not hold then, and `budget` only where it is set.",
+    )
     seed: int | None = Field(
         default=None,
         ge=0,
@@ -140,6 +146,15 @@ class Measure(Table):
         le=10_000,
         description="Executions of a command before its first round, discarded.",
     )
+
+    @property
+    def limit_s(self) -> float:
+        """Seconds that measuring may take: without end where all is to be decided.
+
+        A budget that somebody has set holds all the same.
+        """
+        is_set = "budget_s" in self.model_fields_set
+        return math.inf if self.until_decided and not is_set else self.budget_s
 
 
 class Build(Table):

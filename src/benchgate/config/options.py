@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 _SOURCES = {"auto": "auto", "git": "git", "dir": "directory", "file": "file"}
 _REPLACED = ("source", "against", "path")
+# What the file says of these gives way to an option.
+_GIVES_WAY = {
+    ("measure", "until_decided"): ("rounds", "budget"),
+    ("measure", "rounds"): ("until_decided",),
+}
 
 
 def overridden(
@@ -40,7 +45,9 @@ def overridden(
     document = dict(origin.document)
     options: dict[KeyPath, str] = dict(origin.options)
     for (table, key), value in keys.items():
-        document[table] = {**document.get(table, {}), key: value}
+        gone = {k for k in _GIVES_WAY.get((table, key), ()) if (table, k) not in keys}
+        kept = {k: v for k, v in document.get(table, {}).items() if k not in gone}
+        document[table] = {**kept, key: value}
         options[table, key] = f"--{key.replace('_', '-')}"
     source = _baseline_keys(against, baseline)
     if source:

@@ -88,6 +88,7 @@ class Config:
         fail_on: Sequence[str] = (),
         budget: str | None = None,
         rounds: int | None = None,
+        until_decided: bool = False,
         seed: int | None = None,
         against: str | None = None,
         baseline: str | None = None,
@@ -100,8 +101,9 @@ class Config:
             alpha: as in the file.
             margin: "3%".
             fail_on: outcomes.
-            budget: "10m", for [measure], like `rounds` and `seed`.
+            budget: "10m", for [measure], like `rounds`, `until_decided` and `seed`.
             rounds: as in the file.
+            until_decided: takes the place of the rounds and the budget that the file sets.
             seed: as in the file.
             against: a commit; the baseline is then built from git.
             baseline: "auto", "git", "git:REF", "dir:PATH" or "file:PATH".
@@ -116,6 +118,7 @@ class Config:
             ("gate", "fail_on"): list(fail_on) or None,
             ("measure", "budget"): budget,
             ("measure", "rounds"): rounds,
+            ("measure", "until_decided"): until_decided or None,
             ("measure", "seed"): seed,
         }
         set_keys = {key: value for key, value in given.items() if value is not None}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.gate.estimates import paired_estimates
 from benchgate.gate.findings import Finding, Stage
+from benchgate.gate.late import foretold, is_within_reach, late_test
 from benchgate.gate.waves import TESTS, WaveRows, confirm, find_suspects
 from benchgate.model.verdict import Outcome
 from benchgate.stats.power import least_launches
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 # Looked at after every round, an interval must be wider to hold as often as it says: with this
 # share of its errors, a true change of the margin is called unchanged less often than allowed.
 LOOKING_SHARE = 0.5
+# The same where rows may be looked at until the last of the late looks.
+LOOKING_LONGER_SHARE = 0.25
 
 
 def judge_in_waves(
@@ -38,17 +41,42 @@ def judge_in_waves(
     suspects = find_suspects(WaveRows(ratios, margins, [e.is_tail for e in evidences]), waves)
     level = waves.alpha / max(len(evidences), 1)
     estimated = partial(paired_estimates, margins=margins, level=level)
-    tests = [
-        _tests(ratios, suspects, test, partial(estimated, confidence=confidence))
-        for test in range(TESTS)
-    ]
+    tested = partial(estimated, confidence=confidence)
+    tests = [_tests(ratios, suspects, test, waves, tested) for test in range(TESTS)]
+    late = [_late_tests(ratios, look, waves, tested) for look in waves.late_looks]
     starts = [_start(s, d) for s, d in zip(suspects, ratios, strict=True)]
+    share = LOOKING_LONGER_SHARE if waves.until_decided else LOOKING_SHARE
+    terms = _Terms(waves, 1 - (1 - confidence) * share, level / waves.families / 2)
     on_all = estimated(
-        [d[start:] for start, d in zip(starts, ratios, strict=True)],
-        confidence=1 - (1 - confidence) * LOOKING_SHARE,
+        [d[start:] for start, d in zip(starts, ratios, strict=True)], confidence=terms.confidence
     )
-    rows = map(_WaveRow, evidences, ratios, suspects, zip(*tests, strict=True), starts, on_all)
-    return [_confirmed(row, waves) or _unconfirmed(row, waves) for row in rows]
+    rows = [
+        _WaveRow(
+            evidence,
+            ratios[i],
+            suspects[i],
+            tuple(of_all[i] for of_all in tests),
+            tuple(of_all[i] for of_all in late),
+            starts[i],
+            on_all[i],
+        )
+        for i, evidence in enumerate(evidences)
+    ]
+    return [_confirmed(row, waves) or _unconfirmed(row, terms) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What a row is judged by.
+
+    Attributes:
+        confidence: of the interval that has to lie inside the margin.
+        level: one-sided, of one row at a late look.
+    """
+
+    waves: WaveSettings
+    confidence: float
+    level: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +97,33 @@ def _tests(
     ratios: Sequence[FloatArray],
     suspects: Sequence[Suspect | None],
     test: int,
+    waves: WaveSettings,
     estimated: partial[list[Estimate | None]],
 ) -> list[_Test | None]:
     """Do the first or the second test of every suspect that has rounds for it."""
     fresh = [s.fresh(d, test) if s else d[:0] for s, d in zip(suspects, ratios, strict=True)]
+    return _joined(fresh, confirm(ratios, suspects, test, waves), estimated(fresh))
+
+
+def _late_tests(
+    ratios: Sequence[FloatArray],
+    look: int,
+    waves: WaveSettings,
+    estimated: partial[list[Estimate | None]],
+) -> list[_Test | None]:
+    """Test every row that has as many rounds as a late look wants."""
+    judged = [d[:look] if len(d) >= look else d[:0] for d in ratios]
+    return _joined(judged, late_test(ratios, look, waves), estimated(judged))
+
+
+def _joined(
+    judged: Sequence[FloatArray],
+    p_values: Sequence[tuple[float, float] | None],
+    estimates: Sequence[Estimate | None],
+) -> list[_Test | None]:
     return [
-        _Test(len(d), *p_values, estimate) if p_values and estimate else None
-        for d, p_values, estimate in zip(
-            fresh, confirm(ratios, suspects, test), estimated(fresh), strict=True
-        )
+        _Test(len(d), *both, estimate) if both and estimate else None
+        for d, both, estimate in zip(judged, p_values, estimates, strict=True)
     ]
 
 
@@ -96,6 +142,7 @@ class _WaveRow:
     Attributes:
         ratios: of all its rounds.
         tests: of a suspect; None for each that it has no rounds for.
+        late: the tests of the late looks, likewise.
         start: index of the first round that `on_all` is estimated on.
     """
 
@@ -103,6 +150,7 @@ class _WaveRow:
     ratios: FloatArray
     suspect: Suspect | None
     tests: tuple[_Test | None, ...]
+    late: tuple[_Test | None, ...]
     start: int
     on_all: Estimate | None
 
@@ -114,31 +162,41 @@ def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
     level when it is done once, on rounds whose number was fixed or that the budget cut short.
     """
     suspect = row.suspect
-    if suspect is None:
-        return None
-    for planned, test in zip(suspect.rounds, row.tests, strict=False):
-        if test is None or test.p_adjusted > waves.alpha:
-            continue
-        if not test.estimate.reaches(row.evidence.margin, suspect.sign):
-            continue
-        fresh = row.ratios[suspect.start : suspect.start + test.count]
-        agreeing = int((suspect.sign * fresh > 0).sum())
-        return Finding(
-            Outcome.REGRESSED if suspect.sign > 0 else Outcome.IMPROVED,
-            Stage.DONE if test.count == planned else Stage.CONFIRM,
-            test.estimate,
-            suspect.start,
-            test.count,
-            test.p,
-            test.p_adjusted,
-            (f"{_direction(row, suspect)} in {agreeing} of {test.count} rounds",),
-        )
+    if suspect:
+        for planned, test in zip(suspect.rounds, row.tests, strict=False):
+            if test and _shows(test, suspect.sign, row, waves):
+                stage = Stage.DONE if test.count == planned else Stage.CONFIRM
+                return _changed(row, suspect.sign, test, suspect.start, stage)
+    for test in row.late:
+        if test and _shows(test, sign := 1 if test.estimate.value > 0 else -1, row, waves):
+            return _changed(row, sign, test, 0, Stage.DONE)
     return None
 
 
-def _unconfirmed(row: _WaveRow, waves: WaveSettings) -> Finding:
+def _shows(test: _Test, sign: int, row: _WaveRow, waves: WaveSettings) -> bool:
+    """Whether a test rules out chance, and its estimate reaches the margin."""
+    return test.p_adjusted <= waves.alpha and test.estimate.reaches(row.evidence.margin, sign)
+
+
+def _changed(row: _WaveRow, sign: int, test: _Test, start: int, stage: Stage) -> Finding:
+    """Give the finding of a change that a test has shown."""
+    agreeing = int((sign * row.ratios[start : start + test.count] > 0).sum())
+    return Finding(
+        Outcome.REGRESSED if sign > 0 else Outcome.IMPROVED,
+        stage,
+        test.estimate,
+        start,
+        test.count,
+        test.p,
+        test.p_adjusted,
+        (f"{_direction(row, sign)} in {agreeing} of {test.count} rounds",),
+    )
+
+
+def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
     """Judge a row in which no change was confirmed."""
-    last = next((test for test in reversed(row.tests) if test), None)
+    waves = terms.waves
+    last = next((test for test in reversed((*row.tests, *row.late)) if test), None)
     used = len(row.ratios) - row.start
     finding = Finding(
         Outcome.INCONCLUSIVE,
@@ -156,14 +214,15 @@ def _unconfirmed(row: _WaveRow, waves: WaveSettings) -> Finding:
         return _awaiting_confirmation(finding, row, row.suspect)
     least = least_launches(waves.alpha, "wilcoxon")
     is_screened = len(row.ratios) >= waves.screen_rounds
-    if used < least and not (is_screened and not row.evidence.settles):
+    settles = row.evidence.settles or waves.until_decided
+    if used < least and not (is_screened and not settles):
         note = f"{counted(used, 'round')}: a test needs {least}"
         finding = replace(finding, outcome=Outcome.NOT_TESTED, notes=(note,))
     if not is_screened:
         return replace(finding, stage=Stage.SCREEN)
-    if row.evidence.settles and _can_settle(row, waves):
+    if settles and _can_settle(row, terms):
         return replace(finding, stage=Stage.SETTLE)
-    return finding
+    return _given_up(finding, row, terms) if waves.until_decided else finding
 
 
 def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) -> Finding:
@@ -172,24 +231,52 @@ def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) ->
         needed = max(estimate.needed or 0, finding.count + missing)
         estimate = replace(estimate, needed=needed)
     planned = suspect.rounds[-1]
-    looked = f"looked {_direction(row, suspect)} at first"
+    looked = f"looked {_direction(row, suspect.sign)} at first"
     note = f"{looked}; {planned - missing} of {planned} rounds to confirm it"
     return replace(finding, stage=Stage.CONFIRM, estimate=estimate, notes=(note,))
 
 
-def _direction(row: _WaveRow, suspect: Suspect) -> str:
+def _direction(row: _WaveRow, sign: int) -> str:
     worse, better = ("slower", "faster") if row.evidence.metric.unit == "s" else ("worse", "better")
-    return worse if suspect.sign > 0 else better
+    return worse if sign > 0 else better
 
 
-def _can_settle(row: _WaveRow, waves: WaveSettings) -> bool:
+def _can_settle(row: _WaveRow, terms: _Terms) -> bool:
     """Whether more rounds, up to the limit, are expected to settle a row.
 
-    The first rounds say little of the spread: a row is given twice as many before it is given up.
+    The first rounds say little of the spread: a row is given twice as many before it is given up,
+    and as many as the first late look wants where it is to go on until it is decided.
     """
+    waves = terms.waves
     if len(row.ratios) >= waves.most_rounds:
         return False
+    if waves.until_decided:
+        return len(row.ratios) < waves.late_looks[0] or _is_within_reach(row, terms)
     if len(row.ratios) < waves.look(1):
         return True
     needed = row.on_all.needed if row.on_all else None
     return needed is not None and row.start + needed <= waves.most_rounds
+
+
+def _is_within_reach(row: _WaveRow, terms: _Terms) -> bool:
+    return row.on_all is not None and is_within_reach(
+        row.ratios[row.start :],
+        row.on_all,
+        row.evidence.margin,
+        confidence=terms.confidence,
+        level=terms.level,
+        most=terms.waves.most_rounds - row.start,
+    )
+
+
+def _given_up(finding: Finding, row: _WaveRow, terms: _Terms) -> Finding:
+    """Say how many rounds a row would need that does not get them."""
+    if finding.estimate is None:
+        return finding
+    ratios, margin = row.ratios[row.start :], row.evidence.margin
+    needed = foretold(ratios, finding.estimate, margin, terms.confidence)
+    note = f"given up: no row gets more than {terms.waves.most_rounds} rounds"
+    if needed is None:
+        note = "given up: too close to the margin for any number of rounds"
+    estimate = replace(finding.estimate, needed=needed)
+    return replace(finding, estimate=estimate, notes=(*finding.notes, note))

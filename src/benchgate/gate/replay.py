@@ -70,15 +70,17 @@ def replay(evidences: Sequence[Evidence], waves: WaveSettings, confidence: float
     for evidence in evidences:
         id_ = evidence.pair.id
         there[id_] = max(evidence.rounds, there.get(id_, 0))
-    measured = {id_: min(waves.screen_rounds, rounds) for id_, rounds in there.items()}
+    rounds = waves.screen_rounds
+    measured = {id_: min(rounds, of_all) for id_, of_all in there.items()}
     while True:
         findings = judge_in_waves([_cut(e, measured) for e in testable], waves, confidence)
         wanted = follow_up(needs_of(testable, findings), {}, math.inf).ids
         going_on = [id_ for id_ in wanted if measured[id_] < there[id_]]
         if not going_on:
             break
+        before, rounds = rounds, waves.next_look(rounds)
         for id_ in going_on:
-            measured[id_] += 1
+            measured[id_] = min(measured[id_] + rounds - before, there[id_])
     found = iter(findings)
     rows = tuple(_row(e, None if e.obstacle else next(found)) for e in evidences)
     return Build(rows, sum(measured.values()), max(measured.values(), default=0), wanted)

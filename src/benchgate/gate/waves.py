@@ -12,6 +12,9 @@ more on twice the rounds, because one disturbed round has the highest rank of al
 So there are two waves of two tests. Each of these four families spends a quarter of alpha;
 together they keep the suite's rate of false alarms at alpha, however many benchmarks it has.
 Inside a family Holm's procedure shares what it may spend.
+
+Where rows go on until they are decided, there are as many families more as late looks; see
+`late_looks`.
 """
 
 from __future__ import annotations
@@ -30,12 +33,15 @@ from benchgate.stats.signedrank import MAX_PAIRS, least_p_signed_rank, signed_ra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Self
 
     from benchgate.arrays import FloatArray
+    from benchgate.config import Config
 
 LOOKS = 2
 TESTS = 2
-_FAMILIES = LOOKS * TESTS
+# Of rows that go on until they are decided.
+LATE_LOOKS = (60, 120, 240, 480, 960)
 SUSPECT_P = 0.1
 # A tail is wide and would be suspected in vain too often: of five rounds, all must agree.
 SUSPECT_TAIL_P = 0.05
@@ -51,6 +57,19 @@ class WaveSettings:
     screen_rounds: int
     confirm_rounds: int
     max_rounds: int
+    until_decided: bool = False
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Take what a configuration says."""
+        measure = config.measure
+        return cls(
+            config.gate.alpha,
+            measure.screen_rounds,
+            measure.confirm_rounds,
+            measure.max_rounds,
+            measure.until_decided,
+        )
 
     def look(self, wave: int) -> int:
         """How many rounds the suspects of a wave are chosen on; the next is the first fresh one."""
@@ -59,7 +78,26 @@ class WaveSettings:
     @property
     def most_rounds(self) -> int:
         """How many rounds are judged at most: the limit set, or that of the exact test."""
-        return min(self.max_rounds, MAX_PAIRS)
+        return LATE_LOOKS[-1] if self.until_decided else min(self.max_rounds, MAX_PAIRS)
+
+    @property
+    def late_looks(self) -> tuple[int, ...]:
+        """After how many rounds all rows are tested that are still open, on all their rounds."""
+        return LATE_LOOKS if self.until_decided else ()
+
+    @property
+    def families(self) -> int:
+        """How many families of tests share alpha."""
+        return LOOKS * TESTS + len(self.late_looks)
+
+    def next_look(self, rounds: int) -> int:
+        """After how many rounds rows are looked at next, after a look at so many: at one more.
+
+        From the first late look on, which may err as every look may, only where they have doubled.
+        """
+        if rounds + 1 < LATE_LOOKS[0]:
+            return rounds + 1
+        return next((look for look in self.late_looks if look > rounds), rounds + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +208,16 @@ def rounds_to_confirm(suspects: int, look: int, settings: WaveSettings) -> int:
 
     The limit of rounds yields where the test could not reach its level within it.
     """
-    least = least_launches(settings.alpha / _FAMILIES / max(suspects, 1), "wilcoxon")
+    least = least_launches(settings.alpha / settings.families / max(suspects, 1), "wilcoxon")
     wanted = max(settings.confirm_rounds, least + _SPARE_ROUNDS)
     return max(least, min(wanted, settings.most_rounds - look))
 
 
 def confirm(
-    ratios: Sequence[FloatArray], suspects: Sequence[Suspect | None], test: int
+    ratios: Sequence[FloatArray],
+    suspects: Sequence[Suspect | None],
+    test: int,
+    settings: WaveSettings,
 ) -> list[tuple[float, float] | None]:
     """Test suspects on their fresh rounds, one-sided in the direction they were suspected.
 
@@ -199,7 +240,7 @@ def confirm(
         adjusted = holm(np.array([p_values.get(i, 1.0) for i in wave]))
         for index, value in zip(wave, adjusted.tolist(), strict=True):
             if index in p_values:
-                outcome[index] = (p_values[index], min(1.0, _FAMILIES * value))
+                outcome[index] = (p_values[index], min(1.0, settings.families * value))
     return outcome
 
 

@@ -34,11 +34,12 @@ from benchgate.model.result import (
     Tier,
 )
 
-RESULT_SCHEMA: Final = 2
+RESULT_SCHEMA: Final = 3
 """Version of the result file.
 
 1: the first.
 2: the environment holds `timer_cost_ns` and `timer_resolution_ns`.
+3: the run holds `until_decided`.
 """
 
 
@@ -207,6 +208,7 @@ class RunRecord(Record):
     seed: int
     complete: bool
     screen_rounds: Count
+    until_decided: bool
 
     @classmethod
     def of(cls, run: Run) -> Self:
@@ -221,6 +223,7 @@ class RunRecord(Record):
             seed=run.seed,
             complete=run.complete,
             screen_rounds=run.screen_rounds,
+            until_decided=run.until_decided,
         )
 
 
@@ -252,8 +255,19 @@ def _second(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def _third(document: dict[str, Any]) -> dict[str, Any]:
+    for arm in (document, document["base"]):
+        if arm is not None:
+            arm["run"]["until_decided"] = False
+    return document
+
+
 RESULT = Format(
-    "result file", ResultRecord, RESULT_SCHEMA, hallmark="benchmarks", migrations={1: _second}
+    "result file",
+    ResultRecord,
+    RESULT_SCHEMA,
+    hallmark="benchmarks",
+    migrations={1: _second, 2: _third},
 )
 
 
@@ -316,4 +330,5 @@ def _measured(record: ArmRecord | ResultRecord) -> Run:
         seed=run.seed,
         complete=run.complete,
         screen_rounds=run.screen_rounds,
+        until_decided=run.until_decided,
     )

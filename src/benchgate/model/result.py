@@ -146,6 +146,7 @@ class Run:
         complete: False while rounds are still to come, and when it was interrupted.
         screen_rounds: how many of the first rounds were the screen; a verdict
             recomputed from the file needs it.
+        until_decided: whether every row was to go on until it is decided; likewise.
     """
 
     source: Source
@@ -156,6 +157,7 @@ class Run:
     seed: int = 0
     complete: bool = True
     screen_rounds: int = 0
+    until_decided: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

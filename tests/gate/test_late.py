@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchgate.gate.estimates import Estimate, paired_estimates
+from benchgate.gate.findings import Stage
+from benchgate.gate.late import foretold, is_within_reach, late_test
+from benchgate.gate.waves import LATE_LOOKS
+from benchgate.model.verdict import Outcome
+from benchgate.stats.shift import paired_shift
+from benchgate.stats.signedrank import signed_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.suite import Judgement
+    from benchgate.gate.waves import WaveSettings
+    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.verdict import Row
+
+P25 = '[gate]\nstatistics = ["p25"]'
+LIMIT = math.log1p(0.02)
+
+
+@pytest.fixture
+def longer(waves: WaveSettings) -> WaveSettings:
+    return replace(waves, until_decided=True)
+
+
+def noise(n: int, spread: float, change: float = 0.0) -> FloatArray:
+    """Log ratios of which the estimate is exactly this change, and about this the spread."""
+    d = np.random.default_rng(1).normal(0, spread, n)
+    centred: FloatArray = d - paired_shift(d[None], 0.5).estimate + change
+    return centred
+
+
+class TestTheTests:
+    def test_all_rows_pay_and_both_directions(self, longer: WaveSettings) -> None:
+        rows = [noise(60, 0.03, 0.02), noise(70, 0.03), noise(20, 0.001)]
+        slow, wide, short = late_test(rows, 60, longer)
+        p = [float(signed_rank(d[None, :60]).p_two_sided[0]) for d in rows[:2]]
+        assert p[0] < p[1]
+        assert slow == pytest.approx((p[0] / 2, longer.families * 3 * p[0]))
+        assert wide == pytest.approx((p[1] / 2, min(1.0, longer.families * 2 * p[1])))
+        assert short is None
+
+    def test_rounds_after_the_look_change_nothing(self, longer: WaveSettings) -> None:
+        d = noise(80, 0.03, 0.02)
+        assert late_test([d], 60, longer) == late_test([d[:60]], 60, longer)
+
+    def test_the_direction_does_not_matter(self, longer: WaveSettings) -> None:
+        d = noise(60, 0.03, 0.02)
+        assert late_test([d], 60, longer) == late_test([-d], 60, longer)
+
+    @pytest.mark.parametrize("rows", [[], [np.empty(0)], [noise(59, 0.03)]])
+    def test_without_enough_rounds_there_is_no_test(
+        self, rows: list[FloatArray], longer: WaveSettings
+    ) -> None:
+        assert late_test(rows, 60, longer) == [None] * len(rows)
+
+
+class TestReach:
+    @staticmethod
+    def reach(d: FloatArray, most: int = 960) -> bool:
+        (estimate,) = paired_estimates([d], [0.02], confidence=0.99, level=0.01)
+        assert estimate
+        return is_within_reach(d, estimate, 0.02, confidence=0.99, level=1e-5, most=most)
+
+    @pytest.mark.parametrize(
+        ("spread", "change", "expected"),
+        [
+            (0.03, 0.0, True),  # will be inside
+            (0.03, 0.015, True),
+            (0.2, 0.0, True),
+            (0.3, 0.0, False),  # too wide
+            (0.001, 0.0197, True),  # too close to the margin, as only the last round may show
+            (0.001, 0.021, True),  # the next test will show it
+            (0.3, 0.03, False),  # beyond the margin, and chance cannot be ruled out
+            (0.3, 0.2, True),
+        ],
+    )
+    def test_what_more_rounds_may_show(
+        self, spread: float, change: float, *, expected: bool
+    ) -> None:
+        assert self.reach(noise(60, spread, change)) is expected
+        assert self.reach(noise(60, spread, -change)) is expected
+
+    @given(st.floats(1e-4, 0.5), st.floats(-0.1, 0.1), st.integers(61, 900))
+    def test_more_rounds_reach_further(self, spread: float, change: float, most: int) -> None:
+        d = noise(60, spread, change)
+        assert self.reach(d, 960) >= self.reach(d, most)
+
+    def test_equal_values_are_within_reach(self) -> None:
+        assert self.reach(np.zeros(60))
+
+
+class TestForetelling:
+    def test_the_rounds_whose_interval_ends_at_the_margin(self) -> None:
+        d = noise(500, 0.1)
+        spread = 1.4826 * float(np.median(np.abs(d - np.median(d)))) * 500 / 499.2
+        expected = (1.959964 * spread / (LIMIT - 0.01)) ** 2
+        assert foretold(d, Estimate(0.01, 0, 0), 0.02, 0.95) == math.ceil(expected)
+        assert foretold(d, Estimate(-0.01, 0, 0), 0.02, 0.95) == math.ceil(expected)
+
+    @pytest.mark.parametrize("value", [LIMIT, -LIMIT, LIMIT * (1 + 1e-9)])
+    def test_no_number_of_rounds_tells_a_change_from_the_margin_that_it_equals(
+        self, value: float
+    ) -> None:
+        assert foretold(noise(60, 0.1), Estimate(value, 0, 0), 0.02, 0.95) is None
+
+    def test_equal_values_need_none(self) -> None:
+        assert foretold(np.zeros(60), Estimate(0.0, 0, 0), 0.02, 0.95) == 0
+
+
+class TestRows:
+    """One row, judged as where it goes on until it is decided; the base is 1."""
+
+    @pytest.fixture
+    def found(
+        self,
+        bench: Callable[..., BenchmarkResult],
+        judged: Callable[..., Judgement],
+        longer: WaveSettings,
+    ) -> Callable[..., tuple[Row, Stage]]:
+        def make(log_ratios: FloatArray, toml: str = P25) -> tuple[Row, Stage]:
+            arms = [
+                [bench("b", x.tolist(), samples=40)]
+                for x in (np.ones(len(log_ratios)), np.exp(log_ratios))
+            ]
+            judgement = judged(*arms, toml, waves=longer)
+            return judgement.rows[-1], judgement.needs[-1].stage
+
+        return make
+
+    def test_what_the_screen_did_not_see_is_found_late(
+        self, found: Callable[..., tuple[Row, Stage]]
+    ) -> None:
+        d = np.concatenate([[0.05, -0.05] * 5, noise(110, 0.04, 0.035)])
+        row, stage = found(d[:60])
+        assert (row.outcome, stage, row.launches) == (Outcome.REGRESSED, Stage.DONE, (60, 60))
+        agreeing = int((d[:60] > 0).sum())
+        assert row.notes == (f"slower in {agreeing} of 60 rounds",)
+        assert row.p_adjusted is not None
+        assert row.p_adjusted <= 0.01
+        later, _ = found(d)
+        assert replace(later, classical=None) == replace(row, classical=None)
+        better, _ = found(-d[:60])
+        assert better.outcome is Outcome.IMPROVED
+
+    def test_until_the_first_late_look_nothing_is_given_up(
+        self, found: Callable[..., tuple[Row, Stage]]
+    ) -> None:
+        d = np.concatenate([[0.9, -0.9] * 5, noise(50, 0.9)])
+        assert found(d[:59])[1] is Stage.SETTLE
+        row, stage = found(d)
+        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, Stage.DONE)
+        assert row.notes == ("given up: no row gets more than 960 rounds",)
+        assert row.rounds_needed is not None
+        assert row.rounds_needed > 960
+
+    def test_a_change_as_large_as_the_margin_is_not_measured_for_ever(
+        self, found: Callable[..., tuple[Row, Stage]]
+    ) -> None:
+        d = noise(LATE_LOOKS[-1], 0.2)
+        d[:10] = np.tile([0.3, -0.3], 5)  # nothing to suspect
+        d += LIMIT - 1e-6 - paired_shift(d[None], 0.5).estimate
+        row, stage = found(d)
+        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, Stage.DONE)
+        assert row.notes == ("given up: too close to the margin for any number of rounds",)
+        assert row.rounds_needed is None
+
+    def test_a_tail_is_settled_as_well(self, found: Callable[..., tuple[Row, Stage]]) -> None:
+        row, stage = found(np.tile([0.1, -0.1], 6), "")
+        assert (row.statistic, row.outcome, stage) == ("p95", Outcome.INCONCLUSIVE, Stage.SETTLE)
+
+    def test_the_last_look_ends_it(self, found: Callable[..., tuple[Row, Stage]]) -> None:
+        row, stage = found(noise(LATE_LOOKS[-1], 0.25))
+        assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, Stage.DONE)
