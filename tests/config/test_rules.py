@@ -110,3 +110,22 @@ def test_rules_that_concern_nobody() -> None:
     )
     assert len(CONFIG.unmatched_rules([])) == 5
     assert CONFIG.unmatched_rules(["db/insert[rows=1000]", "nothing/x"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("toml", "metric", "tolerance"),
+    [
+        ("", "instructions", 0.01),
+        ("", "alloc_blocks", 0),
+        ("", None, 0),
+        ('[gate]\ntolerance = "3%"', "instructions", 0.03),
+        ('[gate]\ntolerance = "3%"', "alloc_blocks", 0.03),
+        ('[gate]\ntolerance = "0%"', "instructions", 0),
+        ('[[rule]]\nbenchmark = "*"\ntolerance = "2%"', "instructions", 0.02),
+        ('[[rule]]\nbenchmark = "*"\nmetric = "alloc*"\ntolerance = "2%"', "instructions", 0.01),
+    ],
+)
+def test_what_is_exact_is_tolerated_as_far_as_its_metric_varies(
+    toml: str, metric: str | None, tolerance: float
+) -> None:
+    assert loads(toml, "benchgate.toml").effective("any", metric).tolerance == tolerance

@@ -243,5 +243,5 @@ def test_a_self_check_finds_nothing(benchgate: Program, toy: Project) -> None:
     done = benchgate(toy.root, "doctor", "--self-check", "-q")
     assert "Traceback" not in done.err
     assert done.code != 3
-    for fact in ("timer", "pinning", "noise", "can see", "self-check"):
+    for fact in ("timer", "pinning", "counters", "noise", "can see", "self-check"):
         assert fact in done.out

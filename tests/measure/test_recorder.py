@@ -97,3 +97,11 @@ def test_what_could_not_be_read_is_a_failed_result() -> None:
     assert record.results(BASE) == (failed,)
     assert record.failures(HEAD) == ()
     assert record.ids() == ("x",)
+
+
+def test_a_note_is_given_to_every_arm_that_has_the_benchmark() -> None:
+    record = recorder(base=[definition("x")], head=[definition("x"), definition("y")])
+    record.note("x", "mind this")
+    record.note("x", "mind this")
+    assert [r.notes for r in record.results(BASE)] == [("mind this",)]
+    assert [r.notes for r in record.results(HEAD)] == [("mind this",), ()]

@@ -91,7 +91,8 @@ def launch(worker: Worker, name: str, *, samples: int = 2) -> dict[str, Any]:
     worker.ask("loops", loops=replies["loops"])
     worker.ask("begin")
     replies["samples"] = [worker.sample() for _ in range(samples)]
-    replies |= worker.ask("end")
+    replies |= worker.ask("peak")
+    worker.ask("end")
     replies |= worker.ask("allocations")
     return replies | worker.ask("close")
 

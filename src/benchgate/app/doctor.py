@@ -13,6 +13,7 @@ import numpy as np
 from benchgate.app.engines import choose_place
 from benchgate.measure.affinity import kept_off
 from benchgate.measure.canary import canary_engine
+from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.environment import read_environment
 from benchgate.measure.guardian import Guardian
@@ -60,6 +61,7 @@ class Diagnosis:
     timer: Timer
     noise: Noise
     pinning: str
+    counters: str
     advice: tuple[str, ...]
 
 
@@ -70,8 +72,10 @@ def diagnose(config: Config, effects: Effects) -> Diagnosis:
     place = choose_place(config, None)
     noise = _measure_noise(config, effects)
     pinning = f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned
+    obstacle = find_obstacle(USER_INSTRUCTIONS)
+    counters = f"none: {obstacle}" if obstacle else "instructions"
     advice = tuple(give_advice(environment, timer, noise, pinned=place.cpu is not None))
-    return Diagnosis(environment, timer, noise, pinning, advice)
+    return Diagnosis(environment, timer, noise, pinning, counters, advice)
 
 
 def read_timer() -> Timer:

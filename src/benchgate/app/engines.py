@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Config
+    from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
 
@@ -66,10 +67,15 @@ def make_engines(
     place: Place,
     guardian: Guardian,
     environ: Mapping[str, str],
+    *,
+    event: Event | None,
 ) -> list[Engine]:
     """Make one engine for each kind of benchmark that is configured, and the canary's.
 
     Without any [[benchmark]] every folder with bench_*.py files is measured.
+
+    Args:
+        event: what is counted as instructions; None where nothing can be counted.
     """
     measure = config.measure
     specs = [_python_spec(b, config) for b in config.benchmarks if isinstance(b, PythonBenchmark)]
@@ -88,6 +94,7 @@ def make_engines(
         interpreter=default_interpreter(place.checkout or arms[-1].root, environ),
         forbidden=(place.checkout,) if place.checkout else (),
         environ=environ,
+        event=event,
     )
     engines: list[Engine] = []
     if specs:
@@ -102,6 +109,7 @@ def make_engines(
                 all_cpus=place.cpus,
                 unpinned=place.unpinned,
                 environ=environ,
+                event=event,
             )
         )
     if measure.canary and len(arms) > 1:

@@ -12,8 +12,10 @@ from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import kept_off
 from benchgate.measure.build import build
+from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.session import Session
+from benchgate.model.metrics import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,10 +55,12 @@ def open_session(
     stack.enter_context(kept_off(place.cpu))
     environ = clean_environ(effects.environ)
     seed = config.measure.seed
+    uncounted = find_obstacle(USER_INSTRUCTIONS)
+    event = None if uncounted else USER_INSTRUCTIONS
     session = stack.enter_context(
         closing(
             Session(
-                make_engines(config, ready, place, guardian, environ),
+                make_engines(config, ready, place, guardian, environ, event=event),
                 [arm.name for arm in ready],
                 effects.draw_seed() if seed is None else seed,
                 effects.clock,
@@ -65,9 +69,18 @@ def open_session(
         )
     )
     session.discover()
+    if uncounted:
+        note_uncounted(session, config, uncounted)
     leave_out_unwanted(choice, session)
     _require_benchmarks(session, config)
     return session
+
+
+def note_uncounted(session: Session, config: Config, reason: str) -> None:
+    """Tell those benchmarks that are to be judged by instructions why they cannot be."""
+    for id_ in session.recorder.found():
+        if INSTRUCTIONS.name in config.effective(id_).metrics:
+            session.recorder.note(id_, f"{INSTRUCTIONS.name}: {reason}")
 
 
 def _build(arms: Iterable[Arm], config: Config, guardian: Guardian, effects: Effects) -> None:

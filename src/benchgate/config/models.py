@@ -51,10 +51,10 @@ class Gate(Table):
         default=("time",),
         description="Names of the metrics that decide; the others are only shown.",
     )
-    tolerance: fields.Tolerance = Field(
-        default="0%",
-        validate_default=True,
-        description="How far an exact metric (a count or a size) may grow.",
+    tolerance: fields.Tolerance | None = Field(
+        default=None,
+        description="How far an exact metric (a count or a size) may change; by default 1 % for"
+        " `instructions`, and nothing for the others.",
     )
     confidence: float = Field(
         default=0.95,

@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.config.conflicts import RULE_SETTINGS
+from benchgate.model.metrics import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchgate.config.models import Gate, Rule
 
+TOLERANCES = {INSTRUCTIONS.name: 0.01}
+"""How far exact metrics may change where the user sets nothing; all others not at all.
+
+Instructions depend a little on addresses and hash seeds, which most programs draw anew in each
+execution: some thousandths of them. Half the margin that the time has is well above that.
+"""
 TAIL_STATISTICS = frozenset({"p95"})
 LEAST_TAIL_SAMPLES = 40
 """A launch with fewer samples has no tail to speak of."""
@@ -60,7 +67,8 @@ def effective_policy(
         benchmark_id: the benchmark asked for.
         metric: the metric asked for; None leaves out the rules that are for some metrics only.
     """
-    policy = RowPolicy(gate.margin, gate.tail_margin, gate.statistics, gate.metrics, gate.tolerance)
+    tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance
+    policy = RowPolicy(gate.margin, gate.tail_margin, gate.statistics, gate.metrics, tolerance)
     for rule in rules:
         if _applies(rule, benchmark_id, metric):
             changes = {key: getattr(rule, key) for key in RULE_SETTINGS}

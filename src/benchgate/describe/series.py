@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.model.metrics import notes_on
 from benchgate.model.result import Kind
 from benchgate.model.statistics import SeriesStatistics
 from benchgate.stats.quantiles import nearest_rank
@@ -41,7 +42,7 @@ def summarise(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
         better=series.metric.better,
         kind=series.metric.kind,
         display_unit=benchmark.display_unit,
-        notes=benchmark.notes,
+        notes=notes_on(series.metric.name, benchmark.notes),
     )
 
 

@@ -9,9 +9,11 @@ import numpy as np
 
 from benchgate.model.result import Better
 from benchgate.model.verdict import Outcome
+from benchgate.units import format_change
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
+    from benchgate.model.result import Series
 
 _ROUNDING = 1e-12
 
@@ -22,7 +24,7 @@ class ExactChange:
 
     Attributes:
         base, head: in the metric's unit, the median where an arm has several values.
-        ratio: head / base; None from 0.
+        ratio: head / base, the median of those of the rounds; None from 0.
     """
 
     outcome: Outcome
@@ -30,6 +32,42 @@ class ExactChange:
     head: float
     ratio: float | None
     notes: tuple[str, ...] = ()
+
+
+def values_of_rounds(base: Series, head: Series) -> tuple[FloatArray, FloatArray]:
+    """Give the median of each launch of the rounds that both arms have, shape (rounds,) each."""
+    common = {x.round for x in base.launches} & {x.round for x in head.launches}
+    before, after = (
+        np.array([np.median(x.samples) for x in series.launches if x.round in common], np.float64)
+        for series in (base, head)
+    )
+    return before, after
+
+
+def compare_rounds(
+    base: FloatArray, head: FloatArray, tolerance: float, better: Better
+) -> ExactChange:
+    """Compare launches that were measured in turn, round by round, without a test.
+
+    What depends on the round, as instructions do on the hash seed, is the same in both arms. The
+    median of the ratios counts. Where some rounds show more and others less, the metric is not
+    exact after all: the change may be chance, and is inconclusive.
+
+    Args:
+        base, head: shape (n,), n >= 1, the same index is the same round; the base > 0.
+        tolerance: as a fraction of the base.
+        better: the direction of the metric.
+    """
+    ratios = head / base
+    ratio = float(np.median(ratios))
+    before, after = float(np.median(base)), float(np.median(head))
+    if abs(ratio - 1) <= tolerance * (1 + _ROUNDING):
+        return ExactChange(Outcome.UNCHANGED, before, after, ratio)
+    least, most = float(ratios.min()), float(ratios.max())
+    if least <= 1 <= most:
+        spans = f"from {format_change(least)} in one round to {format_change(most)} in another"
+        return _open(before, after, ratio, spans)
+    return ExactChange(_direction(ratio > 1, better), before, after, ratio)
 
 
 def compare_exact(
@@ -54,9 +92,15 @@ def compare_exact(
             f"from {values.min():g} to {values.max():g} in the {arm}"
             for arm, values in (("base", base), ("head", head))
         )
-        note = f"not exact: varies {spans}; a tolerance would allow for it"
-        return ExactChange(Outcome.INCONCLUSIVE, before, after, ratio, (note,))
-    worse = (after > before) is (better is Better.LOWER)
+        return _open(before, after, ratio, spans)
     notes = () if before else (f"from {before:g} to {after:g}",)
-    outcome = Outcome.REGRESSED if worse else Outcome.IMPROVED
-    return ExactChange(outcome, before, after, ratio, notes)
+    return ExactChange(_direction(after > before, better), before, after, ratio, notes)
+
+
+def _open(before: float, after: float, ratio: float | None, spans: str) -> ExactChange:
+    note = f"not exact: varies {spans}; a tolerance would allow for it"
+    return ExactChange(Outcome.INCONCLUSIVE, before, after, ratio, (note,))
+
+
+def _direction(is_more: bool, better: Better) -> Outcome:  # noqa: FBT001 - a comparison's result
+    return Outcome.REGRESSED if is_more is (better is Better.LOWER) else Outcome.IMPROVED

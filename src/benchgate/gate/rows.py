@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from benchgate.gate.evidence import series_of
-from benchgate.gate.exact import compare_exact
+from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
+from benchgate.model.metrics import notes_on
 from benchgate.model.result import Status, Tier
 from benchgate.model.verdict import Outcome, Row
 from benchgate.stats.scaling import finite_exp
@@ -73,7 +74,7 @@ def untested_row(evidence: Evidence, classical: Classical) -> Row:
         margin=evidence.margin,
         launches=(len(evidence.base), len(evidence.head)),
         classical=classical,
-        notes=(*obstacle, *evidence.notes, *_notes(evidence.pair)),
+        notes=(*obstacle, *evidence.notes, *_notes(evidence.pair, evidence.metric.name)),
         **_about(evidence.pair, paired=evidence.paired),
     )
 
@@ -81,12 +82,14 @@ def untested_row(evidence: Evidence, classical: Classical) -> Row:
 def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paired: bool) -> Row:
     """Compare an exact metric, for which there is no test."""
     metric = head.metric
-    change = compare_exact(
-        np.concatenate([launch.samples for launch in base.launches]),
-        np.concatenate([launch.samples for launch in head.launches]),
-        tolerance,
-        metric.better,
-    )
+    before, after = values_of_rounds(base, head) if paired else (np.empty(0), np.empty(0))
+    in_rounds = len(before) > 0 and before.min() > 0
+    if in_rounds:
+        change = compare_rounds(before, after, tolerance, metric.better)
+    else:
+        before, after = (np.concatenate([x.samples for x in s.launches]) for s in (base, head))
+        change = compare_exact(before, after, tolerance, metric.better)
+    used = (len(before), len(after)) if in_rounds else (len(base.launches), len(head.launches))
     return Row(
         benchmark=pair.id,
         outcome=change.outcome,
@@ -98,9 +101,9 @@ def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paire
         head=change.head,
         ratio=change.ratio,
         margin=tolerance,
-        launches=(len(base.launches), len(head.launches)),
+        launches=used,
         test="exact",
-        notes=(*change.notes, *_notes(pair)),
+        notes=(*change.notes, *_notes(pair, metric.name)),
         **_about(pair, paired=paired),
     )
 
@@ -143,7 +146,9 @@ def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> 
     if on_base or on_head:
         arm = "base" if on_base else "head"
         return incomparable_row(pair, f"{metric} was measured on the {arm} only", metric=metric)
-    row = incomparable_row(pair, f"{metric} was not measured", metric=metric)
+    reasons = (note for note in _notes(pair, metric) if note.startswith(f"{metric}: "))
+    reason = next(reasons, "").removeprefix(metric)
+    row = incomparable_row(pair, f"{metric} was not measured{reason}", metric=metric)
     return replace(row, outcome=Outcome.NOT_TESTED)
 
 
@@ -183,10 +188,10 @@ def _about(pair: Pair, *, paired: bool) -> _About:
     }
 
 
-def _notes(pair: Pair) -> tuple[str, ...]:
+def _notes(pair: Pair, metric: str) -> tuple[str, ...]:
     renamed = (f"renamed from {pair.renamed_from}",) if pair.renamed_from else ()
     both = [*(pair.base.notes if pair.base else ()), *(pair.head.notes if pair.head else ())]
-    return (*renamed, *dict.fromkeys(both))
+    return (*renamed, *notes_on(metric, dict.fromkeys(both)))
 
 
 def _median(values: FloatArray) -> float | None:

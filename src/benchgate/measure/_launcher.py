@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         cpus: list[int] | None
 
     class Usage(TypedDict):
-        """The fields of `process.Execution`."""
+        """The fields of `process.Execution` that are known here."""
 
         wall_ns: int
         user_ns: int

@@ -395,9 +395,12 @@ class Launch:
         gc.disable()
         return {}
 
+    def peak(self, message: dict[str, Any]) -> dict[str, Any]:
+        return {"peak_rss": peak_rss_bytes()}
+
     def end(self, message: dict[str, Any]) -> dict[str, Any]:
         self.restore_gc()
-        return {"peak_rss": peak_rss_bytes()}
+        return {}
 
     def restore_gc(self) -> None:
         if self.gc_was_enabled:
@@ -464,6 +467,7 @@ STEPS: dict[str, Callable[[Launch, dict[str, Any]], dict[str, Any]]] = {
     "time": Launch.time_loops,
     "loops": Launch.set_loops,
     "begin": Launch.begin,
+    "peak": Launch.peak,
     "end": Launch.end,
     "allocations": Launch.allocations,
     "close": Launch.close,
@@ -619,6 +623,7 @@ class Server:
         return {
             "benchmarks": described,
             "executable": sys.executable,
+            "pid": os.getpid(),
             "python": f"{sys.implementation.name} {sys.version.split()[0]}",
             "clock_steps_ns": clock_steps_ns(),
             "foreign": self.new_foreign_modules(),

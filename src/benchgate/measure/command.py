@@ -15,24 +15,28 @@ from benchgate.measure.engine import Definition, Discovery, Measured, Observatio
 from benchgate.measure.job import CommandSpec, jobs_of, trouble_with, workload_hash
 from benchgate.measure.process import Launcher
 from benchgate.measure.turns import executions_within, later_orders, starting_order
-from benchgate.model.result import Metric, Tier
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, TIME
+from benchgate.model.result import Tier
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from benchgate.arrays import FloatArray
+    from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.job import Job
     from benchgate.measure.process import Execution
+    from benchgate.model.result import Metric
 
 BURST_S = 6.0
 
 _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
-    (Metric("time", "s"), lambda execution: execution.wall_ns / 1e9),
-    (Metric("cpu_time", "s"), lambda execution: (execution.user_ns + execution.system_ns) / 1e9),
-    (Metric("peak_rss", "B"), lambda execution: execution.peak_rss_bytes),
+    (TIME, lambda execution: execution.wall_ns / 1e9),
+    (CPU_TIME, lambda execution: (execution.user_ns + execution.system_ns) / 1e9),
+    (PEAK_RSS, lambda execution: execution.peak_rss_bytes),
 )
 
 
@@ -57,6 +61,7 @@ class CommandEngine:
             inside of `kept_off` are too few.
         unpinned: why no CPU was chosen, for a note.
         environ: what the environment of every command starts from.
+        event: what is counted as instructions; None for nothing.
         burst_s: about how long one arm's executions in one round may take, prepare included.
 
     Raises:
@@ -73,12 +78,13 @@ class CommandEngine:
         all_cpus: frozenset[int] | None = None,
         unpinned: str = "not pinned: no CPU was chosen",
         environ: Mapping[str, str] = os.environ,
+        event: Event | None = None,
         burst_s: float = BURST_S,
     ) -> None:
         self._specs = {spec.name: spec for spec in specs}
         self._arms = [arm.name for arm in arms]
         self._jobs = {spec.name: jobs_of(spec, arms, environ) for spec in specs}
-        self._launcher = Launcher(guardian)
+        self._launcher = Launcher(guardian, event)
         pinning = supports_pinning()
         self._cpu = cpu if pinning else None
         self._all_cpus = (all_cpus or available_cpus()) if pinning else None
@@ -158,7 +164,7 @@ class CommandEngine:
                 benchmark=spec.name,
                 order=order,
                 metrics=_measured(samples[job], warmups[job]),
-                notes=_memory_notes(samples[job]),
+                notes=(*_memory_notes(samples[job]), *_count_notes(samples[job])),
             )
             for order, job in enumerate(jobs)
         ]
@@ -211,7 +217,7 @@ class CommandEngine:
 
 
 def _measured(samples: list[Execution], warmup: list[Execution]) -> tuple[Measured, ...]:
-    return tuple(
+    measured = [
         Measured(
             metric=metric,
             loops=1,
@@ -219,11 +225,24 @@ def _measured(samples: list[Execution], warmup: list[Execution]) -> tuple[Measur
             warmup=np.array([value(execution) for execution in warmup], dtype=np.float64),
         )
         for metric, value in _METRICS
-    )
+    ]
+    if all(execution.count is not None for execution in samples):
+        measured.append(Measured(INSTRUCTIONS, 1, _counts(samples), _counts(warmup)))
+    return tuple(measured)
+
+
+def _counts(executions: list[Execution]) -> FloatArray:
+    counts = [execution.count for execution in executions if execution.count is not None]
+    return np.array(counts, dtype=np.float64)
 
 
 def _memory_notes(samples: list[Execution]) -> tuple[str, ...]:
     floor_bytes = max(execution.peak_rss_floor_bytes for execution in samples)
     if all(execution.peak_rss_bytes > floor_bytes for execution in samples):
         return ()
-    return (f"peak_rss: less than {format_value(floor_bytes, 'B')} cannot be told apart",)
+    return (f"{PEAK_RSS.name}: less than {format_value(floor_bytes, 'B')} cannot be told apart",)
+
+
+def _count_notes(samples: list[Execution]) -> tuple[str, ...]:
+    reasons = dict.fromkeys(execution.uncounted for execution in samples if execution.uncounted)
+    return tuple(f"{INSTRUCTIONS.name}: {reason}" for reason in reasons)

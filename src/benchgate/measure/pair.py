@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchgate.measure.counters import CounterError
+from benchgate.measure.counting import count_per_call
 from benchgate.measure.engine import Measured
 from benchgate.measure.lockstep import (
     Plan,
@@ -16,20 +18,23 @@ from benchgate.measure.lockstep import (
     target_interval_ns,
     warm_up_until_settled,
 )
-from benchgate.model.result import Kind, Metric
+from benchgate.model.metrics import (
+    ALLOC_BLOCKS,
+    ALLOC_PEAK,
+    CPU_TIME,
+    INSTRUCTIONS,
+    PEAK_RSS,
+    TIME,
+)
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
+    from benchgate.measure.counters import Event
     from benchgate.measure.worker import Worker
-
-TIME = Metric("time", "s")
-CPU_TIME = Metric("cpu_time", "s")
-PEAK_RSS = Metric("peak_rss", "B")
-ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
-ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
+    from benchgate.model.result import Metric
 
 _NOTHING: FloatArray = np.empty(0)
 
@@ -42,11 +47,13 @@ class Sampling:
         samples: where the work is short enough.
         launch_ns: time for them.
         warmup: samples to discard; None to go on until they settle.
+        event: what is counted as instructions, after the samples; None for nothing.
     """
 
     samples: int
     launch_ns: int
     warmup: int | None
+    event: Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +64,13 @@ class Launched:
         plan: for the launches that follow.
         metrics: of each worker, in their order.
         is_spent: whether a worker was left changed, so that no other benchmark should follow.
+        notes: what a reader of the metrics must know.
     """
 
     plan: Plan
     metrics: tuple[tuple[Measured, ...], ...]
     is_spent: bool
+    notes: tuple[str, ...]
 
 
 def measure_launch(
@@ -96,8 +105,13 @@ def measure_launch(
     _ask(workers, timeout_s, "begin")
     _allow_turns(workers, timeout_s)
     turns = take_turns(workers, plan.samples, rng)
-    peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "end")]
+    peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "peak")]
     metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
+    notes = plan.notes
+    # One more sample is much to ask of work that is so slow that it gets a single one.
+    if sampling.event and (is_first or plan.samples > 1):
+        notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
+    _ask(workers, timeout_s, "end")
     for found, peak in zip(metrics, peaks, strict=True):
         if all(own_rss):
             found.append(_single(PEAK_RSS, peak))
@@ -108,7 +122,8 @@ def measure_launch(
     closed = _ask(workers, timeout_s, "close")
     for worker in workers:
         worker.forget_output()
-    return Launched(plan, tuple(map(tuple, metrics)), any(step["changed"] for step in closed))
+    is_spent = any(step["changed"] for step in closed)
+    return Launched(plan, tuple(map(tuple, metrics)), is_spent, notes)
 
 
 def _ask(
@@ -157,6 +172,26 @@ def _warm_up(workers: Sequence[Worker], plan: Plan, rng: random.Random) -> tuple
     if not settled:
         notes += (f"the warm-up has not settled after {count} samples",)
     return turns, replace(plan, warmup=count, notes=notes)
+
+
+def _count(
+    workers: Sequence[Worker],
+    loops: int,
+    event: Event,
+    timeout_s: float,
+    into: Sequence[list[Measured]],
+) -> tuple[str, ...]:
+    """Count in every worker, or say why not; of one arm alone a count is worth nothing."""
+    counts = []
+    try:
+        for worker in workers:
+            worker.allow(timeout_s)
+            counts.append(count_per_call(worker, loops, event))
+    except CounterError as error:
+        return (f"{INSTRUCTIONS.name}: {error}",)
+    for found, count in zip(into, counts, strict=True):
+        found.append(replace(_single(INSTRUCTIONS, count), loops=loops))
+    return ()
 
 
 def _timings(loops: int, turns: Turns, warmup: Turns) -> list[Measured]:

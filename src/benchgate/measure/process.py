@@ -10,18 +10,20 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
+from benchgate.measure.counters import Counter, CounterError
 from benchgate.measure.guardian import helper_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
+    from benchgate.measure.counters import Event
     from benchgate.measure.guardian import Guardian
 
 _SCRIPT = Path(_launcher.__file__)
@@ -41,6 +43,10 @@ class Execution:
         returncode: exit code, or the negative number of the signal that killed it.
         timed_out: whether it was killed because its time was over.
         output_tail: the last of what it wrote to standard output and error, in their order.
+        count: how often the launcher's event happened in it and in all that it started, children
+            that it has not waited for included; of a daemon, what it did until the end of
+            the command. None where nothing was counted.
+        uncounted: why not; "" where nothing was to be counted.
     """
 
     wall_ns: int
@@ -51,6 +57,8 @@ class Execution:
     returncode: int
     timed_out: bool
     output_tail: str
+    count: int | None = None
+    uncounted: str = ""
 
     def __post_init__(self) -> None:
         for name in ("wall_ns", "user_ns", "system_ns"):
@@ -69,10 +77,12 @@ class Launcher:
 
     Args:
         guardian: its variables are added to the environment of every command.
+        event: what is counted in each; None for nothing.
     """
 
-    def __init__(self, guardian: Guardian) -> None:
+    def __init__(self, guardian: Guardian, event: Event | None = None) -> None:
         self._guardian = guardian
+        self._event = event
         self._process: subprocess.Popen[bytes] | None = None
 
     def execute(
@@ -107,13 +117,13 @@ class Launcher:
             "cpus": None if cpus is None else sorted(cpus),
         }
         try:
-            reply = self._ask(request)
+            reply, count, uncounted = self._ask_and_count(request)
         except BaseException:
             self.close()  # ends the command too
             raise
         if "refused" in reply:
             raise MeasureError(f"cannot run {argv[0]!r}: {reply['refused']}")
-        return Execution(**reply["usage"])
+        return replace(Execution(**reply["usage"]), count=count, uncounted=uncounted)
 
     def close(self) -> None:
         """End the small process, and the command with its group if one is running."""
@@ -139,7 +149,7 @@ class Launcher:
     ) -> None:
         self.close()
 
-    def _ask(self, request: _launcher.Request) -> _launcher.Reply:
+    def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(_SCRIPT)],
@@ -149,7 +159,25 @@ class Launcher:
                 env=helper_environment(),
                 start_new_session=True,
             )
-        process = self._process
+        return self._process
+
+    def _ask_and_count(self, request: _launcher.Request) -> tuple[_launcher.Reply, int | None, str]:
+        """Ask with a counter on the small process, which what it starts inherits.
+
+        Each execution has one of its own: it does not count what a daemon of an earlier one does.
+        """
+        if self._event is None:
+            return self._ask(request), None, ""
+        try:
+            counter = Counter(self._event, self._started().pid, from_exec=True)
+        except CounterError as error:
+            return self._ask(request), None, str(error)
+        with counter:
+            reply = self._ask(request)
+            return reply, *_read(counter)
+
+    def _ask(self, request: _launcher.Request) -> _launcher.Reply:
+        process = self._started()
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the launcher has no pipes")
         line = b""
@@ -166,6 +194,16 @@ class Launcher:
             )
         reply: _launcher.Reply = json.loads(line)
         return reply
+
+
+def _read(counter: Counter) -> tuple[int | None, str]:
+    """What was counted, or why not."""
+    try:
+        count = counter.read()
+    except CounterError as error:
+        return None, str(error)
+    # The kernel takes the counter from a program that gets the rights of its file's owner.
+    return (count, "") if count else (None, "a program with rights of its own is not counted")
 
 
 def find_program(name: str, cwd: Path, path: str) -> str:

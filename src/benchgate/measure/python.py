@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.measure.benchfiles import PythonSpec
+    from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.lockstep import Plan
@@ -54,6 +55,7 @@ class PythonSettings:
         interpreter: path of what runs benchmarks that name no interpreter.
         forbidden: the user's checkout: no arm may import from it.
         environ: variables that every worker inherits.
+        event: what is counted as instructions; None for nothing.
     """
 
     samples: int
@@ -65,11 +67,12 @@ class PythonSettings:
     interpreter: str
     forbidden: tuple[Path, ...]
     environ: Mapping[str, str]
+    event: Event | None = None
 
     @property
     def sampling(self) -> Sampling:
         """How much is measured in a launch."""
-        return Sampling(self.samples, self.launch_ns, self.warmup)
+        return Sampling(self.samples, self.launch_ns, self.warmup, self.event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +243,7 @@ class PythonEngine:
             self._plans[id_] = launched.plan
             for worker, metrics in zip(players, launched.metrics, strict=True):
                 name = worker.arm.name
-                yield Observation(name, id_, arms.index(name), metrics, notes=launched.plan.notes)
+                yield Observation(name, id_, arms.index(name), metrics, notes=launched.notes)
             if launched.is_spent:
                 return
 

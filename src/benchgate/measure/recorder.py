@@ -79,6 +79,12 @@ class Recorder:
                 Launch(round_index, observation.order, measured.samples, measured.warmup)
             )
 
+    def note(self, id_: str, note: str) -> None:
+        """Add a note to a benchmark, in every arm that has it."""
+        for records in self._records.values():
+            if id_ in records:
+                records[id_].notes[note] = None
+
     def ids(self) -> tuple[str, ...]:
         """Every benchmark that was found and has not failed, in the order of the head."""
         head_first = sorted(self._records, key=lambda arm: arm is not ArmName.HEAD)

@@ -81,9 +81,12 @@ class Worker:
 
     Attributes:
         timer: its clock, once it is ready.
+        pid: of the process that runs the benchmarks, once it is ready: where the interpreter's
+            command only starts Python, not of that command.
     """
 
     timer: Timer
+    pid: int
 
     def __init__(
         self, arm: Arm, setting: WorkerSetting, guardian: Guardian, *, describe: bool = False
@@ -146,6 +149,7 @@ class Worker:
         """
         self.allow(timeout_s)
         hello = self._reply()
+        self.pid = hello["pid"]
         try:
             self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
         except ValueError as error:

@@ -103,7 +103,8 @@ class BenchmarkResult:
         status: failed when any launch of it failed; `error` then says how.
         error: one line, then the tail of its output; None when ok.
         series: one per metric.
-        notes: what a reader of its numbers must know, e.g. "not pinned: no support".
+        notes: what a reader of its numbers must know, e.g. "not pinned: no support". One that is
+            about one metric begins with its name, "peak_rss: ...".
         location: `path:line` of its definition, relative to the tree; None when unknown.
         display_unit: the unit its author wants times shown in.
     """

@@ -34,5 +34,5 @@ def canary_engine(
         group="benchgate",
     )
     here = [Arm(arm.name, _FOLDER, arm.env) for arm in arms]
-    short = replace(settings, samples=_SAMPLES, launch_ns=_LAUNCH_NS, forbidden=())
+    short = replace(settings, samples=_SAMPLES, launch_ns=_LAUNCH_NS, forbidden=(), event=None)
     return PythonEngine([spec], here, short, guardian)

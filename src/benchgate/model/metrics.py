@@ -1,0 +1,27 @@
+"""The metrics that benchgate measures itself; other tools have names of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.model.result import Kind, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TIME = Metric("time", "s")
+CPU_TIME = Metric("cpu_time", "s")
+PEAK_RSS = Metric("peak_rss", "B")
+ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
+ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
+INSTRUCTIONS = Metric("instructions", "", kind=Kind.EXACT)
+
+_NAMES = frozenset(
+    metric.name for metric in (TIME, CPU_TIME, PEAK_RSS, ALLOC_PEAK, ALLOC_BLOCKS, INSTRUCTIONS)
+)
+
+
+def notes_on(metric: str, notes: Iterable[str]) -> tuple[str, ...]:
+    """Leave out the notes of a benchmark that are about its other metrics: "peak_rss: ..."."""
+    others = _NAMES - {metric}
+    return tuple(note for note in notes if note.partition(": ")[0] not in others)
