@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.app.judging import judge_run, judge_stored, make_verdict, with_comparisons
+from benchgate.app.judging import judge_run, judge_stored, make_verdict
 from benchgate.baselines.stored import Earlier
 from benchgate.files import read_result
+from benchgate.gate.comparison import CompareSettings, with_details
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from benchgate.app.judging import Judged
     from benchgate.config import Config
     from benchgate.model.verdict import Verdict
 
@@ -35,5 +38,12 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
     else:
         judged = judge_run(read_result(last), config)
     if detail:
-        judged = with_comparisons(judged, config)
+        judged = _with_comparisons(judged, config)
     return make_verdict(judged, config)
+
+
+def _with_comparisons(judged: Judged, config: Config) -> Judged:
+    """Put every other estimate and test beside each row; it takes a moment for each."""
+    gate = config.gate
+    settings = CompareSettings(gate.confidence, gate.alpha, seed=judged.head.seed)
+    return replace(judged, judgement=with_details(judged.judgement, settings))

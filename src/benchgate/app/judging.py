@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.baselines.stored import choose_stored
 from benchgate.errors import UsageError
-from benchgate.gate.comparison import CompareSettings, with_details
 from benchgate.gate.conclude import conclude
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
@@ -74,13 +73,6 @@ def judge_stored(earlier: Sequence[Earlier], head: Result, config: Config) -> Ju
         (*stored.warnings, *base.warnings, *head.warnings),
         base_source="file",
     )
-
-
-def with_comparisons(judged: Judged, config: Config) -> Judged:
-    """Put every other estimate and test beside each row; it takes a moment for each."""
-    gate = config.gate
-    settings = CompareSettings(gate.confidence, gate.alpha, seed=judged.head.seed)
-    return replace(judged, judgement=with_details(judged.judgement, settings))
 
 
 def make_verdict(judged: Judged, config: Config) -> Verdict:
