@@ -61,6 +61,17 @@ class Scenario:
     builds: int = 40
     weight: int = 1
 
+    @property
+    def words(self) -> str:
+        """What it is, for people."""
+        what = "a program" if self.is_command else ""
+        change = f"+{self.percent} %" if self.percent else ""
+        edit = "an unrelated edit" if self.is_edited else ""
+        margin = f"margin {self.margin.replace('%', ' %')}" if self.margin != "2%" else ""
+        busy = {"other": "busy loop on the other CPU", "same": "busy loop on every CPU"}
+        parts = (what, change or edit or "clean", margin, busy.get(self.burner, ""))
+        return ", ".join(part for part in parts if part)
+
     def change(self, index: int) -> Change:
         """What the head of a build does more."""
         if self.is_command:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 import numpy as np
-from benchmarks.gate.answers_page import table
 from benchmarks.gate.machines import BENCHMARKS, SLOWER
 from benchmarks.gate.stored import Between, Question, Screened, ask, screen
+from benchmarks.gate.tables import table
 from benchmarks.gate.tally import rate, with_bounds
 
 from benchgate.model.verdict import RUNS_NEEDED
