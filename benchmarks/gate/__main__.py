@@ -34,6 +34,7 @@ def main() -> None:
     peers = commands.add_parser("peers", help="give other tools the same work")
     for command in (recording, peers):
         command.add_argument("--budget", default="30m", help="such as 30m or 2h")
+    recording.add_argument("--only", default="*", help="scenarios whose name matches")
     judging = commands.add_parser("judge", help="write the page from the recordings")
     launches = commands.add_parser("launches", help="judge builds of launches recorded apart")
     launches.add_argument("--builds", type=int, default=1000, help="clean builds of each way")
@@ -48,7 +49,7 @@ def main() -> None:
         command.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if options.command == "record":
-        record(parse_duration_s(options.budget), _say)
+        record(parse_duration_s(options.budget), _say, only=options.only)
     elif options.command == "peers":
         record_peers(parse_duration_s(options.budget), _say)
     elif options.command == "judge":

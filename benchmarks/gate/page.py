@@ -118,8 +118,10 @@ def _executed() -> Iterator[str]:
     yield "## Builds really executed"
     yield (
         "Each is a `benchgate check` from start to end, in a scratch repository. The seconds are\n"
-        "those that a user waits, start-up included. The machine is a virtual one with two CPUs, "
-        "shared\nwith others. A build without a verdict is one whose canary was disturbed."
+        "those that a user waits, start-up included. The machine is a virtual one with two CPUs,\n"
+        "shared with others. Where no more is said, two builds ran at a time, each with one CPU and\n"
+        "the other build for a neighbour; on a quiet machine a build has both CPUs. A build without\n"
+        "a verdict is one whose canary was disturbed."
     )
     titles = (
         *("build", "false alarms", "of rows", "found", "no verdict", "open locations"),
