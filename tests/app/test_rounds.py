@@ -119,7 +119,7 @@ def test_where_all_is_to_be_decided_rows_are_looked_at_ever_more_rarely(world: W
 
     planner = ScreenAndConfirm(session, replace(WAVES, until_decided=True), judge, frozenset())
     still_open, _ = measure(world, session, planner, math.inf)
-    assert looked == [*range(5, 61), 120, 240]
+    assert looked == [*range(5, 31), 60, 120, 240]
     assert still_open == ()
     assert world.progress.started[100][-2:] == (20.0, 120)  # seconds left, rounds in all
 

@@ -10,6 +10,7 @@ from benchmarks.gate.simulate import simulate
 from benchmarks.gate.tally import rate, with_bounds
 
 from benchgate.config import loads
+from benchgate.model.verdict import Outcome
 
 if TYPE_CHECKING:
     from benchgate.gate.replay import Build
@@ -49,6 +50,18 @@ def test_looking_after_every_round_does_not_spoil_unchanged(machine: int) -> Non
     rows = [row for build in at_margin for row in build.rows if row.ratio is not None]
     wrong = sum(row.outcome == "unchanged" for row in rows)
     assert wrong <= 0.05 * len(rows)
+
+
+@pytest.mark.parametrize(
+    ("truth", "outcome"),
+    [(UNCHANGED, Outcome.UNCHANGED), (Truth(0.025, everywhere=True), Outcome.REGRESSED)],
+)
+def test_where_time_does_not_matter_every_row_is_decided(truth: Truth, outcome: Outcome) -> None:
+    config = loads("measure.until_decided = true", "x")
+    found = [simulate(MACHINES[3], truth, config, (17, i)) for i in range(4)]
+    rows = [row for build in found for row in build.rows if row.ratio is not None]
+    assert [row.outcome for row in rows] == [outcome] * 40
+    assert max(build.most_rounds for build in found) > 30
 
 
 @pytest.mark.parametrize(

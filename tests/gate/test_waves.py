@@ -144,8 +144,7 @@ def test_more_families_share_alpha_where_there_are_late_looks(waves: WaveSetting
 def test_when_rows_are_looked_at_next(waves: WaveSettings) -> None:
     longer = replace(waves, until_decided=True)
     assert [waves.next_look(n) for n in (5, 59, 60, 400)] == [6, 60, 61, 401]
-    assert [longer.next_look(n) for n in (5, 58, 59, 60, 61, 120)] == [6, 59, 60, 120, 120, 240]
-    assert longer.next_look(100) == 120
+    assert [longer.next_look(n) for n in (5, 29, 30, 31, 60, 100)] == [6, 30, 60, 60, 120, 120]
     assert longer.next_look(LATE_LOOKS[-1]) == LATE_LOOKS[-1] + 1
     assert (waves.most_rounds, longer.most_rounds) == (30, LATE_LOOKS[-1])
     assert LATE_LOOKS[-1] <= MAX_PAIRS

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # share of its errors, a true change of the margin is called unchanged less often than allowed.
 LOOKING_SHARE = 0.5
 # The same where rows may be looked at until the last of the late looks.
-LOOKING_LONGER_SHARE = 0.25
+LOOKING_LONGER_SHARE = 0.125
 
 
 def judge_in_waves(

@@ -93,9 +93,10 @@ class WaveSettings:
     def next_look(self, rounds: int) -> int:
         """After how many rounds rows are looked at next, after a look at so many: at one more.
 
-        From the first late look on, which may err as every look may, only where they have doubled.
+        Where rows go on until they are decided, only half as many as the first late look wants are
+        looked at one by one, and then only what has doubled: each look may err.
         """
-        if rounds + 1 < LATE_LOOKS[0]:
+        if rounds < LATE_LOOKS[0] // 2:
             return rounds + 1
         return next((look for look in self.late_looks if look > rounds), rounds + 1)
 
