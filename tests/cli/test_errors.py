@@ -59,6 +59,19 @@ def test_wrong_configuration(
     call(project, command).check(2, "error:", *words)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--rounds", "20"), ("--rounds is for the self-check", "hint: Add --self-check.")),
+        (("--self-check", "--rounds", "9"), ("--rounds", "9 is not in the range x>=10")),
+    ],
+)
+def test_wrong_options_of_the_doctor(
+    call: Call, project: Path, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    call(project, "doctor", *options).check(2, *words)
+
+
 @pytest.mark.parametrize("command", ["check", "run", "list", "validate"])
 def test_a_configuration_file_that_is_not_there(call: Call, project: Path, command: str) -> None:
     call(project, command, "--config", "other.toml").check(2, "other.toml", "hint:")

@@ -81,7 +81,7 @@ def check(
             effects,
             began_s=began_s,
             started=started,
-            screen_rounds=0 if _fixed_rounds(config) else config.measure.screen_rounds,
+            screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
             until_decided=config.measure.until_decided,
             output=request.output,
             warnings=(*warnings, *trees.notes, *config.unmatched_rules(session.recorder.found())),
@@ -97,7 +97,7 @@ def _measure(session: Session, record: Record, config: Config, effects: Effects)
         return judge_run(record.result(), config).needs
 
     planner: Planner
-    if fixed := _fixed_rounds(config):
+    if fixed := fixed_rounds(config):
         planner = FixedRounds(session, fixed)
     else:
         recorder = session.recorder
@@ -133,7 +133,7 @@ def _decide(result: Result, config: Config) -> tuple[Verdict, Result]:
     return make_verdict(judge_run(result, config), config), result
 
 
-def _fixed_rounds(config: Config) -> int | None:
+def fixed_rounds(config: Config) -> int | None:
     """How many rounds are measured regardless of what they show; None for the gate's procedure."""
     if config.measure.rounds is not None:
         return config.measure.rounds

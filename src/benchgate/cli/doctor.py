@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.app.check import CheckRequest, check
 from benchgate.app.choice import Choice
 from benchgate.app.doctor import Diagnosis, diagnose
+from benchgate.app.self_check import DEFAULT_ROUNDS, LEAST_ROUNDS, self_check
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs
-from benchgate.cli.world import configuration, real_effects, repository, repository_or_none
+from benchgate.cli.world import (
+    configuration,
+    console,
+    real_effects,
+    repository,
+    repository_or_none,
+)
+from benchgate.errors import UsageError
+from benchgate.model.verdict import Decision
+from benchgate.report.self_check import render_self_check
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
@@ -21,12 +30,20 @@ if TYPE_CHECKING:
 @click.command("doctor")
 @click.option(
     "--self-check",
+    "wanted",
     is_flag=True,
-    help="Also check the project against itself: every difference is noise.",
+    help="Also measure the benchmarks here against themselves: every difference is noise.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=LEAST_ROUNDS),
+    metavar="N",
+    help=f"Rounds of the self-check, by default {DEFAULT_ROUNDS}.",
 )
 @o.options(o.CHOICE, o.CONFIG, o.QUIET)
 def command(
-    self_check: bool,
+    wanted: bool,
+    rounds: int | None,
     globs: tuple[str, ...],
     tags: tuple[str, ...],
     config_file: Path | None,
@@ -36,29 +53,36 @@ def command(
 
     A fixed workload is measured on two equal arms for a few seconds; what is found tells how
     small a change can be seen here. With --self-check the same is done with the benchmarks of
-    the repository, by the procedure of `benchgate check`.
+    the repository: how noisy each is, which change it would show, how many rounds its margin
+    needs, how often builds made of these rounds fail, and what would help. It takes about as
+    long as three checks, and no longer than the budget.
 
     \b
     Example:
       benchgate doctor --self-check
 
-    Exit code 0, or that of the self-check: 3 would be a false alarm.
+    Exit code 0, or that of the self-check: 3 is a false alarm.
     """
+    if rounds is not None and not wanted:
+        raise UsageError("--rounds is for the self-check", hint="Add --self-check.")
     effects = real_effects(quiet=quiet)
     git = repository_or_none(effects.cwd)
     config = configuration(effects.cwd, git.root if git else None, config_file)
     _print(diagnose(config, effects))
-    if not self_check:
+    if not wanted:
         return 0
-    git = repository(effects.cwd)
-    request = CheckRequest(Choice(globs, tags), self_check=True)
+    rounds = rounds or DEFAULT_ROUNDS
+    effects.progress.message(f"self-check: {rounds} rounds of the working tree against itself")
     try:
-        verdict, _ = check(request, config, git, effects)
+        check = self_check(Choice(globs, tags), rounds, config, repository(effects.cwd), effects)
     finally:
         effects.progress.close()
-    click.echo("\nself-check: the working tree against itself")
-    Outputs(None, None, verbose=True).write(verdict, effects.environ)
-    return verdict.exit_code
+    click.echo()
+    render_self_check(check, console())
+    if check.verdict.decision is not Decision.PASS:
+        click.echo()
+        Outputs(None, None).write(check.verdict, effects.environ)
+    return check.verdict.exit_code
 
 
 def _print(diagnosis: Diagnosis) -> None:

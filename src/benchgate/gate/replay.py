@@ -16,7 +16,7 @@ from benchgate.model.verdict import Outcome
 from benchgate.stats.scaling import finite_exp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding
@@ -81,9 +81,24 @@ def replay(evidences: Sequence[Evidence], waves: WaveSettings, confidence: float
         before, rounds = rounds, waves.next_look(rounds)
         for id_ in going_on:
             measured[id_] = min(measured[id_] + rounds - before, there[id_])
+    return build_of(evidences, findings, measured, wanted)
+
+
+def build_of(
+    evidences: Sequence[Evidence],
+    findings: Iterable[Finding],
+    measured: Mapping[str, int],
+    unfinished: tuple[str, ...],
+) -> Build:
+    """Put together what was found.
+
+    Args:
+        findings: of the rows without an obstacle, in their order.
+        measured: rounds by benchmark.
+    """
     found = iter(findings)
     rows = tuple(_row(e, None if e.obstacle else next(found)) for e in evidences)
-    return Build(rows, sum(measured.values()), max(measured.values(), default=0), wanted)
+    return Build(rows, sum(measured.values()), max(measured.values(), default=0), unfinished)
 
 
 def _cut(evidence: Evidence, measured: Mapping[str, int]) -> Evidence:

@@ -25,7 +25,7 @@ _MOST_WARMUP = 60
 _SLOW_WARMUP = 3
 _FEWEST_SAMPLES = 3
 # How many times the launch's time is spent to keep all samples, and to keep the fewest.
-_STRETCH = 4
+STRETCH = 4
 _LONGEST_STRETCH = 20
 
 
@@ -86,7 +86,7 @@ def make_plan(
         warmup: how many to discard before; None to leave it open. Slow work gets at most as
             many as it has samples, and a fixed number.
     """
-    fitting = int(_STRETCH * launch_ns / sample_ns)
+    fitting = int(STRETCH * launch_ns / sample_ns)
     if _FEWEST_SAMPLES * sample_ns <= _LONGEST_STRETCH * launch_ns:
         fitting = max(fitting, _FEWEST_SAMPLES)
     count = max(1, min(samples, fitting))

@@ -96,7 +96,7 @@ def size(row: Row) -> str:
         return f"from 0 to {value(row, row.head)}"
     if row.ratio is None or not math.isfinite(row.ratio):
         return ""
-    return f"by {_unsigned(row.ratio).replace('x ', 'a factor of ')}"
+    return f"by {unsigned(row.ratio).replace('x ', 'a factor of ')}"
 
 
 def size_interval(row: Row) -> str:
@@ -107,7 +107,7 @@ def size_interval(row: Row) -> str:
     if min(ends) <= 1 <= max(ends):
         return ""
     near, far = sorted(ends, key=lambda end: abs(math.log(end)))
-    return _span(_unsigned(near), _unsigned(far))
+    return _span(unsigned(near), unsigned(far))
 
 
 def deciding_p(row: Row) -> str:
@@ -157,12 +157,12 @@ def detectable(row: Row) -> str:
     """The smallest change that could have been seen: "1.6 %"; "" where unknown."""
     if row.detectable is None or not math.isfinite(row.detectable):
         return ""
-    return _unsigned(row.detectable)
+    return unsigned(row.detectable)
 
 
 def least_change(ratio: float) -> str:
     """The smallest change that would be found: "a change of 1.6 %"; "any change" for 1."""
-    size = _unsigned(ratio)
+    size = unsigned(ratio)
     if size == "0.00 %":
         return "any change"
     return size.replace("x ", "a factor of ") if size[0] == "x" else f"a change of {size}"
@@ -195,7 +195,8 @@ def machine(environment: Environment) -> str:
     return f"on {known}" if known else ""
 
 
-def _unsigned(ratio: float) -> str:
+def unsigned(ratio: float) -> str:
+    """How large the change is that a ratio stands for, without its direction: "1.6 %"."""
     return format_change(ratio).lstrip("+-")
 
 

@@ -1,0 +1,91 @@
+"""`benchgate doctor --self-check`: the same code on both sides; every difference is noise."""
+
+from __future__ import annotations
+
+from itertools import cycle, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.app.check import CheckRequest, check, fixed_rounds
+from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
+from benchgate.gate.sensitivity import Procedure, sensitivities
+from benchgate.gate.suite import gather_rows
+from benchgate.measure.lockstep import STRETCH
+from benchgate.measure.stolen import CpuTicks
+from benchgate.model.self_check import SelfCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.app.choice import Choice
+    from benchgate.app.effects import Effects
+    from benchgate.config import Config
+    from benchgate.gate.evidence import Evidence
+    from benchgate.gate.replay import Build
+    from benchgate.git.repository import Git
+    from benchgate.model.result import Result
+    from benchgate.model.self_check import Rehearsal
+
+DEFAULT_ROUNDS = 30
+LEAST_ROUNDS = 10
+_BUILDS = 200
+_REHEARSAL_S = 10.0
+
+
+def self_check(
+    choice: Choice, rounds: int, config: Config, git: Git, effects: Effects
+) -> SelfCheck:
+    """Measure the working tree against itself, and judge what a check could see here.
+
+    Args:
+        rounds: of everything.
+
+    Raises:
+        As `check`.
+    """
+    before = CpuTicks.read()
+    request = CheckRequest(choice, self_check=True)
+    verdict, result = check(request, config.with_overrides(rounds=rounds), git, effects)
+    after = CpuTicks.read()
+    evidences = _evidences(result, config)
+    procedure = Procedure.of(config, len(evidences), fixed_rounds(config))
+    return SelfCheck(
+        verdict=verdict,
+        rows=tuple(sensitivities(evidences, procedure)),
+        rehearsal=rehearse(evidences, config, effects),
+        launch_time_s=config.measure.launch_time_s,
+        executions=config.measure.executions,
+        alpha=config.gate.alpha,
+        tail_samples=LEAST_TAIL_SAMPLES,
+        stretch=STRETCH,
+        stolen=after.share_since(before) if after and before else None,
+    )
+
+
+def rehearse(evidences: Sequence[Evidence], config: Config, effects: Effects) -> Rehearsal | None:
+    """Judge builds made of these rounds, for a few seconds.
+
+    The textbook rule compares samples, of which the rows know nothing any more: None.
+    """
+    ids = list(dict.fromkeys(one.pair.id for one in evidences if one.obstacle is None))
+    if not ids or config.gate.rule == "classical":
+        return None
+    rng, fixed = np.random.default_rng(effects.draw_seed()), fixed_rounds(config)
+    ends_s = effects.clock() + _REHEARSAL_S
+    clean: list[Build] = []
+    slower: list[tuple[str, Build]] = []
+    for benchmark in islice(cycle(ids), _BUILDS):
+        clean.append(judge_as_check(shuffled(evidences, rng), config, fixed))
+        changed = slowed(shuffled(evidences, rng), benchmark)
+        slower.append((benchmark, judge_as_check(changed, config, fixed)))
+        if effects.clock() >= ends_s:
+            break
+    return summed_up(clean, slower)
+
+
+def _evidences(result: Result, config: Config) -> list[Evidence]:
+    if result.base is None:
+        return []
+    return gather_rows(result.base, result.head, config, paired=True)[1]

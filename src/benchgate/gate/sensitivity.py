@@ -1,0 +1,177 @@
+"""How small a change each benchmark can show, from rounds in which nothing changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
+from benchgate.gate.evidence import gather, series_of
+from benchgate.gate.in_waves import LOOKING_SHARE
+from benchgate.gate.waves import WaveSettings, rounds_to_confirm
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME
+from benchgate.model.result import Tier
+from benchgate.model.self_check import Sensitivity, Steadier, Tail
+from benchgate.stats.power import MOST_COUNTED, detectable_ratio, launches_to_detect
+from benchgate.stats.spread import pooled_robust_spread, robust_spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Self
+
+    from benchgate.arrays import FloatArray
+    from benchgate.config import Config
+    from benchgate.gate.evidence import Evidence
+
+_LEAST_ROUNDS = 2
+# Both ends of an interval lie inside the margin in 9 of 10 cases if each of them does in 19 of 20.
+_EACH_END = 0.95
+_MUCH_STEADIER = 0.5
+_LARGEST_MARGIN = 10.0
+_UNPINNED = "not pinned: "
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """What a check of one changed row among unchanged ones comes to.
+
+    Attributes:
+        rounds: in which a change is tested.
+        level: one-sided, of that test.
+        confidence: of the interval that has to lie inside the margin.
+        limit: rounds of one benchmark at most.
+    """
+
+    rounds: int
+    level: float
+    confidence: float
+    limit: int
+
+    @classmethod
+    def of(cls, config: Config, rows: int, fixed: int | None) -> Self:
+        """Take it from the configuration.
+
+        Args:
+            rows: how many are tested.
+            fixed: rounds that are measured regardless of what they show; None for the screen.
+        """
+        gate = config.gate
+        if fixed:
+            return cls(fixed, gate.alpha / max(rows, 1) / 2, gate.confidence, fixed)
+        waves = WaveSettings.of(config)
+        return cls(
+            rounds_to_confirm(1, waves.look(0), waves),
+            gate.alpha / waves.families,
+            1 - (1 - gate.confidence) * LOOKING_SHARE,
+            waves.most_rounds,
+        )
+
+    def detectable(self, spread: FloatArray) -> float | None:
+        """Give the smallest ratio that is found in 9 of 10 cases; None beyond 100."""
+        if self.rounds < _LEAST_ROUNDS:
+            return None
+        ratio = float(detectable_ratio(spread, self.rounds, self.level)[0])
+        return ratio if ratio <= MOST_DETECTABLE_RATIO else None
+
+    def rounds_for(self, spread: FloatArray, margin: float) -> int | None:
+        """Give the rounds that show in 9 of 10 cases that nothing changed; None beyond 1000.
+
+        That is the power of two one-sided tests (Schuirmann, 1987): the interval's half width
+        and what the estimate may be off by have to fit into the margin together.
+        """
+        tail = (1 - self.confidence) / 2
+        count = int(launches_to_detect(spread, 1 + margin, tail, _EACH_END, MOST_COUNTED)[0])
+        return count if count <= MOST_COUNTED else None
+
+    def least_margin(self, spread: FloatArray) -> float | None:
+        """Give the smallest margin that the limit of rounds is enough for; None beyond 1000 %."""
+        if self.limit < _LEAST_ROUNDS:
+            return None
+        tail = (1 - self.confidence) / 2
+        margin = float(detectable_ratio(spread, self.limit, tail, _EACH_END)[0]) - 1
+        return margin if margin <= _LARGEST_MARGIN else None
+
+
+def sensitivities(evidences: Iterable[Evidence], procedure: Procedure) -> list[Sensitivity]:
+    """Give one for each benchmark and metric that could be tested, the noisiest first."""
+    groups: dict[tuple[str, str], list[Evidence]] = {}
+    for evidence in evidences:
+        groups.setdefault((evidence.pair.id, evidence.metric.name), []).append(evidence)
+    found = [_sensitivity(group, procedure) for group in groups.values()]
+    return sorted(
+        (one for one in found if one),
+        key=lambda one: (one.is_decidable, -(one.rounds or MOST_COUNTED), -one.pair_spread),
+    )
+
+
+def _sensitivity(rows: Sequence[Evidence], procedure: Procedure) -> Sensitivity | None:
+    """Judge a metric by its first row that is no tail, or by its tail where there is no other."""
+    main = next((row for row in rows if not row.is_tail), rows[0])
+    if main.obstacle or main.rounds < _LEAST_ROUNDS:
+        return None
+    spread = _pair_spread(main)
+    head = main.pair.head
+    notes = head.notes if head else ()
+    return Sensitivity(
+        benchmark=main.pair.id,
+        metric=main.metric.name,
+        pair_spread=float(spread[0]),
+        launch_spread=_launch_spread(main),
+        detectable=procedure.detectable(spread),
+        margin=main.margin,
+        rounds=procedure.rounds_for(spread, main.margin),
+        limit=procedure.limit,
+        least_margin=procedure.least_margin(spread),
+        tail=next((_tail(row, procedure) for row in rows if row.is_tail), None),
+        steadier=_steadier(main, procedure),
+        counted=bool(head and series_of(head, INSTRUCTIONS.name)),
+        unpinned=next((n.removeprefix(_UNPINNED) for n in notes if n.startswith(_UNPINNED)), ""),
+        is_command=bool(head and head.tier is Tier.INTERLEAVED),
+    )
+
+
+def _pair_spread(row: Evidence) -> FloatArray:
+    return robust_spread(row.worse_log_ratios()[np.newaxis])
+
+
+def _launch_spread(row: Evidence) -> float:
+    base, head = np.log(row.base)[np.newaxis], np.log(row.head)[np.newaxis]
+    return float(pooled_robust_spread(base, head)[0])
+
+
+def _tail(row: Evidence, procedure: Procedure) -> Tail:
+    launches = (*row.base_launches, *row.head_launches)
+    series = series_of(row.pair.head, row.metric.name) if row.pair.head else None
+    loops = series.loops if series else 1
+    typical = float(np.median([np.median(launch.samples) for launch in launches]))
+    return Tail(
+        obstacle=row.obstacle or "",
+        detectable=None if row.obstacle else procedure.detectable(_pair_spread(row)),
+        samples=min(len(launch.samples) for launch in launches),
+        sample_s=typical * loops,
+        loops=loops,
+    )
+
+
+def _steadier(main: Evidence, procedure: Procedure) -> Steadier | None:
+    """Look whether the CPU time is much steadier than the time that passes."""
+    base, head = main.pair.base, main.pair.head
+    if main.metric != TIME or base is None or head is None:
+        return None
+    sides = [series_of(side, CPU_TIME.name) for side in (base, head)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    cpu = gather(main.pair, sides[0], sides[1], main.statistic, margin=main.margin, paired=True)
+    if cpu.obstacle or cpu.rounds < _LEAST_ROUNDS:
+        return None
+    spread = _pair_spread(cpu)
+    if spread[0] > _MUCH_STEADIER * _pair_spread(main)[0]:
+        return None
+    return Steadier(
+        metric=CPU_TIME.name,
+        pair_spread=float(spread[0]),
+        rounds=procedure.rounds_for(spread, main.margin),
+        share=float(np.median(cpu.head) / np.median(main.head)),
+    )

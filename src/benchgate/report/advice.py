@@ -1,0 +1,190 @@
+"""What would help on this machine, derived from what a self-check measured: a sentence each."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from benchgate.model.verdict import Outcome
+from benchgate.report.escape import plain_line
+from benchgate.units import format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from benchgate.model.self_check import SelfCheck, Sensitivity
+
+_NAMES_SHOWN = 3
+_NAME_LIMIT = 60
+_MUCH_STOLEN = 0.01
+_WAITS = 0.9
+_LONGEST_LAUNCH_S = 1.0
+_MANY_CUT_SHORT = 0.05
+# What people write: 1, 1.5, 2 ... 10, and the same times ten.
+_ROUND = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+def advise(check: SelfCheck) -> tuple[str, ...]:
+    """Say what would help, the most important first; nothing where all is well."""
+    noisy = [row for row in check.rows if not row.is_decidable]
+    steady = [row for row in noisy if _has_better_metric(row)]
+    return (
+        *_false_alarms(check),
+        *_stolen(check.stolen),
+        *_unpinned(check.rows),
+        *(_better_metric(row) for row in steady),
+        *_margins([row for row in noisy if row not in steady]),
+        *_tails(check),
+        *_too_few_rounds(check),
+    )
+
+
+def false_alarms(check: SelfCheck) -> list[str]:
+    """Give the benchmarks that seem to differ from themselves."""
+    changed = (Outcome.REGRESSED, Outcome.IMPROVED)
+    wrong = [row.benchmark for row in check.verdict.rows if row.outcome in changed]
+    return list(dict.fromkeys(wrong))
+
+
+def named(names: Iterable[str]) -> str:
+    """Join names, the first few of them: "a", "a and b", "a, b, c and 4 more"."""
+    distinct = [plain_line(name, _NAME_LIMIT) for name in dict.fromkeys(names)]
+    shown, more = distinct[:_NAMES_SHOWN], len(distinct) - _NAMES_SHOWN
+    last = f"{more} more" if more > 0 else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last
+
+
+def next_round(value: float) -> float:
+    """Give the next round number, at least as large: 3.1 becomes 4, 31 becomes 40."""
+    decade = 10.0 ** math.floor(math.log10(value))
+    return next(step * decade for step in _ROUND if value <= step * decade * (1 + 1e-9))
+
+
+def _false_alarms(check: SelfCheck) -> Iterator[str]:
+    again = (
+        "run the self-check again. If they come again, the two sides do not do the same work: "
+        "look for random input, the time of day, paths, and what an earlier launch leaves behind"
+    )
+    asked = format_percent(check.alpha)
+    rehearsal = check.rehearsal
+    expected = rehearsal.clean * check.alpha if rehearsal else 0.0
+    if false_alarms(check):
+        yield f"by chance, false alarms come in {asked} of all checks: {again}"
+    elif rehearsal and rehearsal.alarms > expected + 3 * math.sqrt(expected):
+        yield (
+            f"there are more false alarms than the {asked} asked for, mostly of "
+            f"{named(rehearsal.blamed)}: {again}"
+        )
+
+
+def _stolen(share: float | None) -> Iterator[str]:
+    if share is not None and share > _MUCH_STOLEN:
+        yield (
+            f"the hypervisor gave {format_percent(share)} of the CPUs' time to other guests: "
+            "measure on a machine of your own, or at a quieter hour"
+        )
+
+
+def _unpinned(rows: Sequence[Sensitivity]) -> Iterator[str]:
+    """What is marked parallel is not pinned on purpose."""
+    unpinned = [row for row in rows if row.unpinned and "parallel" not in row.unpinned]
+    for reason, group in groupby(sorted(unpinned, key=_reason), key=_reason):
+        names = named(row.benchmark for row in group)
+        yield (
+            f"{names}: not pinned ({plain_line(reason)}); on one CPU, both sides would meet the "
+            "same disturbances"
+        )
+
+
+def _reason(row: Sensitivity) -> str:
+    return row.unpinned
+
+
+def _has_better_metric(row: Sensitivity) -> bool:
+    other = row.steadier
+    return row.counted or bool(other and other.rounds is not None and other.rounds <= row.limit)
+
+
+def _better_metric(row: Sensitivity) -> str:
+    name, other = plain_line(row.benchmark, _NAME_LIMIT), row.steadier
+    if row.counted or other is None:
+        return f"{name}: count its instructions instead of timing it: {_rule('instructions')}"
+    waits = ""
+    if other.share < _WAITS:
+        waits = f" (it waits for {format_percent(1 - other.share)} of its time)"
+    spreads = f"{format_percent(other.pair_spread)} instead of {format_percent(row.pair_spread)}"
+    return (
+        f"{name}: its CPU time is much steadier than the time that passes{waits}: {spreads} in a "
+        f"round; compare that: {_rule(other.metric)}"
+    )
+
+
+def _rule(metric: str) -> str:
+    return f'metrics = ["{metric}"] in a [[rule]]'
+
+
+def _margins(noisy: Sequence[Sensitivity]) -> Iterator[str]:
+    wanted = sorted(noisy, key=_wider)
+    for margin, group in groupby(wanted, key=_wider):
+        rows = list(group)
+        names = named(row.benchmark for row in rows)
+        if math.isinf(margin):
+            yield (
+                f"{names}: too noisy for any margin; measure less at once, "
+                "or what does not wait for anything"
+            )
+            continue
+        rounds = [row.rounds for row in rows if row.rounds is not None]
+        or_rounds = ""
+        if len(rounds) == len(rows):
+            or_rounds = f", or max_rounds to {next_round(max(rounds)):.0f}"
+        yield f"{names}: raise the margin to {format_percent(margin)}{or_rounds}"
+
+
+def _wider(row: Sensitivity) -> float:
+    """The next round margin that a benchmark has enough rounds for; inf where none is."""
+    return math.inf if row.least_margin is None else next_round(row.least_margin * 100) / 100
+
+
+def _tails(check: SelfCheck) -> Iterator[str]:
+    short = [r for r in check.rows if r.tail and r.tail.samples < check.tail_samples]
+    commands = [row for row in short if row.is_command]
+    if commands:
+        yield (
+            f"{named(row.benchmark for row in commands)}: for a tail, set executions = "
+            f"{check.tail_samples} (now {check.executions}); or leave it out: "
+            'statistics = ["p25"] in a [[rule]]'
+        )
+    others = [row for row in short if not row.is_command]
+    times_s = {row.benchmark: _launch_time_s(check, row) for row in others}
+    quick = {name: time_s for name, time_s in times_s.items() if time_s <= _LONGEST_LAUNCH_S}
+    if quick:
+        wanted_s = next_round(max(quick.values()) * 1e3) / 1e3
+        yield (
+            f"{named(quick)}: for a tail, raise launch_time to {_milliseconds(wanted_s)} "
+            f"(now {_milliseconds(check.launch_time_s)})"
+        )
+    if slow := [name for name in times_s if name not in quick]:
+        yield (
+            f"{named(slow)}: too slow for a tail: leave it out, "
+            'statistics = ["p25"] in a [[rule]], or measure less at once'
+        )
+
+
+def _launch_time_s(check: SelfCheck, row: Sensitivity) -> float:
+    """The `launch_time` in which a Python benchmark takes enough samples for a tail."""
+    return check.tail_samples * row.tail.sample_s / check.stretch if row.tail else 0.0
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g}ms"
+
+
+def _too_few_rounds(check: SelfCheck) -> Iterator[str]:
+    rehearsal = check.rehearsal
+    if rehearsal and rehearsal.cut_short > _MANY_CUT_SHORT * (rehearsal.clean + rehearsal.slower):
+        yield (
+            f"of {check.verdict.rounds} rounds not every build could be judged to its end: "
+            "give the self-check more, with --rounds"
+        )

@@ -1,0 +1,135 @@
+"""A self-check on a terminal or in a pipe: what each benchmark can show, and what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from benchgate.model.verdict import Outcome
+from benchgate.report import words
+from benchgate.report.advice import advise, false_alarms, named
+from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
+from benchgate.report.escape import plain_line
+from benchgate.units import counted, format_duration, format_percent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from benchgate.model.self_check import Rehearsal, SelfCheck, Sensitivity, Tail
+
+_COLUMNS = (
+    Column("benchmark", name=True),
+    Column("metric"),
+    Column("in a round", right=True),
+    Column("launches", right=True, drop=1),
+    Column("sees", right=True),
+    Column("margin", right=True),
+    Column("rounds", right=True),
+    Column("tail sees", right=True, drop=2),
+)
+
+
+def render_self_check(check: SelfCheck, console: Console) -> None:
+    """Print what was found, a table of the benchmarks, and advice."""
+    print_text(console, Text(headline(check), "bold"))
+    if wrong := false_alarms(check):
+        verb = "differs from itself" if len(wrong) == 1 else "differ from themselves"
+        print_text(console, Text(f"false alarm: {named(wrong)} seemingly {verb}", "bold red"))
+    for warning in check.verdict.warnings:
+        print_text(console, Text.assemble(("warning: ", "yellow"), plain_line(warning, 1000)))
+    for row in check.verdict.rows:
+        if row.outcome is Outcome.FAILED:
+            first = plain_line((row.error or "").strip().partition("\n")[0])
+            print_text(console, Text(f"{words.name(row)} failed: {first}", "red"))
+    if check.rows:
+        console.print()
+        print_columns(console, _COLUMNS, [_line(row) for row in check.rows])
+        console.print()
+        print_text(console, Text(_legend(check), "dim"))
+    facts = [*_rehearsed(check.rehearsal), *(("advice", advice) for advice in advise(check))]
+    if facts:
+        console.print()
+        print_facts(console, facts)
+
+
+def headline(check: SelfCheck) -> str:
+    """Say in a sentence how small a change can be seen, and in how many benchmarks."""
+    noisy = dict.fromkeys(row.benchmark for row in check.rows if not row.is_decidable)
+    total = len(dict.fromkeys(row.benchmark for row in check.rows))
+    if not total:
+        return "Nothing can be said of this machine: no benchmark was measured often enough."
+    quiet = [row for row in check.rows if row.benchmark not in noisy]
+    if not quiet:
+        return f"This machine is too noisy for the margins of {_all_of(total)}."
+    seen = [row.detectable for row in quiet]
+    largest = None if None in seen else max(ratio for ratio in seen if ratio is not None)
+    change = words.least_change(largest) if largest is not None else "only very large changes"
+    sees = f"This machine can see {change}" + (" or more" if largest is not None else "")
+    if not noisy:
+        return f"{sees} in {_all_of(total)}."
+    verb = "is" if len(noisy) == 1 else "are"
+    where = f"{total - len(noisy)} of {counted(total, 'benchmark')}"
+    return f"{sees} in {where}; {named(noisy)} {verb} too noisy for the margin."
+
+
+def _all_of(total: int) -> str:
+    return "the benchmark" if total == 1 else f"all {total} benchmarks"
+
+
+def _line(row: Sensitivity) -> Line:
+    note = ""
+    if not row.is_decidable:
+        needed = "more than 1000" if row.rounds is None else f"about {row.rounds}"
+        note = f"too noisy: {needed} rounds for this margin, and a check gives it {row.limit}"
+    return Line(
+        cells=(
+            plain_line(row.benchmark),
+            "" if row.metric == "time" else plain_line(row.metric),
+            format_percent(row.pair_spread),
+            format_percent(row.launch_spread),
+            _change(row.detectable),
+            format_percent(row.margin),
+            "> 1000" if row.rounds is None else str(row.rounds),
+            _tail(row.tail),
+        ),
+        style="" if row.is_decidable else "yellow",
+        note=note,
+    )
+
+
+def _tail(tail: Tail | None) -> str:
+    if tail is None:
+        return ""
+    return "untested" if tail.obstacle else _change(tail.detectable)
+
+
+def _change(ratio: float | None) -> str:
+    return "nothing" if ratio is None else words.unsigned(ratio)
+
+
+def _legend(check: SelfCheck) -> str:
+    tail = "; tail: p95" if any(row.tail for row in check.rows) else ""
+    verdict = check.verdict
+    return (
+        "in a round: spread of head / base from round to round, which decides; launches: of one "
+        "side, from process to process; sees: the smallest change that a check finds in 9 of 10 "
+        "cases; rounds: to show, as often, that nothing has changed"
+        f"{tail}. {counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}."
+    )
+
+
+def _rehearsed(rehearsal: Rehearsal | None) -> list[tuple[str, str]]:
+    """How often builds made of these rounds failed, and how often what was changed was found."""
+    if rehearsal is None:
+        return []
+    bound = format_percent(rehearsal.alarms_at_most)
+    blamed = f", of {named(rehearsal.blamed)}" if rehearsal.blamed else ""
+    alarms = f"{rehearsal.alarms} of {rehearsal.clean} builds of unchanged code (at most {bound})"
+    bound = format_percent(rehearsal.found_at_least)
+    found = f"{rehearsal.found} of {rehearsal.slower} slowdowns by one and a half margins"
+    missed = f", missed most often: {named(rehearsal.missed)}" if rehearsal.missed else ""
+    return [
+        ("false alarms", f"{alarms}{blamed}"),
+        ("found", f"{found} (at least {bound}){missed}"),
+    ]
