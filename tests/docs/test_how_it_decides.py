@@ -55,8 +55,9 @@ def test_the_late_looks() -> None:
     assert (len(waves.LATE_LOOKS), waves.LOOKS * waves.TESTS) == (5, 4)
     assert "five *late looks*" in text
     assert "each of the nine spends a ninth of alpha" in text
-    assert (LOOKING_LONGER_SHARE, LOOKING_SHARE) == (1 / 4, 1 / 2)
-    assert "a quarter of what `confidence` leaves, where otherwise it is a half" in text
+    assert (LOOKING_LONGER_SHARE, LOOKING_SHARE) == (1 / 4, 2 / 3)
+    assert "each look may err with two thirds of what `confidence` leaves" in text
+    assert "a quarter of what `confidence` leaves, where otherwise it is two thirds" in text
 
 
 def test_the_defaults_that_it_names() -> None:
