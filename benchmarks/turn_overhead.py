@@ -27,6 +27,7 @@ from benchgate.measure.affinity import (
 )
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
+from benchgate.measure.layout import Layout
 from benchgate.measure.lockstep import take_turns
 from benchgate.measure.worker import Worker, WorkerSetting
 
@@ -66,6 +67,7 @@ def measure(cpu: int | None) -> list[float]:
             cpus=None if cpu is None else [cpu],
             forbidden=[],
             variables={**os.environ, **guardian.variables},
+            layout=Layout(),
         )
         players = []
         for name in ArmName:

@@ -5,6 +5,7 @@ python -m benchmarks.gate peers --budget 30m     give other tools the same work
 python -m benchmarks.gate judge                  write docs/believability.md from the recordings
 python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines
+python -m benchmarks.gate stored                 judge builds by simulated stored baselines
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from benchmarks.gate.page import Sizes, write_page
 from benchmarks.gate.peers.record import record_peers
 from benchmarks.gate.record import record
 from benchmarks.gate.simulate import simulate_all
+from benchmarks.gate.stored_page import stored_blocks
 
 from benchgate.units import parse_duration_s
 
@@ -32,19 +34,22 @@ def main() -> None:
     peers = commands.add_parser("peers", help="give other tools the same work")
     for command in (recording, peers):
         command.add_argument("--budget", default="30m", help="such as 30m or 2h")
+    recording.add_argument("--only", default="*", help="scenarios whose name matches")
     judging = commands.add_parser("judge", help="write the page from the recordings")
     launches = commands.add_parser("launches", help="judge builds of launches recorded apart")
     launches.add_argument("--builds", type=int, default=1000, help="clean builds of each way")
     simulating = commands.add_parser("simulate", help="judge builds of simulated machines")
     simulating.add_argument("--builds", type=int, default=1000, help="clean builds per machine")
-    for command in (launches, simulating):
+    stored = commands.add_parser("stored", help="judge builds by simulated stored baselines")
+    stored.add_argument("--builds", type=int, default=400, help="clean builds of each kind")
+    for command in (launches, simulating, stored):
         command.add_argument("--seed", type=int, default=1)
     simulating.add_argument("--config", default="", help="TOML laid over the defaults")
-    for command in (judging, launches, simulating):
+    for command in (judging, launches, simulating, stored):
         command.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if options.command == "record":
-        record(parse_duration_s(options.budget), _say)
+        record(parse_duration_s(options.budget), _say, only=options.only)
     elif options.command == "peers":
         record_peers(parse_duration_s(options.budget), _say)
     elif options.command == "judge":
@@ -53,6 +58,9 @@ def main() -> None:
         how = {"seed": options.seed, "processes": options.processes}
         found = ask_all(options.builds, **how, say=_say)
         _say("\n\n".join(sections(found)))
+    elif options.command == "stored":
+        how = {"seed": options.seed, "processes": options.processes}
+        stored_blocks(options.builds, **how, say=_say)
     else:
         simulate_all(
             options.builds,

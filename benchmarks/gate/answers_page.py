@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from benchmarks.gate.answers import LAUNCH_RULES, ask, ask_rules
+from benchmarks.gate.tables import table
 from benchmarks.gate.tally import CONFIDENCE, rate, rounds_each, share, with_bounds
 from benchmarks.gate.ways import RULED, STORED, STORED_LAUNCHES, TURNS
 
@@ -196,9 +197,3 @@ def _short(found: Rate) -> str:
     """Write a rate in percent with its exact bounds, in the width of a cell: "5 (2 to 11)"."""
     low, high = found.bounds(CONFIDENCE)
     return f"{100 * found.hits / found.trials:.1f} ({100 * low:.1f} to {100 * high:.1f})"
-
-
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table of markdown."""
-    lines = [titles, ["---"] * len(titles), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WIDTH, _HEIGHT = 720, 420
-_LEFT, _TOP, _RIGHT, _BOTTOM = 70, 30, 250, 60
+_WIDTH, _HEIGHT = 800, 460
+_LINE = 20
+_LEFT, _TOP, _RIGHT, _BOTTOM = 70, 30, 330, 60
 # Okabe and Ito's colours are told apart by everybody.
 _OURS, _OTHERS = "#0072B2", "#D55E00"
 
@@ -84,7 +85,7 @@ def _mark(number: int, point: Point) -> str:
 
 
 def _entry(number: int, point: Point) -> str:
-    y = _TOP + 22 * number
+    y = _TOP + _LINE * number - 8
     colour = _OURS if point.is_ours else _OTHERS
     weight = ' font-weight="bold"' if point.is_ours else ""
     return (

@@ -1,15 +1,21 @@
-"""Measures builds whose truth is known, one after another, as long as the time given lasts.
+"""Measures builds whose truth is known, as long as the time given lasts.
 
 Every build is a real `benchgate check` in a scratch repository. What is there already is not
-measured again, so a recording can be stopped at any time and continued later.
+measured again, so a recording can be stopped at any time and continued later. Sessions, and builds
+whose time counts, have the machine for themselves. Of the others one runs on each CPU at a time,
+which is twice as quick, and a hard test: each has the other for a neighbour.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import tempfile
 import time
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +34,7 @@ from benchmarks.gate.project import (
 from benchgate.files import read_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 RECORDINGS = Path(__file__).parent / "recordings"
 
@@ -46,6 +52,7 @@ class Scenario:
         burner: see `project.burner`.
         rounds: 0 where benchgate chooses; else as many, of everything.
         margin: of the gate.
+        is_alone: has the machine for itself.
         builds: as many are wanted.
         weight: how many are measured in a turn, before the next scenario has its own.
     """
@@ -58,8 +65,21 @@ class Scenario:
     burner: str = ""
     rounds: int = 0
     margin: str = "2%"
+    is_alone: bool = False
     builds: int = 40
     weight: int = 1
+
+    @property
+    def words(self) -> str:
+        """What it is, for people."""
+        what = "a program" if self.is_command else ""
+        change = f"+{self.percent} %" if self.percent else ""
+        edit = "an unrelated edit" if self.is_edited else ""
+        margin = f"margin {self.margin.replace('%', ' %')}" if self.margin != "2%" else ""
+        busy = {"other": "busy loop on the other CPU", "same": "busy loop on every CPU"}
+        alone = "quiet machine" if self.is_alone and not self.burner else ""
+        parts = (what, change or edit or "clean", margin, busy.get(self.burner, ""), alone)
+        return ", ".join(part for part in parts if part)
 
     def change(self, index: int) -> Change:
         """What the head of a build does more."""
@@ -75,17 +95,15 @@ class Scenario:
         return [*fixed, "--margin", self.margin, "--seed", str(index + 1)]
 
 
+_session = partial(Scenario, rounds=100, is_alone=True)
 SESSIONS = (
-    Scenario("rounds-clean", rounds=100, builds=4),
-    *(
-        Scenario(f"rounds-{percent}", percent, everywhere=True, rounds=100, builds=2)
-        for percent in (2, 3, 5, 10)
-    ),
-    Scenario("rounds-edited", is_edited=True, rounds=100, builds=5),
-    Scenario("rounds-clean-burner-other", burner="other", rounds=100, builds=2),
-    Scenario("rounds-clean-burner-same", burner="same", rounds=100, builds=2),
-    Scenario("rounds-3-burner-other", 3, everywhere=True, burner="other", rounds=100, builds=2),
-    Scenario("rounds-3-burner-same", 3, everywhere=True, burner="same", rounds=100, builds=2),
+    _session("rounds-clean", builds=4),
+    *(_session(f"rounds-{n}", n, everywhere=True, builds=2) for n in (2, 3, 5, 10)),
+    _session("rounds-edited", is_edited=True, builds=4),
+    _session("rounds-clean-burner-other", burner="other", builds=2),
+    _session("rounds-clean-burner-same", burner="same", builds=2),
+    _session("rounds-3-burner-other", 3, everywhere=True, burner="other", builds=2),
+    _session("rounds-3-burner-same", 3, everywhere=True, burner="same", builds=2),
 )
 BUILDS = (
     Scenario("clean", builds=300, weight=6),
@@ -95,27 +113,58 @@ BUILDS = (
     Scenario("2-margin-1", 2, margin="1%", builds=60),
     Scenario("5", 5),
     Scenario("10", 10),
-    Scenario("clean-burner-other", burner="other"),
-    Scenario("clean-burner-same", burner="same"),
-    Scenario("3-burner-other", 3, burner="other"),
-    Scenario("3-burner-same", 3, burner="same"),
     Scenario("command-clean", is_command=True),
     Scenario("command-10", 10, is_command=True),
+    Scenario("clean-alone", is_alone=True),
+    Scenario("3-alone", 3, is_alone=True, builds=20),
+    Scenario("2-margin-1-alone", 2, margin="1%", is_alone=True, builds=20),
+    Scenario("clean-burner-other", burner="other", is_alone=True, builds=20),
+    Scenario("clean-burner-same", burner="same", is_alone=True, builds=20),
+    Scenario("3-burner-other", 3, burner="other", is_alone=True, builds=20),
+    Scenario("3-burner-same", 3, burner="same", is_alone=True, builds=20),
 )
 
 
-def record(budget_s: float, say: Callable[[str], None]) -> None:
-    """Measure what is missing, sessions first, until the time is over or nothing is missing."""
+def record(budget_s: float, say: Callable[[str], None], *, only: str = "*") -> None:
+    """Measure what is missing, sessions first, until the time is over or nothing is missing.
+
+    Args:
+        only: of the scenarios whose name matches.
+    """
     ends = time.monotonic() + budget_s
-    for scenario, index in plan():
-        path = place(scenario, index)
-        if path.exists():
-            continue
+    missing = [one for one in plan() if fnmatchcase(one[0].name, only) and not place(*one).exists()]
+    _record([one for one in missing if one[0].is_alone], ends, say)
+    together = [one for one in missing if not one[0].is_alone]
+    cpus = sorted(os.sched_getaffinity(0))
+    context = get_context("spawn")
+    shares = [together[number :: len(cpus)] for number in range(len(cpus))]
+    processes = [
+        context.Process(target=_record_on, args=(cpu, share, ends, say))
+        for cpu, share in zip(cpus, shares, strict=True)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    is_over = any(not place(*one).exists() for one in missing)
+    say("the time is over; run it again to go on" if is_over else "nothing is missing")
+
+
+def _record_on(
+    cpu: int, missing: Sequence[tuple[Scenario, int]], ends: float, say: Callable[[str], None]
+) -> None:
+    os.sched_setaffinity(0, [cpu])
+    _record(missing, ends, say)
+
+
+def _record(
+    missing: Sequence[tuple[Scenario, int]], ends: float, say: Callable[[str], None]
+) -> None:
+    for scenario, index in missing:
         if time.monotonic() > ends:
-            say("the time is over; run it again to go on")
             return
+        path = place(scenario, index)
         say(f"{path.parent.name} {index}: {_measure(scenario, index, path)}")
-    say("nothing is missing")
 
 
 def plan() -> Iterator[tuple[Scenario, int]]:
@@ -150,6 +199,7 @@ def _measure(scenario: Scenario, index: int, path: Path) -> str:
         "seed": index + 1,
         "started": result.head.started,
         "cpu": result.head.environment.cpu_model,
+        "cpus": len(os.sched_getaffinity(0)),
         "load": result.head.environment.load_average,
         "python": platform.python_version(),
         "tool": result.tool,

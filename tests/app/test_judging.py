@@ -7,13 +7,16 @@ import pytest
 
 from benchgate.app.judging import judge_run, judge_stored, make_verdict
 from benchgate.app.records import Record
+from benchgate.baselines.stored import Earlier
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
-from benchgate.model.result import Source
+from benchgate.model.result import Source, Tier
 from benchgate.model.verdict import Decision, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.app.conftest import World
 
     from benchgate.model.result import Result
@@ -70,6 +73,55 @@ def test_stored_results_of_different_machines_are_no_hard_evidence(world: World)
     before, after = measured(world, 1e-3, 1e-3), measured(world, 1e-3, 2e-3)
     environment = replace(after.head.environment, cpu_model="another CPU")
     after = replace(after, head=replace(after.head, environment=environment))
-    verdict = make_verdict(judge_stored(before, after, CONFIG), CONFIG)
+    verdict = make_verdict(judge_stored([Earlier("before", before)], after, CONFIG), CONFIG)
     assert verdict.decision is not Decision.FAIL
     assert any("measured on different machines" in warning for warning in verdict.warnings)
+
+
+def earlier_runs(world: World, values_s: Sequence[float]) -> list[Earlier]:
+    """Results of as many days, the newest first, all of the same code."""
+    found = []
+    for day, value_s in enumerate(values_s):
+        result = measured(world, value_s, value_s)
+        started = f"2025-12-{len(values_s) - day:02}T03:04:05Z"
+        run = replace(result.head, started=started, complete=True)
+        found.append(Earlier(f"day {day}", replace(result, head=run)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("runs", "head_s", "outcome", "decision", "code"),
+    [
+        (9, 1.2e-3, Outcome.REGRESSED, Decision.NO_VERDICT, 0),
+        (10, 1.2e-3, Outcome.REGRESSED, Decision.FAIL, 3),
+        (10, 1.03e-3, Outcome.INCONCLUSIVE, Decision.PASS, 0),  # runs differ by as much
+        (10, 8e-4, Outcome.IMPROVED, Decision.PASS, 0),
+    ],
+)
+def test_ten_earlier_runs_decide(
+    world: World, runs: int, head_s: float, outcome: Outcome, decision: Decision, code: int
+) -> None:
+    earlier = earlier_runs(world, [1e-3 * (1 + 0.01 * (-1) ** day) for day in range(runs)])
+    head = measured(world, 1e-3, head_s)
+    verdict = make_verdict(judge_stored(earlier, head, CONFIG), CONFIG)
+    (row,) = [row for row in verdict.rows if row.benchmark == "a"]
+    assert row.outcome is outcome
+    assert (verdict.decision, verdict.exit_code) == (decision, code)
+    assert row.tier is Tier.STORED
+    assert row.advisory is (runs < 10)
+    assert row.calibration is not None
+    assert row.calibration.calibrated is (runs >= 10)
+    assert row.calibration.runs == runs
+    assert row.calibration.spread == pytest.approx(0.0105, abs=2e-4)
+    if runs >= 10:
+        assert row.base == pytest.approx(1e-3, rel=1e-3)
+        assert row.ratio == pytest.approx(head_s / 1e-3, rel=1e-3)
+
+
+def test_the_textbook_rule_knows_no_calibration(world: World) -> None:
+    config = loads('[gate]\nrule = "classical"\n', "benchgate.toml")
+    earlier = earlier_runs(world, [1e-3] * 12)
+    verdict = make_verdict(judge_stored(earlier, measured(world, 1e-3, 2e-3), config), config)
+    (row,) = [row for row in verdict.rows if row.benchmark == "a" and row.statistic == "p25"]
+    assert (row.outcome, row.advisory, row.calibration) == (Outcome.REGRESSED, True, None)
+    assert verdict.exit_code == 0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 from benchgate.config import loads
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate import waves
+from benchgate.gate.calibration import prediction_reach
 from benchgate.gate.in_waves import LOOKING_LONGER_SHARE, LOOKING_SHARE
 from benchgate.stats.power import least_launches
+from benchgate.units import format_percent
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-it-decides.md").read_text(encoding="utf-8")
 CONFIG = loads("", "benchgate.toml")
@@ -58,6 +61,13 @@ def test_the_late_looks() -> None:
     assert (LOOKING_LONGER_SHARE, LOOKING_SHARE) == (1 / 4, 2 / 3)
     assert "each look may err with two thirds of what `confidence` leaves" in text
     assert "a quarter of what `confidence` leaves, where otherwise it is two thirds" in text
+
+
+def test_the_floors_of_stored_runs() -> None:
+    for spread, *floors in table("floors"):
+        tau = float(spread.removesuffix(" %")) / 100
+        reaches = [prediction_reach(tau, runs, CONFIG.gate.alpha / 10) for runs in (10, 20, 30)]
+        assert floors == [format_percent(math.expm1(reach)) for reach in reaches]
 
 
 def test_the_defaults_that_it_names() -> None:

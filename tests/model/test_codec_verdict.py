@@ -16,10 +16,19 @@ from benchgate.model.codec import VERDICT_SCHEMA, decode_verdict, encode_verdict
 from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Better, Source, Tier
-from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
+from benchgate.model.verdict import (
+    Calibration,
+    Classical,
+    Decision,
+    GateSettings,
+    Outcome,
+    Row,
+    Verdict,
+)
 
 NAME = "verdict.json"
 VERSION_1 = Path(__file__).with_name("version_1")
+VERSION_2 = Path(__file__).with_name("version_2")
 
 
 def as_is(text: str) -> str:
@@ -101,6 +110,8 @@ rows = st.builds(
     detectable=numbers,
     rounds_needed=st.none() | counts,
     advisory=st.booleans(),
+    calibration=st.none()
+    | st.builds(Calibration, counts, st.none() | st.floats(0, 1e9), st.none() | st.floats(0, 1e9)),
     classical=st.none() | st.builds(Classical, st.none() | probabilities, numbers, texts),
     notes=st.lists(texts, max_size=2).map(tuple),
     error=optional_texts,
@@ -212,7 +223,27 @@ def test_the_layout_is_the_documented_one() -> None:
 
 
 def test_it_is_indented_for_people() -> None:
-    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 2,\n  "verdict": "fail",')
+    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 3,\n  "verdict": "fail",')
+
+
+@pytest.mark.parametrize(
+    ("calibration", "written"),
+    [
+        (
+            Calibration(12, 0.021, 0.094),
+            {"calibrated": True, "runs": 12, "spread": 0.021, "floor": 0.094},
+        ),
+        (
+            Calibration(1, None, None),
+            {"calibrated": False, "runs": 1, "spread": None, "floor": None},
+        ),
+        (None, None),
+    ],
+)
+def test_a_row_tells_whether_it_is_calibrated(
+    calibration: Calibration | None, written: dict[str, Any] | None
+) -> None:
+    assert document(row(calibration=calibration))["rows"][0]["calibration"] == written
 
 
 def test_infinity_is_written_as_null() -> None:
@@ -236,7 +267,7 @@ def test_nan_never_appears() -> None:
     [
         (
             {"schema": 7},
-            "schema: version 7 was written by a newer benchgate; this one reads up to 2",
+            "schema: version 7 was written by a newer benchgate; this one reads up to 3",
         ),
         ({"verdict": "maybe"}, "verdict: \"maybe\": must be 'pass', 'fail' or 'no verdict'"),
         ({"exit_code": True}, "exit_code: true is not a whole number"),
@@ -268,6 +299,10 @@ def test_wrong_values_are_refused_with_their_place(
         ({"interval": 3}, "rows[0].interval: 3 is not an array"),
         ({"launches": [1.5, 2]}, "rows[0].launches[0]: 1.5 is not a whole number"),
         ({"classical": {}}, 'rows[0].classical: "p" is missing'),
+        (
+            {"calibration": {"calibrated": True, "runs": 3, "spread": 0.1, "floor": None}},
+            "rows[0].calibration.calibrated: says otherwise than `floor`",
+        ),
     ],
 )
 def test_wrong_rows_are_refused_with_their_place(change: dict[str, Any], message: str) -> None:
@@ -293,7 +328,17 @@ def test_a_verdict_of_version_1_is_read_without_what_it_could_not_know() -> None
     older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
     older["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
     for one in older["rows"]:
-        one["detail"] = None
+        one |= {"detail": None, "calibration": None}
+    assert written == older | {"schema": VERDICT_SCHEMA}
+
+
+def test_a_verdict_of_version_2_is_read_without_calibration() -> None:
+    data = (VERSION_2 / "verdict.json").read_bytes()
+    read = decode_verdict(data, NAME)
+    older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
+    assert any(one["detail"] for one in older["rows"])
+    for one in older["rows"]:
+        one["calibration"] = None
     assert written == older | {"schema": VERDICT_SCHEMA}
 
 

@@ -51,6 +51,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        self.prose += " "  # what a tag parts is no reference
         assert {name for name, _ in attrs} <= {"align", "lang"}, (tag, attrs)
         if tag == "table":
             self.tables.append([])

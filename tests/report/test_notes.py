@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.model.verdict import Outcome, Row
+from benchgate.model.verdict import Calibration, Outcome, Row
 from benchgate.report.notes import note
 
 
@@ -28,6 +28,32 @@ from benchgate.report.notes import note
         (Row("a", Outcome.INCOMPARABLE, notes=("other CPU",)), "other CPU"),
         (Row("a", Outcome.REGRESSED, notes=("12 of 12",)), "12 of 12"),
         (Row("a", Outcome.REGRESSED, advisory=True), "seen against stored launches only"),
+        (
+            Row("a", Outcome.REGRESSED, advisory=True, calibration=Calibration(1, None, None)),
+            "seen against stored launches only",
+        ),
+        (
+            Row("a", Outcome.IMPROVED, advisory=True, calibration=Calibration(3, 0.1, None)),
+            "seen against stored launches only; advisory: 3 of 10 earlier runs",
+        ),
+        (
+            Row("a", Outcome.REGRESSED, margin=0.02, calibration=Calibration(12, 0.021, 0.0942)),
+            ("calibrated on 12 runs: run-to-run spread 2.1 %, smallest change that counts 9.42 %"),
+        ),
+        (
+            Row(
+                "a",
+                Outcome.INCONCLUSIVE,
+                margin=0.02,
+                detectable=1.03,
+                calibration=Calibration(30, 0.002, 0.007),
+            ),
+            (
+                "the smallest change that could have been seen is 3.0 %; calibrated on 30 runs: "
+                "run-to-run spread 0.2 %, smallest change that counts 2 %"
+            ),
+        ),
+        (Row("a", Outcome.UNCHANGED, calibration=Calibration(12, 0.001, 0.004)), ""),
         (Row("a", Outcome.UNCHANGED, notes=("\x1b[1mnot pinned\x1b[0m", "")), "not pinned"),
     ],
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from benchgate.baselines.stored import choose_stored
 from benchgate.errors import UsageError
-from benchgate.gate.comparison import CompareSettings, with_details
 from benchgate.gate.conclude import conclude
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
@@ -17,6 +17,7 @@ from benchgate.report.ordering import worst_first
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from benchgate.baselines.stored import Earlier
     from benchgate.config import Config
     from benchgate.gate.suite import Judgement, Need
     from benchgate.model.result import Result, Run
@@ -55,26 +56,23 @@ def judge_run(result: Result, config: Config) -> Judged:
     return Judged(result.base, result.head, judgement, result.duration_s, result.warnings)
 
 
-def judge_stored(base: Result, head: Result, config: Config) -> Judged:
-    """Judge two results that were measured at different times; the evidence is advisory."""
-    judgement = judge(base.head, head.head, config, paired=False, waves=None)
-    differences = base.head.environment.differences(head.head.environment)
-    warnings = tuple(f"measured on different machines: {d}" for d in differences)
+def judge_stored(earlier: Sequence[Earlier], head: Result, config: Config) -> Judged:
+    """Judge a result by earlier ones, at least one, that were measured at other times.
+
+    The newest is the base. With too few others to know how far runs differ the evidence is
+    advisory.
+    """
+    stored = choose_stored(earlier, head.head)
+    base = stored.base
+    judgement = judge(base.head, head.head, config, paired=False, waves=None, earlier=stored.runs)
     return Judged(
         base.head,
         head.head,
         judgement,
         base.duration_s + head.duration_s,
-        (*warnings, *base.warnings, *head.warnings),
+        (*stored.warnings, *base.warnings, *head.warnings),
         base_source="file",
     )
-
-
-def with_comparisons(judged: Judged, config: Config) -> Judged:
-    """Put every other estimate and test beside each row; it takes a moment for each."""
-    gate = config.gate
-    settings = CompareSettings(gate.confidence, gate.alpha, seed=judged.head.seed)
-    return replace(judged, judgement=with_details(judged.judgement, settings))
 
 
 def make_verdict(judged: Judged, config: Config) -> Verdict:

@@ -12,7 +12,7 @@ from benchgate.cli.boundary import guarded
 COMMANDS = {
     "check": "Measure base and head in turn, decide, report.",
     "run": "Measure one tree, write a result file.",
-    "compare": "Decide between two result files.",
+    "compare": "Decide between result files.",
     "show": "Show the statistics of a result file.",
     "list": "List what would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",

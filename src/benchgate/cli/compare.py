@@ -14,17 +14,18 @@ from benchgate.cli.last import require_last_result
 from benchgate.cli.outputs import Outputs, keep
 from benchgate.cli.world import configuration, repository, repository_or_none
 
-_RESULT = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command("compare")
-@click.argument("base", type=_RESULT, required=False)
-@click.argument("head", type=_RESULT, required=False)
+@click.argument(
+    "results",
+    type=click.Path(path_type=Path, dir_okay=False),
+    nargs=-1,
+    metavar="[EARLIER]... [RESULT]",
+)
 @o.options(o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
 @click.option("--detail", is_flag=True, help="Show every other estimate and test of each row.")
 def command(
-    base: Path | None,
-    head: Path | None,
+    results: tuple[Path, ...],
     json_file: Path | None,
     markdown_file: Path | None,
     config_file: Path | None,
@@ -32,16 +33,18 @@ def command(
     detail: bool,
     **overrides: Unpack[o.Overrides],
 ) -> int:
-    """Decide between two result files.
+    """Decide between result files.
 
     With one file, a result of `benchgate check` (by default the last one here), its verdict is
-    made anew. Two results that were
-    measured at different times share no rounds, so what they show is advisory: it fails no build
-    unless `baseline.advisory_fails` is set.
+    made anew. With more, the last one is compared with the newest of the others. Results that were
+    measured at different times share no rounds, so what two of them show is advisory: it fails no
+    build unless `baseline.advisory_fails` is set. Ten earlier results of one machine tell how far
+    runs differ there, and what lies beyond that fails.
 
     \b
     Examples:
       benchgate compare before.json.gz after.json.gz
+      benchgate compare main/*.json.gz after.json.gz
       benchgate compare --margin 5%
       benchgate compare --detail
 
@@ -52,10 +55,9 @@ def command(
     config = configuration(cwd, git.root if git else None, config_file).with_overrides(**overrides)
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable()
-    path = base or require_last_result(repository(cwd).root, os.environ)
-    for result in (path, head):
-        if result is not None:
-            keep(result, json=json_file, markdown=markdown_file)
-    verdict = compare(path, head, config, detail=detail)
+    paths = results or (require_last_result(repository(cwd).root, os.environ),)
+    for path in paths:
+        keep(path, json=json_file, markdown=markdown_file)
+    verdict = compare(paths, config, detail=detail)
     outputs.write(verdict, os.environ)
     return verdict.exit_code

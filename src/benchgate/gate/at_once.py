@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.batches import by_length, by_lengths
+from benchgate.gate.calibration import calibration_of, foretell
 from benchgate.gate.estimates import paired_estimates, stored_estimates
 from benchgate.gate.findings import Finding, Stage
 from benchgate.model.verdict import Outcome
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.multiplicity import holm
 from benchgate.stats.power import least_launches
+from benchgate.stats.scaling import finite_exp
 from benchgate.stats.signedrank import signed_rank
-from benchgate.units import counted
+from benchgate.units import counted, format_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from benchgate.gate.calibration import Forecast
     from benchgate.gate.estimates import Estimate
     from benchgate.gate.evidence import Evidence
 
@@ -41,7 +44,14 @@ def judge_at_once(
         estimates.update(zip(chosen, found, strict=True))
     adjusted = holm(np.minimum(1.0, 2 * one_sided)).tolist()
     return [
-        _finding(evidence, estimates[i], (float(one_sided[i]), adjusted[i]), alpha, level)
+        _finding(
+            evidence,
+            estimates[i],
+            foretell(evidence, confidence=confidence, level=level),
+            (float(one_sided[i]), adjusted[i]),
+            alpha=alpha,
+            level=level,
+        )
         for i, evidence in enumerate(evidences)
     ]
 
@@ -74,22 +84,42 @@ def _judge_stored(
 
 def _finding(
     evidence: Evidence,
-    estimate: Estimate | None,
+    of_launches: Estimate | None,
+    forecast: Forecast | None,
     p_values: tuple[float, float],
+    *,
     alpha: float,
     level: float,
 ) -> Finding:
     p, p_adjusted = p_values
+    if forecast:
+        # Both must be ruled out: the chance between launches, and that between runs.
+        p, p_adjusted = max(p, forecast.p), max(p_adjusted, min(1.0, forecast.p * alpha / level))
+    estimate = forecast.estimate if forecast else of_launches
+    changed = forecast or estimate
     needed = least_launches(level / 2, "wilcoxon" if evidence.paired else "mann-whitney")
     outcome = Outcome.INCONCLUSIVE
     notes: tuple[str, ...] = ()
-    if estimate and p_adjusted <= alpha and estimate.reaches(evidence.margin, 1):
+    if changed and p_adjusted <= alpha and changed.reaches(evidence.margin, 1):
         outcome = Outcome.REGRESSED
-    elif estimate and p_adjusted <= alpha and estimate.reaches(evidence.margin, -1):
+    elif changed and p_adjusted <= alpha and changed.reaches(evidence.margin, -1):
         outcome = Outcome.IMPROVED
     elif estimate and estimate.inside(evidence.margin):
         outcome = Outcome.UNCHANGED
     elif evidence.rounds < needed:
         outcome = Outcome.NOT_TESTED
         notes = (f"{counted(evidence.rounds, 'launch')}: a test needs {needed} of each arm",)
-    return Finding(outcome, Stage.DONE, estimate, 0, evidence.rounds, p, p_adjusted, notes)
+    elif forecast and forecast.doubts(evidence.margin):
+        against_newest = finite_exp(evidence.worse_sign * forecast.against_newest)
+        notes = (f"but {format_change(against_newest)} against the newest of them alone",)
+    return Finding(
+        outcome,
+        Stage.DONE,
+        estimate,
+        0,
+        evidence.rounds,
+        p,
+        p_adjusted,
+        notes,
+        calibration_of(evidence, forecast),
+    )

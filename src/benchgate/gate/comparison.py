@@ -71,8 +71,7 @@ def with_details(judgement: Judgement, settings: CompareSettings) -> Judgement:
     found = [_compare(e, settings, level, tails) for e in testable]
     q_values = _false_discovery(found)
     details = {
-        (e.pair.id, e.metric.name, e.statistic): replace(one, q=q)
-        for e, one, q in zip(testable, found, q_values, strict=True)
+        e.key: replace(one, q=q) for e, one, q in zip(testable, found, q_values, strict=True)
     }
     rows = tuple(
         replace(row, detail=details.get((row.benchmark, row.metric, row.statistic)))

@@ -51,12 +51,17 @@ class Estimate:
 
     def reaches(self, margin: float, sign: int) -> bool:
         """Whether the estimate lies at the margin or beyond it, on the side of `sign`."""
-        return bool(sign * self.value >= np.log1p(margin) - _ROUNDING)
+        return reaches(self.value, margin, sign)
 
     def inside(self, margin: float) -> bool:
         """Whether the whole interval lies inside the margin, on both sides."""
         limit = np.log1p(margin)
         return bool(-limit < self.low and self.high < limit)
+
+
+def reaches(log_ratio: float, margin: float, sign: int) -> bool:
+    """Whether a log ratio lies at the margin or beyond it, on the side of `sign`."""
+    return bool(sign * log_ratio >= np.log1p(margin) - _ROUNDING)
 
 
 def paired_estimates(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +36,8 @@ class Evidence:
         base_launches, head_launches: what the values were taken from, in their order.
         obstacle: why it cannot be tested; None when it can.
         notes: what a reader of the row must know.
+        runs: shape (K,), for stored results the values of earlier runs on the head's machine,
+            logs, the newest first; see `calibration`.
     """
 
     pair: Pair
@@ -50,6 +52,12 @@ class Evidence:
     head_launches: tuple[Launch, ...]
     obstacle: str | None = None
     notes: tuple[str, ...] = ()
+    runs: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells the row from all others."""
+        return self.pair.id, self.metric.name, self.statistic
 
     @property
     def is_tail(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from benchgate.gate.estimates import Estimate
-    from benchgate.model.verdict import Outcome
+    from benchgate.model.verdict import Calibration, Outcome
 
 
 class Stage(StrEnum):
@@ -28,6 +28,7 @@ class Finding:
         start, count: the launches used: `count` of them, from index `start` on.
         p: one-sided, of the test that decided; None where no test did.
         p_adjusted: to be held against the suite's alpha.
+        calibration: what earlier runs tell; None for arms that were measured in turn.
     """
 
     outcome: Outcome
@@ -38,3 +39,4 @@ class Finding:
     p: float | None = None
     p_adjusted: float | None = None
     notes: tuple[str, ...] = ()
+    calibration: Calibration | None = None

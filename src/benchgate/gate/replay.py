@@ -93,8 +93,7 @@ def _cut(evidence: Evidence, measured: Mapping[str, int]) -> Evidence:
 
 
 def _row(evidence: Evidence, finding: Finding | None) -> ReplayedRow:
-    about = (evidence.pair.id, evidence.metric.name, evidence.statistic)
     if finding is None:
-        return ReplayedRow(*about, Outcome.NOT_TESTED)
+        return ReplayedRow(*evidence.key, Outcome.NOT_TESTED)
     ratio = finite_exp(finding.estimate.value) if finding.estimate else None
-    return ReplayedRow(*about, finding.outcome, ratio)
+    return ReplayedRow(*evidence.key, finding.outcome, ratio)

@@ -40,23 +40,35 @@ def tested_row(
     is_open = finding.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_TESTED}
     needed = estimate.needed if estimate and is_open else None
     row = untested_row(evidence, classical)
+    calibration = finding.calibration
+    calibrated = calibration is not None and calibration.calibrated
+    before, after = _median(base), _median(head)
+    if calibrated and after is not None and ratio:
+        before = after / ratio  # what the ratio was taken to: not the newest run alone
     return replace(
         row,
         outcome=finding.outcome,
-        base=_median(base),
-        head=_median(head),
+        base=before,
+        head=after,
         ratio=ratio,
         interval=interval,
         confidence=confidence,
         p=finding.p,
         p_adjusted=finding.p_adjusted,
         launches=(len(base), len(head)),
-        test="wilcoxon" if evidence.paired else "mann-whitney",
+        test=_test(evidence, calibrated=calibrated),
         detectable=estimate.detectable if estimate else None,
         rounds_needed=max(needed - finding.count, 1) if needed else None,
-        advisory=not evidence.paired,
+        advisory=not evidence.paired and not calibrated,
+        calibration=calibration,
         notes=(*finding.notes, *row.notes),
     )
+
+
+def _test(evidence: Evidence, *, calibrated: bool) -> str:
+    if evidence.paired:
+        return "wilcoxon"
+    return "prediction" if calibrated else "mann-whitney"
 
 
 def untested_row(evidence: Evidence, classical: Classical) -> Row:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from benchgate.config.rules import TAIL_STATISTICS
 from benchgate.gate.at_once import judge_at_once
+from benchgate.gate.calibration import run_value
 from benchgate.gate.canary import disturbance, is_canary
 from benchgate.gate.classical import classical, pooled, remarks
 from benchgate.gate.evidence import gather, series_of
@@ -68,15 +71,28 @@ class Judgement:
 
 
 def judge(
-    base: Run, head: Run, config: Config, *, paired: bool, waves: WaveSettings | None
+    base: Run,
+    head: Run,
+    config: Config,
+    *,
+    paired: bool,
+    waves: WaveSettings | None,
+    earlier: Sequence[Run] = (),
 ) -> Judgement:
     """Judge every benchmark of two runs.
 
     Args:
         paired: the runs were measured in turn, so that launches of the same round belong together.
         waves: the procedure that chose the rounds; None when all were measured regardless.
+        earlier: for arms that are not paired, the runs on the head's machine, the newest first,
+            which is the base; none where the base is of another machine.
     """
     rows, evidences = gather_rows(base, head, config, paired=paired)
+    if earlier and config.gate.rule != "classical":
+        evidences = _with_runs(evidences, earlier, head, config)
+    if not paired and not earlier:
+        # Counts depend on the machine and its tools, too.
+        rows = [replace(row, advisory=row.test == "exact") for row in rows]
     tested, needs = _judge_rows(evidences, config, waves if paired else None)
     warning = _disturbance(base, head, config) if paired else None
     doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
@@ -108,6 +124,19 @@ def gather_rows(
         rows += untested
         evidences += sampled
     return rows, evidences
+
+
+def _with_runs(
+    evidences: Iterable[Evidence], earlier: Iterable[Run], head: Run, config: Config
+) -> list[Evidence]:
+    """Put the values of earlier runs beside each row, of those that measured the same work."""
+    values: dict[tuple[str, str, str], list[float]] = {}
+    for run in earlier:
+        for one in gather_rows(run, head, config, paired=False)[1]:
+            if one.obstacle is None:
+                value = float(run_value(one.base, len(one.head)))
+                values.setdefault(one.key, []).append(value)
+    return [replace(one, runs=np.array(values.get(one.key, []))) for one in evidences]
 
 
 def needs_of(evidences: Iterable[Evidence], findings: Iterable[Finding]) -> list[Need]:
@@ -219,6 +248,7 @@ def _classically(row: Row) -> Row:
         p=row.classical.p,
         p_adjusted=None,
         test="classical",
+        calibration=None,
         notes=(*remarks(row.classical), *row.notes),
     )
 

@@ -22,13 +22,22 @@ from benchgate.model.codec_types import (
     misplaced,
 )
 from benchgate.model.result import Better, Tier
-from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
+from benchgate.model.verdict import (
+    Calibration,
+    Classical,
+    Decision,
+    GateSettings,
+    Outcome,
+    Row,
+    Verdict,
+)
 
-VERDICT_SCHEMA: Final = 2
+VERDICT_SCHEMA: Final = 3
 """Version of the verdict.
 
 1: the first.
 2: rows have a `detail`; the environment has `timer_cost_ns` and `timer_resolution_ns`.
+3: rows have a `calibration`.
 """
 
 
@@ -93,6 +102,30 @@ class ClassicalRecord(Record):
         return Classical(self.p, self.p95_ratio, self.result)
 
 
+class CalibrationRecord(Record):
+    """What earlier runs on the same machine tell of how far runs of equal code differ."""
+
+    calibrated: bool
+    runs: Count
+    spread: Annotated[float, Field(ge=0)] | None
+    floor: Annotated[float, Field(ge=0)] | None
+
+    @classmethod
+    def of(cls, calibration: Calibration) -> Self:
+        """What is written of a calibration."""
+        return cls.model_validate(calibration, from_attributes=True)
+
+    def calibration(self) -> Calibration:
+        """What was read."""
+        return Calibration(self.runs, self.spread, self.floor)
+
+    @model_validator(mode="after")
+    def _is_calibrated_where_it_has_a_floor(self) -> Self:
+        if self.calibrated is (self.floor is None):
+            raise misplaced("says otherwise than `floor`", "calibrated")
+        return self
+
+
 class RowRecord(Record):
     """One benchmark, metric and statistic. null: does not apply, unknown, or not finite."""
 
@@ -116,6 +149,7 @@ class RowRecord(Record):
     detectable: float | None
     rounds_needed: Count | None
     advisory: bool
+    calibration: CalibrationRecord | None
     classical: ClassicalRecord | None
     detail: ComparisonRecord | None
     notes: list[Text]
@@ -147,6 +181,7 @@ class RowRecord(Record):
             detectable=_finite(row.detectable),
             rounds_needed=row.rounds_needed,
             advisory=row.advisory,
+            calibration=CalibrationRecord.of(row.calibration) if row.calibration else None,
             classical=ClassicalRecord.of(row.classical) if row.classical else None,
             detail=ComparisonRecord.of(row.detail) if row.detail else None,
             notes=list(row.notes),
@@ -178,6 +213,7 @@ class RowRecord(Record):
             detectable=self.detectable,
             rounds_needed=self.rounds_needed,
             advisory=self.advisory,
+            calibration=self.calibration.calibration() if self.calibration else None,
             classical=self.classical.classical() if self.classical else None,
             detail=self.detail.comparison() if self.detail else None,
             notes=tuple(self.notes),
@@ -239,7 +275,19 @@ def _second(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-VERDICT = Format("verdict", VerdictRecord, VERDICT_SCHEMA, hallmark="rows", migrations={1: _second})
+def _third(document: dict[str, Any]) -> dict[str, Any]:
+    for row in document["rows"]:
+        row["calibration"] = None
+    return document
+
+
+VERDICT = Format(
+    "verdict",
+    VerdictRecord,
+    VERDICT_SCHEMA,
+    hallmark="rows",
+    migrations={1: _second, 2: _third},
+)
 
 
 def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:

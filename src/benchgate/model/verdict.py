@@ -54,23 +54,50 @@ class Classical:
     result: str
 
 
+RUNS_NEEDED = 10
+"""So many earlier runs it takes to know how far runs differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What earlier runs on the same machine tell of how far runs differ while the code does not.
+
+    Attributes:
+        runs: how many of them measured the same work.
+        spread: standard deviation of the logs of their values; None for fewer than two.
+        floor: the smallest change that counts, as a fraction; None where they are too few to
+            know it, and the row is advisory.
+    """
+
+    runs: int
+    spread: float | None
+    floor: float | None
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether so many runs are known that the row can decide."""
+        return self.floor is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One (benchmark, metric, statistic). None stands for what does not apply or is unknown.
 
     Attributes:
         metric: "" on rows that speak of the whole benchmark (new, missing, failed).
-        base, head: median over the launches of the statistic, in `unit`.
-        ratio: head / base as measured, the Hodges-Lehmann estimate; `better` says which side
-            is worse.
+        base, head: median over the launches of the statistic, in `unit`; the base of a
+            calibrated row is the geometric mean of the earlier runs.
+        ratio: head / base as measured, the Hodges-Lehmann estimate, on calibrated rows that of
+            base and head; `better` says which side is worse.
         interval: of `ratio`, at `confidence`.
         margin: the smallest change that matters, as a fraction.
         p, p_adjusted: one-sided, of the test that decided; None on rows that were not confirmed.
         launches: of base and head that the decision rests on.
-        test: "wilcoxon", "mann-whitney", "exact", "threshold".
+        test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold".
         detectable: the smallest ratio (on the side > 1) that could have been seen.
         rounds_needed: how many more rounds would settle an open row.
         advisory: the evidence alone must not fail a build.
+        calibration: of rows that rest on stored launches.
         detail: every other estimate and test, where it was asked for.
         error: why it failed, one line, then its output's tail.
     """
@@ -95,6 +122,7 @@ class Row:
     detectable: float | None = None
     rounds_needed: int | None = None
     advisory: bool = False
+    calibration: Calibration | None = None
     classical: Classical | None = None
     detail: Comparison | None = None
     notes: tuple[str, ...] = ()

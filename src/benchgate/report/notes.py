@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import Outcome
+from benchgate.model.verdict import RUNS_NEEDED, Outcome
 from benchgate.report import words
 from benchgate.report.escape import plain_line
-from benchgate.units import counted
+from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
     from benchgate.model.verdict import Row
@@ -20,7 +20,22 @@ def note(row: Row) -> str:
 
 
 def _changed(row: Row) -> list[str]:
-    return ["seen against stored launches only"] if row.advisory else []
+    if not row.advisory:
+        return _calibrated(row)
+    parts = ["seen against stored launches only"]
+    if row.calibration and row.calibration.runs > 1:
+        parts.append(f"advisory: {row.calibration.runs} of {RUNS_NEEDED} earlier runs")
+    return parts
+
+
+def _calibrated(row: Row) -> list[str]:
+    known = row.calibration
+    if known is None or known.floor is None or known.spread is None:
+        return []
+    least = max(known.floor, row.margin or 0.0)
+    spread = f"run-to-run spread {format_percent(known.spread)}"
+    counts = f"smallest change that counts {format_percent(least)}"
+    return [f"calibrated on {known.runs} runs: {spread}, {counts}"]
 
 
 def _inconclusive(row: Row) -> list[str]:
@@ -29,7 +44,7 @@ def _inconclusive(row: Row) -> list[str]:
         parts.append(f"the smallest change that could have been seen is {words.detectable(row)}")
     if row.rounds_needed is not None:
         parts.append(f"about {counted(row.rounds_needed, 'more round')} would settle it")
-    return parts or ["too noisy to tell"]
+    return [*(parts or ["too noisy to tell"]), *_calibrated(row)]
 
 
 def _not_tested(row: Row) -> list[str]:

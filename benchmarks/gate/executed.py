@@ -1,0 +1,90 @@
+"""What became of the builds that were really executed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from benchmarks.gate.launches import read_recording
+from benchmarks.gate.tally import rate
+
+from benchgate.model.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from validation.rates import Rate
+
+_NO_VERDICT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """The builds of one scenario.
+
+    Attributes:
+        alarms: builds in which something regressed that had not changed.
+        rows: rows that regressed, of all that had not changed.
+        found: builds whose changed benchmark regressed; None where nothing changed.
+        no_verdict: builds that ended without a verdict.
+        open_locations: rows of locations that stayed inconclusive.
+        seconds: of each build, from start to end.
+    """
+
+    alarms: Rate
+    rows: Rate
+    found: Rate | None
+    no_verdict: Rate
+    open_locations: Rate
+    seconds: Sequence[float]
+
+    @property
+    def typical_seconds(self) -> float:
+        """How long half of the builds take at most."""
+        return median(self.seconds)
+
+    @property
+    def long_seconds(self) -> float:
+        """How long 19 of 20 builds take at most."""
+        return sorted(self.seconds)[int(0.95 * (len(self.seconds) - 1))]
+
+
+def executed(folder: Path) -> Executed | None:
+    """Count the builds of a scenario's recordings; None where there are none."""
+    found = [read_recording(path).about for path in sorted(folder.glob("*.json.gz"))]
+    return count(found) if found else None
+
+
+def count(builds: Sequence[Mapping[str, Any]]) -> Executed:
+    """Count builds by what their recordings say about them."""
+    unchanged = [
+        (row, outcome)
+        for build in builds
+        for row, outcome in build["outcomes"].items()
+        if row.split()[0] not in build["slower"]
+    ]
+    called = [_called(build) for build in builds]
+    pairs = list(zip(builds, called, strict=True))
+    return Executed(
+        alarms=rate(bool(names - set(build["slower"])) for build, names in pairs),
+        rows=rate(outcome == Outcome.REGRESSED for _, outcome in unchanged),
+        found=rate(set(build["slower"]) <= names for build, names in pairs)
+        if builds[0]["slower"]
+        else None,
+        no_verdict=rate(build["exit_code"] == _NO_VERDICT for build in builds),
+        open_locations=rate(
+            outcome == Outcome.INCONCLUSIVE
+            for build in builds
+            for row, outcome in build["outcomes"].items()
+            if row.endswith(" p25")
+        ),
+        seconds=[build["seconds"] for build in builds],
+    )
+
+
+def _called(build: Mapping[str, Any]) -> set[str]:
+    """The benchmarks that a build called slower."""
+    return {row.split()[0] for row, out in build["outcomes"].items() if out == Outcome.REGRESSED}

@@ -1,0 +1,58 @@
+"""What other tools said of the same work, as blocks of markdown, and as points of the figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.gate.figure import Point
+from benchmarks.gate.peers.lines import peer_lines
+from benchmarks.gate.peers.record import PEER_RECORDINGS, PEERS
+from benchmarks.gate.tables import table
+from benchmarks.gate.tally import with_bounds
+from validation.rates import Rate
+
+if TYPE_CHECKING:
+    from benchmarks.gate.peers.lines import PeerLine
+
+_TEXT = """\
+The same ten workloads, measured and judged by other tools with their own commands, as their
+documentation recommends, in the hours in which the sessions above were recorded. A clean build
+compares a run with another one of the same code; in the other build every workload has 3 % more to
+do, so that each build says of ten whether the tool sees it. A threshold of 5 % or 10 % cannot see
+3 %: it is what people choose to be left alone, so a lower one stands beside it."""
+
+
+def peer_blocks() -> list[str]:
+    """Give heading, text and table; nothing where no session is recorded."""
+    lines = peer_lines(PEER_RECORDINGS)
+    if not lines:
+        return []
+    rows = [
+        (
+            f"{line.tool}, {line.options}",
+            with_bounds(line.false_alarms),
+            with_bounds(_found(line)),
+            f"{line.seconds:.0f}",
+        )
+        for line in lines
+    ]
+    titles = ("tool", "clean builds that fail", "workloads found at +3 %", "seconds, median")
+    used = "\n".join(f"- **{peer.tool}**: {peer.how}" for peer in PEERS)
+    return ["## Other tools", _TEXT, table(titles, rows), used]
+
+
+def peer_points() -> list[Point]:
+    """Give a point of the figure for each tool and choice of options."""
+    return [
+        Point(
+            f"{line.tool}, {line.options}",
+            line.false_alarms.hits / line.false_alarms.trials,
+            _found(line).hits / _found(line).trials,
+        )
+        for line in peer_lines(PEER_RECORDINGS)
+    ]
+
+
+def _found(line: PeerLine) -> Rate:
+    rates = line.found.values()
+    return Rate(sum(one.hits for one in rates), sum(one.trials for one in rates))

@@ -1,0 +1,165 @@
+"""Stored baselines on simulated machines, whose runs differ though the code does not.
+
+Each run shifts all launches of a benchmark by an effect of its own, half of whose variance all
+benchmarks of the run share. Nothing of the gate is imitated: its own code judges.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+from benchmarks.gate.build import TIME, run_build
+from benchmarks.gate.machines import BENCHMARKS, MACHINES, Truth, draw_build
+
+from benchgate.config import loads
+from benchgate.gate.at_once import judge_at_once
+from benchgate.gate.calibration import run_value
+from benchgate.gate.screening import to_measure
+from benchgate.gate.suite import Judgement, gather_rows
+from benchgate.model.environment import Environment
+from benchgate.model.result import BenchmarkResult, Launch, Run, Series, Source, Tier
+from benchgate.model.verdict import Outcome
+
+if TYPE_CHECKING:
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.evidence import Evidence
+
+_CONFIG = loads('gate.statistics = ["p25"]', "stored")
+_LAUNCHES = 10
+_LAUNCH_SPREAD = 0.02
+_INTERRUPTED = 0.01
+_MERGED = 0.20
+_SLOWER_MACHINE = 0.30
+
+
+class Between(StrEnum):
+    """How runs differ from one to the next, beside the effect of each."""
+
+    CHANCE = "chance alone"
+    HEAVY = "odd days (Student's t, 3 degrees of freedom)"
+    DRIFT = "a machine that drifts (random walk)"
+    MERGED = "20 % more work in every benchmark, merged one run ago"
+    MERGED_EARLIER = "the same, merged three runs ago"
+    UNEVEN = "30 launches in each earlier run, 8 in the head"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked again and again.
+
+    Attributes:
+        effect: standard deviation of what shifts all launches of a run alike.
+        runs: how many earlier ones there are.
+        changes: of the first benchmarks of the head; the others are as they were.
+        other_machine: the earlier runs are of another, which was 30 % faster.
+    """
+
+    effect: float
+    runs: int
+    changes: tuple[float, ...] = ()
+    other_machine: bool = False
+    between: Between = Between.CHANCE
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """One build that was screened by a stored run and confirmed in turn, and its cost.
+
+    Attributes:
+        launches: of both arms and all benchmarks.
+        without: the same where all is measured in turn.
+    """
+
+    regressed: frozenset[str]
+    launches: int
+    without: int
+
+
+def ask(question: Question, seed: tuple[int, ...]) -> frozenset[str]:
+    """Draw and judge one build, and give the benchmarks that fail it."""
+    evidences = _draw(question, np.random.default_rng(seed), _LAUNCHES)
+    gate = _CONFIG.gate
+    findings = judge_at_once(evidences, alpha=gate.alpha, confidence=gate.confidence)
+    return frozenset(
+        evidence.pair.id
+        for evidence, finding in zip(evidences, findings, strict=True)
+        if finding.outcome is Outcome.REGRESSED
+        and finding.calibration is not None
+        and finding.calibration.calibrated
+    )
+
+
+def screen(question: Question, seed: tuple[int, ...]) -> Screened:
+    """Screen the head's first launches by the newest run, and confirm on a lockstep machine."""
+    rng = np.random.default_rng(seed)
+    launches = _CONFIG.measure.screen_rounds
+    wanted = to_measure(Judgement((), evidence=tuple(_draw(question, rng, launches))))
+    source = draw_build(MACHINES[0], Truth(location=sum(question.changes)), rng)
+    whole = run_build(source, _CONFIG)
+    part = run_build({id_: x for id_, x in source.items() if id_ in wanted}, _CONFIG)
+    cost = launches * len(BENCHMARKS) + 2 * part.rounds
+    return Screened(frozenset(part.regressed), cost, 2 * whole.rounds)
+
+
+def _draw(question: Question, rng: np.random.Generator, launches: int) -> list[Evidence]:
+    """Draw the earlier runs and the head."""
+    earlier_launches = _LAUNCHES
+    if question.between is Between.UNEVEN:
+        earlier_launches, launches = 30, 8
+    levels = _levels(question, rng)
+    levels[-1, : len(question.changes)] += np.log1p(question.changes)
+    if question.other_machine:
+        levels[-1] += math.log1p(_SLOWER_MACHINE)
+    earlier = np.exp(_with_noise(levels[:-1], earlier_launches, rng))
+    head = np.exp(_with_noise(levels[-1], launches, rng))
+    _, evidences = gather_rows(_run(earlier[-1]), _run(head), _CONFIG, paired=False)
+    if question.other_machine:
+        return evidences
+    values = run_value(earlier, launches)[::-1]
+    return [replace(e, runs=values[:, i]) for i, e in enumerate(evidences)]
+
+
+def _levels(question: Question, rng: np.random.Generator) -> FloatArray:
+    """Draw what each run does to each benchmark, shape (runs + 1, benchmarks), in logs."""
+    shape = (question.runs + 1, len(BENCHMARKS))
+    common, own = _effects(question, (shape[0], 1), rng), _effects(question, shape, rng)
+    levels: FloatArray = question.effect * math.sqrt(0.5) * (common + own)
+    if question.between is Between.DRIFT:
+        levels = np.cumsum(levels, axis=0)
+    ago = {Between.MERGED: 1, Between.MERGED_EARLIER: 3}.get(question.between)
+    if ago:
+        levels[-ago - 1 :] += math.log1p(_MERGED)
+    return levels
+
+
+def _effects(question: Question, shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+    """Draw effects with a standard deviation of 1."""
+    if question.between is Between.HEAVY:
+        return rng.standard_t(3, shape) / math.sqrt(3)
+    return rng.standard_normal(shape)
+
+
+def _with_noise(levels: FloatArray, launches: int, rng: np.random.Generator) -> FloatArray:
+    """Draw the launches of runs in logs, shape (..., launches): some are interrupted."""
+    shape = (*levels.shape, launches)
+    noise = _LAUNCH_SPREAD * rng.standard_normal(shape)
+    hit = rng.random(shape) < _INTERRUPTED
+    return levels[..., np.newaxis] + noise + hit * rng.uniform(0.05, 0.3, shape)
+
+
+def _run(launches: FloatArray) -> Run:
+    """Make a run of launches that have one sample each, shape (benchmarks, launches)."""
+    benchmarks = (
+        BenchmarkResult(id_, "workload", Tier.LOCKSTEP, (Series(TIME, 1, _launches(values)),))
+        for id_, values in zip(BENCHMARKS, launches, strict=True)
+    )
+    return Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(benchmarks))
+
+
+def _launches(values: FloatArray) -> tuple[Launch, ...]:
+    samples = values[:, np.newaxis]
+    return tuple(Launch(index, 0, sample, np.empty(0)) for index, sample in enumerate(samples))

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.config import loads
+from benchgate.gate.screening import joined, to_measure
+from benchgate.gate.suite import judge
+from benchgate.model.environment import Environment
+from benchgate.model.result import Better, Kind, Metric, Run, Source, Status, Tier
+from benchgate.model.verdict import Outcome, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.suite import Judgement
+    from benchgate.model.result import BenchmarkResult
+
+P25 = '[gate]\nstatistics = ["p25"]'
+COUNT = Metric("count", "", kind=Kind.EXACT)
+
+
+@pytest.fixture
+def screened(
+    bench: Callable[..., BenchmarkResult], heads: Callable[..., FloatArray]
+) -> Callable[..., Judgement]:
+    """Judge heads of given changes by K earlier runs of another day, which were all alike."""
+
+    def make(
+        *changes: float, earlier: int = 1, base: int = 10, head: int = 5, spread: float = 0.002
+    ) -> Judgement:
+        runs = [
+            _run([bench(f"b{i}", heads(base, 0.0, spread).tolist()) for i in range(len(changes))])
+            for _ in range(earlier)
+        ]
+        this = _run(
+            [bench(f"b{i}", heads(head, c, spread).tolist()) for i, c in enumerate(changes)]
+        )
+        return judge(runs[0], this, loads(P25, "t"), paired=False, waves=None, earlier=runs)
+
+    return make
+
+
+def _run(benchmarks: Sequence[BenchmarkResult]) -> Run:
+    return Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(benchmarks))
+
+
+def test_what_looks_changed_is_measured_whichever_way(screened: Callable[..., Judgement]) -> None:
+    stored = screened(0.0, 0.05, -0.05, 0.009, 0.012)
+    assert to_measure(stored) == {"b1", "b2", "b4"}
+
+
+def test_a_change_that_the_spread_explains_is_not(screened: Callable[..., Judgement]) -> None:
+    assert to_measure(screened(0.03, spread=0.3)) == frozenset()
+    assert to_measure(screened(0.03, spread=0.01)) == {"b0"}
+
+
+@pytest.mark.parametrize(("base", "head"), [(1, 1), (2, 1), (1, 5)])
+def test_launches_that_do_not_overlap_are_enough_however_few(
+    base: int, head: int, screened: Callable[..., Judgement]
+) -> None:
+    assert to_measure(screened(0.1, 0.0, base=base, head=head)) == {"b0"}
+
+
+def test_more_is_worse_or_better_all_the_same(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    speed = Metric("speed", "/s", better=Better.HIGHER)
+    toml = P25 + '\nmetrics = ["speed"]'
+    base = [bench(id_, [100, 101, 102, 103], metric=speed) for id_ in ("slower", "faster", "same")]
+    head = [
+        bench("slower", [90, 91, 92, 93], metric=speed),
+        bench("faster", [110, 111, 112, 113], metric=speed),
+        bench("same", [100, 101, 102, 103], metric=speed),
+    ]
+    stored = judged(base, head, toml, paired=False, waves=None)
+    assert to_measure(stored) == {"slower", "faster"}
+
+
+def test_what_the_baseline_knows_nothing_of_is_measured(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    base = [
+        bench("same", [1] * 10),
+        bench("other work", [1] * 10, workload="old"),
+        bench("broken", [1] * 10, status=Status.FAILED, error="boom"),
+        bench("other metric", [1] * 10, metric=Metric("rss", "B")),
+        bench("gone", [1] * 10),
+    ]
+    head = [bench(id_, [1] * 10) for id_ in ("same", "other work", "broken", "other metric", "new")]
+    stored = judged(base, head, P25, paired=False, waves=None)
+    assert to_measure(stored) == {"other work", "broken", "other metric", "new"}
+
+
+def test_counts_of_another_machine_are_taken_anew(
+    bench: Callable[..., BenchmarkResult],
+) -> None:
+    toml = loads('[gate]\nmetrics = ["count"]', "t")
+    base = _run([bench("a", [5], metric=COUNT), bench("b", [5], metric=COUNT)])
+    head = _run([bench("a", [6], metric=COUNT), bench("b", [5], metric=COUNT)])
+    here = judge(base, head, toml, paired=False, waves=None, earlier=[base])
+    assert to_measure(here) == frozenset()
+    assert [row.advisory for row in here.rows] == [False, False]
+    elsewhere = judge(base, head, toml, paired=False, waves=None)
+    assert to_measure(elsewhere) == {"a"}
+    assert [row.advisory for row in elsewhere.rows] == [True, True]
+
+
+def _outcomes(found: Judgement) -> dict[str, Outcome]:
+    return {row.benchmark: row.outcome for row in found.rows}
+
+
+def test_what_was_measured_here_takes_the_place_of_what_was_stored(
+    screened: Callable[..., Judgement],
+    bench: Callable[..., BenchmarkResult],
+    heads: Callable[..., FloatArray],
+    judged: Callable[..., Judgement],
+) -> None:
+    stored = screened(0.0, 0.05)
+    measured = judged([bench("b1", [1] * 17)], [bench("b1", heads(17, 0.05).tolist())], P25)
+    both = joined(stored, measured)
+    assert _outcomes(both) == {"b0": Outcome.INCONCLUSIVE, "b1": Outcome.REGRESSED}
+    by_id = {row.benchmark: row for row in both.rows}
+    assert (by_id["b1"].tier, by_id["b1"].advisory) == (Tier.LOCKSTEP, False)
+    assert (by_id["b0"].tier, by_id["b0"].advisory) == (Tier.STORED, True)
+    assert by_id["b0"].notes == ("no change seen against stored launches, which may hide one",)
+    assert both.base_benchmarks == 2
+    assert [e.pair.id for e in both.evidence] == ["b1", "b0"]
+    assert both.needs == measured.needs
+
+
+def test_a_calibrated_row_keeps_what_it_shows(screened: Callable[..., Judgement]) -> None:
+    stored = screened(0.0, 0.005, earlier=10)
+    both = joined(stored, _nothing())
+    assert _outcomes(both) == {"b0": Outcome.UNCHANGED, "b1": Outcome.UNCHANGED}
+    assert not any(row.advisory for row in both.rows)
+
+
+def test_what_looks_changed_and_was_not_measured_says_so(
+    screened: Callable[..., Judgement],
+) -> None:
+    both = joined(screened(0.015, 0.05, base=20, head=20), _nothing())
+    assert _outcomes(both) == {"b0": Outcome.INCONCLUSIVE, "b1": Outcome.REGRESSED}
+    for row in both.rows:
+        assert row.advisory
+        assert row.notes[0] == "not measured here, although its benchmark looks changed"
+
+
+def test_the_warnings_of_both_are_kept(screened: Callable[..., Judgement]) -> None:
+    stored = replace(screened(0.0), warnings=("stored",))
+    measured = replace(_nothing(), warnings=("measured",), doubted=True)
+    both = joined(stored, measured)
+    assert both.warnings == ("stored", "measured")
+    assert both.doubted
+
+
+def test_rows_without_a_test_stay(screened: Callable[..., Judgement]) -> None:
+    gone = Row("gone", Outcome.MISSING)
+    stored = replace(screened(0.0), rows=(gone,))
+    assert joined(stored, _nothing()).rows == (gone,)
+
+
+def _nothing() -> Judgement:
+    empty = _run([])
+    return judge(empty, empty, loads(P25, "t"), paired=True, waves=None)
