@@ -119,9 +119,9 @@ def _executed() -> Iterator[str]:
     yield (
         "Each is a `benchgate check` from start to end, in a scratch repository. The seconds are\n"
         "those that a user waits, start-up included. The machine is a virtual one with two CPUs,\n"
-        "shared with others. Where no more is said, two builds ran at a time, each with one CPU and\n"
-        "the other build for a neighbour; on a quiet machine a build has both CPUs. A build without\n"
-        "a verdict is one whose canary was disturbed."
+        "shared with others. Where no more is said, two builds ran at a time, each with one CPU,\n"
+        "and the other build for a neighbour; on a quiet machine a build has both CPUs. A build\n"
+        "without a verdict is one whose canary was disturbed."
     )
     titles = (
         *("build", "false alarms", "of rows", "found", "no verdict", "open locations"),
