@@ -44,12 +44,13 @@ def found(
         ((5, 0.0, 0.002), SETTLE),
         ((7, 0.0, 0.002), DONE),
         ((7, 0.0, 0.08), SETTLE),  # the first rounds say little of the spread
-        ((12, 0.0, 0.07), SETTLE),
+        ((12, 0.0, 0.08), SETTLE),
         ((12, 0.0, 0.3), DONE),  # hopeless
         ((30, 0.0, 0.05), DONE),  # the limit
         ((5, 0.05, 0.002), CONFIRM),
         ((16, 0.05, 0.002), CONFIRM),  # shown already, and tested when all rounds are there
         ((17, 0.05, 0.002), DONE),
+        ((11, 0.05, 0.002), CONFIRM),
         ((17, 0.015, 0.002), DONE),  # suspected, and inside the margin after all
         ((17, 0.018, 0.02), CONFIRM),  # still suspected: the second test
         ((29, 0.018, 0.02), DONE),

@@ -20,8 +20,8 @@ CONFIG = loads("", "defaults")
 UNCHANGED = Truth()
 
 
-def builds(machine: int, truth: Truth = UNCHANGED) -> list[Build]:
-    return [simulate(MACHINES[machine], truth, CONFIG, (17, machine, i)) for i in range(BUILDS)]
+def builds(machine: int, truth: Truth = UNCHANGED, count: int = BUILDS) -> list[Build]:
+    return [simulate(MACHINES[machine], truth, CONFIG, (17, machine, i)) for i in range(count)]
 
 
 def test_clean_builds_pass_with_every_location_unchanged() -> None:
@@ -46,7 +46,7 @@ def test_a_change_from_one_and_a_half_margins_up_is_found_and_nothing_else(chang
 
 @pytest.mark.parametrize("machine", [0, 3])
 def test_looking_after_every_round_does_not_spoil_unchanged(machine: int) -> None:
-    at_margin = builds(machine, Truth(0.02, 0.05, everywhere=True))
+    at_margin = builds(machine, Truth(0.02, 0.05, everywhere=True), 50)
     rows = [row for build in at_margin for row in build.rows if row.ratio is not None]
     wrong = sum(row.outcome == "unchanged" for row in rows)
     assert wrong <= 0.05 * len(rows)

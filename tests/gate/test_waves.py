@@ -89,8 +89,14 @@ def test_the_fewest_rounds_that_a_screen_may_have_can_suspect_a_tail(waves: Wave
         ([0.03] * 12, (12, 24)),
         ([-0.2, *[0.03] * 11], (12, 24)),
         ([-0.2, -0.3, *[0.03] * 10], (12, 24)),
-        ([0.001, -0.001] * 6, (12,)),  # nothing left of the suspicion
-        ([-0.03] * 12, (12,)),  # now it looks better
+        ([*[0.03] * 6, *[-0.03] * 6], (12,)),  # nothing left of the suspicion
+        # half of the fresh rounds look like no change, or like the opposite one
+        ([0.001, -0.001] * 3, ()),
+        ([0.001, -0.001] * 6, ()),
+        ([-0.03] * 12, ()),
+        ([*[0.0098] * 6, *[0.03] * 6], ()),
+        ([*[0.0102] * 6, *[0.03] * 6], (12, 24)),
+        ([-0.03] * 5, (12,)),  # not half of them yet
     ],
 )
 def test_what_still_looks_like_a_suspect_is_tested_once_more(

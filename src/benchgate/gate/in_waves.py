@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Looked at after every round, an interval must be wider to hold as often as it says: with this
 # share of its errors, a true change of the margin is called unchanged less often than allowed.
-LOOKING_SHARE = 0.5
+LOOKING_SHARE = 2 / 3
 # The same where rows may be looked at until the last of the late looks.
 LOOKING_LONGER_SHARE = 0.125
 
@@ -207,7 +207,7 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
         last.p if last else None,
         last.p_adjusted if last else None,
     )
-    is_first_test_over = not row.suspect or used >= row.suspect.rounds[0]
+    is_first_test_over = not row.suspect or used >= row.suspect.first_rounds
     if is_first_test_over and row.on_all and row.on_all.inside(row.evidence.margin):
         return replace(finding, outcome=Outcome.UNCHANGED)
     if row.suspect and row.suspect.missing(row.ratios):

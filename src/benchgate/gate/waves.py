@@ -6,8 +6,9 @@ disturbed round can hide a change from the first. Each look's suspects are one w
 
 How many fresh rounds a suspect gets is fixed before the first of them, and it is tested when
 they are there: to test after each, and stop at the first success, would nearly double the
-rate of false alarms. A suspect that fails its test but still looks like one is tested once
-more on twice the rounds, because one disturbed round has the highest rank of all.
+rate of false alarms. To give up early costs nothing of that kind: a suspect that after half of its
+fresh rounds looks no more changed gets no test. One that fails its test but still looks changed
+is tested once more on twice the rounds, because one disturbed round has the highest rank of all.
 
 So there are two waves of two tests. Each of these four families spends a quarter of alpha;
 together they keep the suite's rate of false alarms at alpha, however many benchmarks it has.
@@ -109,13 +110,19 @@ class Suspect:
         wave: 0 or 1.
         sign: +1 when it looks worse, -1 when it looks better.
         start: index of its first fresh round.
-        rounds: for each of its tests, how many fresh rounds it is done on.
+        rounds: for each of its tests, how many fresh rounds it is done on; none where its first
+            fresh rounds did not look like a change.
     """
 
     wave: int
     sign: int
     start: int
     rounds: tuple[int, ...]
+
+    @property
+    def first_rounds(self) -> int:
+        """How many fresh rounds its first test is done on; 0 without a test."""
+        return self.rounds[0] if self.rounds else 0
 
     def fresh(self, ratios: FloatArray, test: int) -> FloatArray:
         """Give the rounds of a test; fewer than it needs while they are still to come."""
@@ -124,7 +131,7 @@ class Suspect:
 
     def missing(self, ratios: FloatArray) -> int:
         """How many rounds its last test still needs."""
-        return max(0, self.start + self.rounds[-1] - len(ratios))
+        return max(0, self.start + self.rounds[-1] - len(ratios)) if self.rounds else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +161,29 @@ def find_suspects(rows: WaveRows, settings: WaveSettings) -> list[Suspect | None
         rounds = rounds_to_confirm(len(signs), look, settings)
         for index, sign in signs.items():
             suspects[index] = Suspect(wave, sign, look, (rounds,))
+        _clear(rows, suspects, wave)
         _add_second_tests(rows, suspects, wave, settings)
     return suspects
+
+
+def _clear(rows: WaveRows, suspects: list[Suspect | None], wave: int) -> None:
+    """Spare suspects the test whose fresh rounds, after half of them, look no more changed."""
+    for index, suspect in enumerate(suspects):
+        if suspect is None or suspect.wave != wave:
+            continue
+        half = (suspect.first_rounds + 1) // 2
+        fresh = rows.ratios[index][suspect.start : suspect.start + half]
+        if len(fresh) < half:
+            continue
+        # The median is blind to how far disturbed rounds are off.
+        if suspect.sign * np.median(fresh) <= np.log1p(rows.margins[index] * SUSPECT_MARGIN_SHARE):
+            suspects[index] = replace(suspect, rounds=())
 
 
 def _add_second_tests(
     rows: WaveRows, suspects: list[Suspect | None], wave: int, settings: WaveSettings
 ) -> None:
-    tested = {i: s for i, s in enumerate(suspects) if s and s.wave == wave}
+    tested = {i: s for i, s in enumerate(suspects) if s and s.wave == wave and s.rounds}
     done = {
         i: s.fresh(rows.ratios[i], 0)
         for i, s in tested.items()
