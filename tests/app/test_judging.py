@@ -90,23 +90,23 @@ def earlier_runs(world: World, values_s: Sequence[float]) -> list[Earlier]:
 
 
 @pytest.mark.parametrize(
-    ("runs", "head_s", "outcome", "decision", "code"),
+    ("runs", "head_s", "outcome", "conclusion"),
     [
-        (9, 1.2e-3, Outcome.REGRESSED, Decision.NO_VERDICT, 0),
-        (10, 1.2e-3, Outcome.REGRESSED, Decision.FAIL, 3),
-        (10, 1.03e-3, Outcome.INCONCLUSIVE, Decision.PASS, 0),  # runs differ by as much
-        (10, 8e-4, Outcome.IMPROVED, Decision.PASS, 0),
+        (9, 1.2e-3, Outcome.REGRESSED, (Decision.NO_VERDICT, 0)),
+        (10, 1.2e-3, Outcome.REGRESSED, (Decision.FAIL, 3)),
+        (10, 1.03e-3, Outcome.INCONCLUSIVE, (Decision.PASS, 0)),  # runs differ by as much
+        (10, 8e-4, Outcome.IMPROVED, (Decision.PASS, 0)),
     ],
 )
 def test_ten_earlier_runs_decide(
-    world: World, runs: int, head_s: float, outcome: Outcome, decision: Decision, code: int
+    world: World, runs: int, head_s: float, outcome: Outcome, conclusion: tuple[Decision, int]
 ) -> None:
     earlier = earlier_runs(world, [1e-3 * (1 + 0.01 * (-1) ** day) for day in range(runs)])
     head = measured(world, 1e-3, head_s)
     verdict = make_verdict(judge_stored(earlier, head, CONFIG), CONFIG)
     (row,) = [row for row in verdict.rows if row.benchmark == "a"]
     assert row.outcome is outcome
-    assert (verdict.decision, verdict.exit_code) == (decision, code)
+    assert (verdict.decision, verdict.exit_code) == conclusion
     assert row.tier is Tier.STORED
     assert row.advisory is (runs < 10)
     assert row.calibration is not None

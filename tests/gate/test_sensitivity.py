@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import BenchmarkResult, Series
     from benchgate.model.self_check import Sensitivity
 
-DEFAULT = Procedure(rounds=12, level=0.0025, confidence=0.975, limit=30)
+DEFAULT = Procedure(rounds=12, level=0.0025, confidence=1 - (1 - 0.95) * 2 / 3, limit=30)
 
 
 def noise(spread: float, n: int = 30, seed: int = 1) -> FloatArray:
@@ -99,7 +99,7 @@ class TestProcedure:
             DEFAULT.rounds_for(values, 0.02),
             DEFAULT.least_margin(values),
         ]
-        assert answers == ([None] * 3 if spread > 1 else [1.0, 7, 0.0])
+        assert answers == ([None] * 3 if spread > 1 else [1.0, 6, 0.0])
 
     def test_one_round_shows_nothing(self) -> None:
         single = Procedure(1, 0.01, 0.95, 1)

@@ -127,7 +127,9 @@ def test_the_order_follows_from_the_seed_and_the_round(clock: FakeClock) -> None
     assert asked(2, [0]) != [first]
 
 
-def test_the_canary_is_measured_in_every_round_and_is_nobodys_benchmark(clock: FakeClock) -> None:
+def test_the_canary_is_measured_where_it_is_wanted_and_is_nobodys_benchmark(
+    clock: FakeClock,
+) -> None:
     theirs, ours = Timer(40.0, 1.0, 1000), Timer(30.0, 1.0, 1000)
     users = FakeEngine(clock, {"a": 1, "b": 1}, versions={"python": "3.9"}, timer=theirs)
     canary = FakeEngine(clock, {CANARY_ID: 0.5}, versions={"python": "3.0"}, timer=ours)
@@ -136,8 +138,9 @@ def test_the_canary_is_measured_in_every_round_and_is_nobodys_benchmark(clock: F
     told: list[str] = []
     for index in range(3):
         session.measure_round(index, ["a"], told.append)
-    assert told == ["a"] * 3
-    assert canary.asked == [[CANARY_ID]] * 3
+    session.measure_round(3, ["a"], told.append, canary=False)
+    assert told == ["a"] * 4
+    assert canary.asked == [[CANARY_ID], [CANARY_ID], [CANARY_ID], []]
     assert session.toolchains == {arm: {"python": "3.9"} for arm in ArmName}
     assert session.timers == dict.fromkeys(ArmName, theirs)
     assert CANARY_ID in {b.id for b in session.results()[BASE]}

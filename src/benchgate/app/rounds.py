@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from benchgate.gate.findings import Stage
@@ -93,7 +93,9 @@ class ScreenAndConfirm:
             self._needs = self._judge()
             self._next_look = self._waves.next_look(round_index)
         alive = [need for need in self._needs if need.benchmark in ids]
-        return follow_up(alive, costs_s, left_s)
+        plan = follow_up(alive, costs_s, left_s)
+        # Late looks test rows that nothing has made suspects.
+        return replace(plan, canary=plan.canary or self._waves.until_decided)
 
     def expected_rounds(self) -> int:
         """Give the end of the confirmation; without suspects, as long again as the screen.
@@ -148,7 +150,7 @@ def measure_rounds(
             min((rounds - round_index) * cost_s, left_s) if cost_s else None,
             rounds=rounds,
         )
-        session.measure_round(round_index, plan.ids, progress.measured)
+        session.measure_round(round_index, plan.ids, progress.measured, canary=plan.canary)
         save()
         progress.round_ended(round_index, planner.counts())
         round_index += 1

@@ -252,7 +252,7 @@ def _can_settle(row: _WaveRow, terms: _Terms) -> bool:
         return False
     if waves.until_decided:
         return len(row.ratios) < waves.late_looks[0] or _is_within_reach(row, terms)
-    if len(row.ratios) < waves.look(1):
+    if len(row.ratios) - row.start < waves.look(1):
         return True
     needed = row.on_all.needed if row.on_all else None
     return needed is not None and row.start + needed <= waves.most_rounds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.findings import Stage
@@ -23,11 +23,14 @@ class RoundPlan:
         phase: in a word, for people: that of the most urgent.
         ids: what to measure.
         dropped: benchmarks that are open and for which the budget has no time left.
+        canary: whether the canary is measured beside them: it is asked about changes, and rounds
+            that only settle what has not changed show none.
     """
 
     phase: str
     ids: tuple[str, ...]
     dropped: tuple[str, ...] = ()
+    canary: bool = True
 
 
 def screen(ids: Sequence[str], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
@@ -51,7 +54,8 @@ def follow_up(needs: Iterable[Need], costs_s: Mapping[str, float], left_s: float
     )
     ids = list(dict.fromkeys(need.benchmark for need in open_needs))
     phase = open_needs[0].stage if open_needs else Stage.DONE
-    return _within(phase, ids, costs_s, left_s)
+    plan = _within(phase, ids, costs_s, left_s)
+    return replace(plan, canary=phase is not Stage.SETTLE)
 
 
 def _within(

@@ -81,16 +81,22 @@ class Session:
         return tuple(id_ for id_ in self.recorder.ids() if id_ not in left_out)
 
     def measure_round(
-        self, round_index: int, ids: Sequence[str], on_measured: Callable[[str], None]
+        self,
+        round_index: int,
+        ids: Sequence[str],
+        on_measured: Callable[[str], None],
+        *,
+        canary: bool = True,
     ) -> None:
-        """Measure one launch of each benchmark on every arm, and the canary beside them.
+        """Measure one launch of each benchmark on every arm.
 
         Args:
             ids: what to measure; the order in which it is done is drawn from the seed.
             on_measured: told of each benchmark when its launches are recorded.
+            canary: measure it beside them, where there is one.
         """
         rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
-        order = [*ids, CANARY_ID] if CANARY_ID in self._engine_of else list(ids)
+        order = [*ids, CANARY_ID] if canary and CANARY_ID in self._engine_of else list(ids)
         rng.shuffle(order)
         for engine in self._engines:
             chosen = [id_ for id_ in order if self._engine_of[id_] is engine]
