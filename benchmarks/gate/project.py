@@ -107,11 +107,12 @@ def _replace(path: Path, before: str, after: str) -> None:
 def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
     """Run `benchgate check` against HEAD, as a user would; the result is kept in `output`."""
     command = [sys.executable, "-m", "benchgate", "check", "--against", "HEAD", "--json", "-"]
+    environ = {**os.environ, "CI": "true"}
     started = time.monotonic()
     done = subprocess.run(
         [*command, "--output", str(output), *options],
         cwd=folder,
-        env={**os.environ, "CI": "true"},
+        env={key: value for key, value in environ.items() if key != "PYTHONDONTWRITEBYTECODE"},
         capture_output=True,
         text=True,
         check=False,
