@@ -11,6 +11,7 @@ from benchgate.measure.affinity import (
     available_cpus,
     choose_cpu,
     kept_off,
+    moved_to,
     parse_busy_ticks,
     read_busy_ticks,
     supports_pinning,
@@ -127,6 +128,21 @@ def test_the_only_cpu_is_not_given_up() -> None:
             assert available_cpus() == only
     finally:
         os.sched_setaffinity(0, before)
+
+
+@several_cpus
+def test_this_thread_alone_moves_and_comes_back() -> None:
+    before = available_cpus()
+    cpu = max(before)
+    with kept_off(cpu):
+        with moved_to(cpu):
+            assert available_cpus() == {cpu}
+        assert available_cpus() == before - {cpu}
+    with pytest.raises(ZeroDivisionError), moved_to(cpu):
+        _ = 1 / 0
+    with moved_to(None):
+        assert available_cpus() == before
+    assert available_cpus() == before
 
 
 def test_keeping_off_no_cpu_changes_nothing() -> None:

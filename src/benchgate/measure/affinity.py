@@ -1,4 +1,4 @@
-"""Which CPUs may be used, which one is idle, and keeping benchgate itself off it."""
+"""Which CPUs may be used, which one is idle, and where benchgate itself runs meanwhile."""
 
 from __future__ import annotations
 
@@ -100,6 +100,24 @@ def kept_off(cpu: int | None) -> Iterator[None]:
     finally:
         for thread, cpus in before.items():
             _bind(thread, cpus)
+
+
+@contextmanager
+def moved_to(cpu: int | None) -> Iterator[None]:
+    """Move this thread to a CPU; None leaves it where it is.
+
+    Whoever hands turns over from the CPU that the turns are taken on wakes nobody on another one:
+    that takes longer, and longer still where the other CPU is busy.
+    """
+    if cpu is None or sys.platform != "linux":
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    try:
+        _bind(0, frozenset({cpu}))
+        yield
+    finally:
+        _bind(0, frozenset(before))
 
 
 def _affinities() -> dict[int, frozenset[int]]:

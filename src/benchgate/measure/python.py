@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import UsageError
+from benchgate.measure.affinity import moved_to
 from benchgate.measure.benchfiles import (
     PATTERN,
     BenchFile,
@@ -228,15 +229,16 @@ class PythonEngine:
             entry = self._entries[id_]
             players = [worker for worker in workers if worker.arm.name in entry.arms]
             try:
-                launched = measure_launch(
-                    players,
-                    entry.name,
-                    self._plans.get(id_),
-                    self._settings.sampling,
-                    rng,
-                    timeout_s=entry.file.spec.timeout_s,
-                    alone=entry.file.spec.isolate,
-                )
+                with moved_to(None if entry.parallel else self._settings.cpu):
+                    launched = measure_launch(
+                        players,
+                        entry.name,
+                        self._plans.get(id_),
+                        self._settings.sampling,
+                        rng,
+                        timeout_s=entry.file.spec.timeout_s,
+                        alone=entry.file.spec.isolate,
+                    )
             except WorkerFailedError as failure:
                 yield _failed(failure, id_, arms)
                 return
