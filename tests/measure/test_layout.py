@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from benchgate.measure.layout import draw_layout, fixed_addresses
+from benchgate.measure import layout
+from benchgate.measure.layout import draw_layout, find_obstacle, fixed_addresses
 
 ADDRESS = [sys.executable, "-S", "-c", "print(id(object()), hash('a'))"]
 
@@ -35,6 +36,25 @@ def test_every_place_in_a_pool_a_page_and_a_line_is_drawn() -> None:
     assert len({layout.gap_bytes for layout in layouts}) > 1000
     assert {chunk % 64 for layout in layouts for chunk in layout.chunks} == {0, 16, 32, 48}
     assert len({layout.hash_seed for layout in layouts}) > 1990
+
+
+def test_an_obstacle_is_named_where_addresses_are_not_fixed() -> None:
+    with fixed_addresses() as fixed:
+        assert (find_obstacle() == "") is fixed
+
+
+@pytest.mark.parametrize(
+    ("platform", "reason"), [("darwin", "darwin draws them"), ("linux", "seccomp=unconfined")]
+)
+def test_where_the_os_refuses_everything_goes_on(
+    platform: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(layout, "_personality", lambda _: -1)
+    with fixed_addresses() as fixed:
+        assert not fixed
+        assert address()
+    assert reason in find_obstacle()
 
 
 def test_addresses_are_fixed_only_meanwhile() -> None:

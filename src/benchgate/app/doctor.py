@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.app.engines import choose_place
+from benchgate.measure import counters, layout
 from benchgate.measure.affinity import kept_off
 from benchgate.measure.canary import canary_engine
-from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.environment import read_environment
 from benchgate.measure.guardian import Guardian
@@ -61,6 +61,7 @@ class Diagnosis:
     timer: Timer
     noise: Noise
     pinning: str
+    addresses: str
     counters: str
     advice: tuple[str, ...]
 
@@ -72,10 +73,12 @@ def diagnose(config: Config, effects: Effects) -> Diagnosis:
     place = choose_place(config, None)
     noise = _measure_noise(config, effects)
     pinning = f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned
-    obstacle = find_obstacle(USER_INSTRUCTIONS)
-    counters = f"none: {obstacle}" if obstacle else "instructions"
+    drawn = layout.find_obstacle()
+    addresses = f"not shared: {drawn}" if drawn else "the same on both arms"
+    obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
+    counted = f"none: {obstacle}" if obstacle else "instructions"
     advice = tuple(give_advice(environment, timer, noise, pinned=place.cpu is not None))
-    return Diagnosis(environment, timer, noise, pinning, counters, advice)
+    return Diagnosis(environment, timer, noise, pinning, addresses, counted, advice)
 
 
 def read_timer() -> Timer:
@@ -103,8 +106,6 @@ def give_advice(environment: Environment, timer: Timer, noise: Noise, *, pinned:
             "both arms cannot share one CPU here, so small changes are harder to see; "
             "Linux can pin them"
         )
-    if cpus == 1:
-        advice.append("there is one CPU: benchgate itself runs on it beside the benchmarks")
     if timer.cost_ns > 1000:
         advice.append(
             f"reading the clock costs {timer.cost_ns:.0f} ns: the kernel's clock source is slow "

@@ -97,6 +97,7 @@ def _print(diagnosis: Diagnosis) -> None:
         "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
         "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
         "pinning": diagnosis.pinning,
+        "addresses": diagnosis.addresses,
         "counters": diagnosis.counters,
         "noise": f"{noise.pair_spread:.2%} between arms in a round, {noise.launch_spread:.2%} "
         f"between launches ({noise.rounds} rounds of equal work)",

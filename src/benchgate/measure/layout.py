@@ -85,6 +85,16 @@ def fixed_addresses() -> Iterator[bool]:
             _personality(before)
 
 
+def find_obstacle() -> str:
+    """Say why addresses cannot be fixed here; "" where they can."""
+    with fixed_addresses() as fixed:
+        if fixed:
+            return ""
+    if sys.platform != "linux":
+        return f"{sys.platform} draws them for every process"
+    return "the OS refused personality(2); a container needs --security-opt seccomp=unconfined"
+
+
 def _personality(flags: int) -> int:
     """Set the execution domain of this thread and give the one before; -1 where refused."""
     if sys.platform != "linux":
