@@ -64,7 +64,7 @@ def count(builds: Sequence[Mapping[str, Any]]) -> Executed:
         (row, outcome)
         for build in builds
         for row, outcome in build["outcomes"].items()
-        if row.split()[0] not in build["slower"]
+        if row.split()[0] not in build["slower"] and outcome != Outcome.NOT_TESTED
     ]
     called = [_called(build) for build in builds]
     pairs = list(zip(builds, called, strict=True))
@@ -79,7 +79,7 @@ def count(builds: Sequence[Mapping[str, Any]]) -> Executed:
             outcome == Outcome.INCONCLUSIVE
             for build in builds
             for row, outcome in build["outcomes"].items()
-            if row.endswith(" p25")
+            if row.endswith(" p25") and outcome != Outcome.NOT_TESTED
         ),
         seconds=[build["seconds"] for build in builds],
     )

@@ -35,7 +35,7 @@ def draw(points: Sequence[Point], title: str) -> str:
         ),
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
         *_axes(),
-        *(_mark(number, point) for number, point in enumerate(points, start=1)),
+        *(_mark(place, numbers) for place, numbers in _places(points).items()),
         *(_entry(number, point) for number, point in enumerate(points, start=1)),
         "</svg>",
     ]
@@ -70,17 +70,38 @@ def _axes() -> list[str]:
     turned = f"translate(18 {(_y(0) + _y(1)) / 2:.1f}) rotate(-90)"
     lines.append(
         f'<text transform="{turned}" text-anchor="middle">'
-        "builds with 3 % more work that are found</text>"
+        "changes of 3 % more work that are found</text>"
     )
     return lines
 
 
-def _mark(number: int, point: Point) -> str:
-    x, y = _x(point.false_alarms), _y(point.found)
-    colour = _OURS if point.is_ours else _OTHERS
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place in the figure, in whole pixels."""
+
+    x: int
+    y: int
+    is_ours: bool
+
+
+def _places(points: Sequence[Point]) -> dict[_Place, list[int]]:
+    """The numbers of the points at each place: points that coincide share a mark."""
+    places: dict[_Place, list[int]] = {}
+    for number, point in enumerate(points, start=1):
+        place = _Place(round(_x(point.false_alarms)), round(_y(point.found)), point.is_ours)
+        places.setdefault(place, []).append(number)
+    return places
+
+
+def _mark(place: _Place, numbers: Sequence[int]) -> str:
+    colour = _OURS if place.is_ours else _OTHERS
+    text = ", ".join(map(str, numbers))
+    width = max(18, 7 * len(text) + 8)
     return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="{colour}"/>'
-        f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" fill="white">{number}</text>'
+        f'<rect x="{place.x - 9}" y="{place.y - 9}" width="{width}" height="18" rx="9" '
+        f'fill="{colour}" fill-opacity="0.85"/>'
+        f'<text x="{place.x - 9 + width / 2}" y="{place.y + 4}" text-anchor="middle" '
+        f'fill="white">{text}</text>'
     )
 
 

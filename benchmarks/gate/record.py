@@ -8,13 +8,14 @@ which is twice as quick, and a hard test: each has the other for a neighbour.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import tempfile
 import time
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ from benchmarks.gate.project import (
     repository,
 )
 
+import benchgate
 from benchgate.files import read_result
 
 if TYPE_CHECKING:
@@ -86,7 +88,9 @@ class Scenario:
         if self.is_command:
             return Change({}, command=self.percent)
         names = NAMES if self.everywhere else (NAMES[index % len(NAMES)],)
-        edit = list(EDITS)[index % len(EDITS)] if self.is_edited else ""
+        # One after the other in each half of the sessions, too.
+        turn = index // 2 if self.rounds else index
+        edit = list(EDITS)[turn % len(EDITS)] if self.is_edited else ""
         return Change(dict.fromkeys(names, self.percent), edit=edit)
 
     def options(self, index: int) -> list[str]:
@@ -99,7 +103,7 @@ _session = partial(Scenario, rounds=100, is_alone=True)
 SESSIONS = (
     _session("rounds-clean", builds=4),
     *(_session(f"rounds-{n}", n, everywhere=True, builds=2) for n in (2, 3, 5, 10)),
-    _session("rounds-edited", is_edited=True, builds=4),
+    _session("rounds-edited", is_edited=True, builds=2 * len(EDITS)),
     _session("rounds-clean-burner-other", burner="other", builds=2),
     _session("rounds-clean-burner-same", burner="same", builds=2),
     _session("rounds-3-burner-other", 3, everywhere=True, burner="other", builds=2),
@@ -146,6 +150,8 @@ def record(budget_s: float, say: Callable[[str], None], *, only: str = "*") -> N
         process.start()
     for process in processes:
         process.join()
+        if process.exitcode:
+            raise RuntimeError(f"recording ended with {process.exitcode}")
     is_over = any(not place(*one).exists() for one in missing)
     say("the time is over; run it again to go on" if is_over else "nothing is missing")
 
@@ -184,6 +190,18 @@ def place(scenario: Scenario, index: int) -> Path:
     return RECORDINGS / scenario.name / f"{index:03}.json.gz"
 
 
+@cache
+def _code() -> str:
+    """Identify what measures and decides: a hash of its sources."""
+    root = Path(benchgate.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(
+        p for folder in ("gate", "measure", "stats") for p in (root / folder).rglob("*.py")
+    ):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def _measure(scenario: Scenario, index: int, path: Path) -> str:
     change = scenario.change(index)
     config = COMMAND_CONFIG if scenario.is_command else PYTHON_CONFIG
@@ -196,6 +214,8 @@ def _measure(scenario: Scenario, index: int, path: Path) -> str:
     about = {
         "scenario": asdict(scenario),
         "slower": change.slower,
+        "edit": change.edit,
+        "code": _code(),
         "seed": index + 1,
         "started": result.head.started,
         "cpu": result.head.environment.cpu_model,

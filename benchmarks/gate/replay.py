@@ -54,6 +54,10 @@ class Question:
     slower: str = ""
     config: str = ""
 
+    def sessions(self) -> int:
+        """How many sessions the answer rests on."""
+        return sum(len(_paths(name, self.half)) for name in (self.clean, self.slower) if name)
+
 
 @dataclass(frozen=True, slots=True)
 class Replayed:

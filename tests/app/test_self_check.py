@@ -64,9 +64,9 @@ def test_a_fixed_number_of_rounds_is_judged_as_such() -> None:
     found = rehearse(rows(0.004), config, World(clock=Passing()).effects)
     assert found
     assert found.found == 10
-    few = rehearse(rows(0.004, rounds=11), config, World(clock=Passing()).effects)
-    assert few
-    assert few.cut_short == 20
+    # Of 23 rounds any two builds of 12 are nearly the same.
+    few = rehearse(rows(0.004, rounds=23), config, World(clock=Passing()).effects)
+    assert few is None
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_too_few_are_said_to_advise_only() -> None:
     found = choose_stored(named(run(1), run(2), run(3)), HEAD)
     assert len(found.runs) == 3
     known = "advisory: 3 of the 10 earlier runs that tell how far runs differ"
-    assert found.warnings == (f"{known}; what they show fails nothing",)
+    assert found.warnings == (f"{known}; slower times alone fail nothing",)
 
 
 def test_what_does_not_count_is_named_with_its_reason() -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from benchgate.gate.exact import compare_rounds
 from benchgate.model.metrics import INSTRUCTIONS, TIME
+from benchgate.model.result import Better
 from benchgate.model.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -45,7 +48,9 @@ def row_of(
         ([0.98] * 5, Outcome.IMPROVED),
         ([1.001, 0.999, 1.002, 0.998, 1.0], Outcome.UNCHANGED),
         ([1.5, 1, 1, 0.9, 1], Outcome.UNCHANGED),  # of rounds that disagree the median counts
-        ([1.02, 1.021, 1.019, 1.001, 1.02], Outcome.REGRESSED),
+        ([1.02, 1.021, 1.019, 1.012, 1.02], Outcome.REGRESSED),
+        ([1.02, 1.021, 1.019, 1.001, 1.02], Outcome.INCONCLUSIVE),  # one is within the tolerance
+        ([1.02, 1.035, 1.019, 1.012, 1.02], Outcome.INCONCLUSIVE),  # they differ by more than it
         ([1.02, 1.021, 1.019, 0.999, 1.02], Outcome.INCONCLUSIVE),
         ([0.98, 0.98, 0.98, 1.0, 0.98], Outcome.INCONCLUSIVE),
     ],
@@ -92,9 +97,19 @@ def test_rounds_that_one_arm_lacks_are_left_out(
     base = bench("b", [100, 200, 300], metric=INSTRUCTIONS, rounds=[0, 2, 5])
     head = bench("b", [103, 9, 309, 7], metric=INSTRUCTIONS, rounds=[0, 1, 5, 6])
     (row,) = judged([base], [head], GATED).rows
-    assert (row.outcome, row.launches) == (Outcome.REGRESSED, (2, 2))
+    assert (row.outcome, row.launches) == (Outcome.INCONCLUSIVE, (2, 2))
+    assert row.notes[0] == "2 rounds: a change needs 5 that agree"
     assert (row.base, row.head) == (200, 206)
     assert row.ratio == pytest.approx(1.03)
+
+
+def test_chance_that_is_as_wide_as_the_tolerance_hardly_ever_agrees() -> None:
+    logs = np.random.default_rng(4).normal(0, 0.01, (4000, 5))
+    found = [
+        compare_rounds(np.ones(5), np.exp(d), 0.01, Better.LOWER, least_rounds=5).outcome
+        for d in logs
+    ]
+    assert found.count(Outcome.REGRESSED) <= 4
 
 
 def test_without_a_round_in_common_the_arms_are_compared_as_a_whole(

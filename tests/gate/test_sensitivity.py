@@ -64,9 +64,18 @@ class TestProcedure:
         found = Procedure.of(loads("", "x"), 20, 8)
         assert found == Procedure(rounds=8, level=0.00025, confidence=0.95, limit=8)
 
-    def test_until_all_is_decided(self) -> None:
-        found = Procedure.of(loads("[measure]\nuntil_decided = true", "x"), 20, None)
-        assert found.limit == 960
+    def test_what_goes_on_until_it_is_decided_begins_like_any_check(self) -> None:
+        assert Procedure.of(loads("[measure]\nuntil_decided = true", "x"), 20, None) == DEFAULT
+
+    def test_a_change_has_to_reach_the_margin_to_be_seen(self) -> None:
+        spread = np.array([0.004])
+        seen = DEFAULT.detectable(spread, 0.02)
+        assert seen is not None
+        rng = np.random.default_rng(3)
+        d = rng.normal(np.log(seen), 0.004, (2000, DEFAULT.rounds))
+        assert (paired_shift(d, 0.5).estimate >= np.log1p(0.02)).mean() == pytest.approx(
+            0.9, abs=0.03
+        )
 
     def test_its_rounds_are_enough_for_its_least_margin(self) -> None:
         spread = np.array([0.03])
@@ -79,7 +88,7 @@ class TestProcedure:
         once, twice = np.array([spread]), np.array([2 * spread])
         few, many = DEFAULT.rounds_for(once, margin), DEFAULT.rounds_for(twice, margin)
         assert many is None or (few is not None and few <= many)
-        small, large = DEFAULT.detectable(once), DEFAULT.detectable(twice)
+        small, large = DEFAULT.detectable(once, margin), DEFAULT.detectable(twice, margin)
         assert large is None or (small is not None and small <= large)
 
     @pytest.mark.parametrize("spread", [0.015, 0.03])
@@ -95,15 +104,15 @@ class TestProcedure:
     def test_any_spread_is_answered(self, spread: float) -> None:
         values = np.array([spread])
         answers = [
-            DEFAULT.detectable(values),
+            DEFAULT.detectable(values, 0.02),
             DEFAULT.rounds_for(values, 0.02),
             DEFAULT.least_margin(values),
         ]
-        assert answers == ([None] * 3 if spread > 1 else [1.0, 6, 0.0])
+        assert answers == ([None] * 3 if spread > 1 else [1.02, 6, 0.0])
 
     def test_one_round_shows_nothing(self) -> None:
         single = Procedure(1, 0.01, 0.95, 1)
-        assert single.detectable(np.array([0.01])) is None
+        assert single.detectable(np.array([0.01]), 0.02) is None
         assert single.least_margin(np.array([0.01])) is None
 
 
@@ -115,12 +124,16 @@ def test_what_a_benchmark_shows(found: Callable[..., list[Sensitivity]]) -> None
     assert one.pair_spread == pytest.approx(spread[0])
     # The base does not vary at all, the head as the ratios do.
     assert one.launch_spread == pytest.approx(spread[0] / 2)
-    assert one.detectable == pytest.approx(detectable_ratio(spread, 12, 0.0025)[0])
+    beyond = np.exp(1.2816 * spread[0] / np.sqrt(12))
+    assert one.detectable is not None
+    assert one.detectable == pytest.approx(1.02 * beyond)
+    assert one.detectable > detectable_ratio(spread, 12, 0.0025)[0]
     assert one.is_decidable
     assert one.tail
     assert one.tail.obstacle == ""
     assert (one.tail.samples, one.tail.loops) == (45, 1)
-    assert one.tail.detectable == one.detectable
+    assert one.tail.detectable is not None
+    assert one.detectable < one.tail.detectable < 1.06
     assert (one.steadier, one.counted, one.unpinned, one.is_command) == (None, False, "", False)
 
 

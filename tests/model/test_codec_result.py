@@ -319,6 +319,11 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
             'run.started: "today" is not a UTC time such as 2025-01-31T09:30:00Z',
         ),
         (
+            "run.started",
+            "2026-02-30T00:00:00Z",
+            'run.started: "2026-02-30T00:00:00Z" is not a UTC time such as 2025-01-31T09:30:00Z',
+        ),
+        (
             "environment.toolchains",
             {"base python": 3},
             'environment.toolchains."base python": 3 is not a text',

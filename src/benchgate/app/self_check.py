@@ -67,12 +67,17 @@ def self_check(
 def rehearse(evidences: Sequence[Evidence], config: Config, effects: Effects) -> Rehearsal | None:
     """Judge builds made of these rounds, for a few seconds.
 
-    The textbook rule compares samples, of which the rows know nothing any more: None.
+    The textbook rule compares samples, of which the rows know nothing any more: None. So it is
+    where a build takes more than half of the rounds that there are: all would be nearly the same.
     """
-    ids = list(dict.fromkeys(one.pair.id for one in evidences if one.obstacle is None))
+    testable = [one for one in evidences if one.obstacle is None]
+    ids = list(dict.fromkeys(one.pair.id for one in testable))
+    fixed = fixed_rounds(config)
     if not ids or config.gate.rule == "classical":
         return None
-    rng, fixed = np.random.default_rng(effects.draw_seed()), fixed_rounds(config)
+    if fixed and 2 * fixed > min(one.rounds for one in testable):
+        return None
+    rng = np.random.default_rng(effects.draw_seed())
     ends_s = effects.clock() + _REHEARSAL_S
     clean: list[Build] = []
     slower: list[tuple[str, Build]] = []

@@ -69,7 +69,7 @@ def choose_stored(earlier: Sequence[Earlier], head: Run) -> Stored:
         return Stored(newest.result, (), tuple(warnings))
     if len(kept) < RUNS_NEEDED:
         known = f"{len(kept)} of the {RUNS_NEEDED} earlier runs that tell how far runs differ"
-        warnings.append(f"advisory: {known}; what they show fails nothing")
+        warnings.append(f"advisory: {known}; slower times alone fail nothing")
     return Stored(_as_newest(kept), tuple(one.run for one in kept), tuple(warnings))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchgate.model.result import Better
 from benchgate.model.verdict import Outcome
-from benchgate.units import format_change
+from benchgate.units import counted, format_change
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -45,26 +45,38 @@ def values_of_rounds(base: Series, head: Series) -> tuple[FloatArray, FloatArray
 
 
 def compare_rounds(
-    base: FloatArray, head: FloatArray, tolerance: float, better: Better
+    base: FloatArray,
+    head: FloatArray,
+    tolerance: float,
+    better: Better,
+    *,
+    least_rounds: int = 1,
 ) -> ExactChange:
     """Compare launches that were measured in turn, round by round, without a test.
 
     What depends on the round, as instructions do on the hash seed, is the same in both arms. The
-    median of the ratios counts. Where some rounds show more and others less, the metric is not
-    exact after all: the change may be chance, and is inconclusive.
+    median of the ratios counts. It is a change where every round is beyond the tolerance and the
+    rounds differ by less than the change: else the metric is not exact after all, the change may
+    be chance, and is inconclusive.
 
     Args:
         base, head: shape (n,), n >= 1, the same index is the same round; the base > 0.
         tolerance: as a fraction of the base.
         better: the direction of the metric.
+        least_rounds: with fewer, a change is inconclusive: they cannot show how exact it is.
     """
     ratios = head / base
     ratio = float(np.median(ratios))
     before, after = float(np.median(base)), float(np.median(head))
-    if abs(ratio - 1) <= tolerance * (1 + _ROUNDING):
+    limit = tolerance * (1 + _ROUNDING)
+    if abs(ratio - 1) <= limit:
         return ExactChange(Outcome.UNCHANGED, before, after, ratio)
+    if len(ratios) < least_rounds:
+        note = f"{counted(len(ratios), 'round')}: a change needs {least_rounds} that agree"
+        return ExactChange(Outcome.INCONCLUSIVE, before, after, ratio, (note,))
     least, most = float(ratios.min()), float(ratios.max())
-    if least <= 1 <= most:
+    agree = most < 1 - limit or least > 1 + limit
+    if not agree or most - least > abs(ratio - 1):
         spans = f"from {format_change(least)} in one round to {format_change(most)} in another"
         return _open(before, after, ratio, spans)
     return ExactChange(_direction(ratio > 1, better), before, after, ratio)

@@ -79,6 +79,8 @@ def foretold(d: FloatArray, estimate: Estimate, margin: float, confidence: float
     With so many, Student's t is as good as normal: n = (z s / distance) ** 2.
     """
     distance = abs(abs(estimate.value) - math.log1p(margin))
+    if distance == 0:
+        return None
     z = -float(ndtri((1 - confidence) / 2))
     widest = z * float(robust_spread(d[np.newaxis])[0])
     if widest > distance * math.sqrt(_MOST_FORETOLD):

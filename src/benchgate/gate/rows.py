@@ -10,7 +10,7 @@ import numpy as np
 
 from benchgate.gate.evidence import series_of
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
-from benchgate.model.metrics import notes_on
+from benchgate.model.metrics import INSTRUCTIONS, notes_on
 from benchgate.model.result import Status, Tier
 from benchgate.model.verdict import Outcome, Row
 from benchgate.stats.scaling import finite_exp
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from benchgate.gate.pairing import Pair
     from benchgate.model.result import BenchmarkResult, Series
     from benchgate.model.verdict import Classical
+
+# As many as a screen has: with a spread as wide as the tolerance, five rounds of chance that agree
+# and lie beyond it occur less than once in a thousand rows.
+LEAST_COUNTED_ROUNDS = 5
 
 
 def tested_row(
@@ -97,7 +101,8 @@ def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paire
     before, after = values_of_rounds(base, head) if paired else (np.empty(0), np.empty(0))
     in_rounds = len(before) > 0 and before.min() > 0
     if in_rounds:
-        change = compare_rounds(before, after, tolerance, metric.better)
+        least = LEAST_COUNTED_ROUNDS if metric.name == INSTRUCTIONS.name else 1
+        change = compare_rounds(before, after, tolerance, metric.better, least_rounds=least)
     else:
         before, after = (np.concatenate([x.samples for x in s.launches]) for s in (base, head))
         change = compare_exact(before, after, tolerance, metric.better)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _LEAST_ROUNDS = 2
 # Both ends of an interval lie inside the margin in 9 of 10 cases if each of them does in 19 of 20.
 _EACH_END = 0.95
+# Of a normal distribution.
+_NINE_OF_TEN = 1.2816
 _MUCH_STEADIER = 0.5
 _LARGEST_MARGIN = 10.0
 _UNPINNED = "not pinned: "
@@ -60,7 +63,7 @@ class Procedure:
         gate = config.gate
         if fixed:
             return cls(fixed, gate.alpha / max(rows, 1) / 2, gate.confidence, fixed)
-        waves = WaveSettings.of(config)
+        waves = replace(WaveSettings.of(config), until_decided=False)
         return cls(
             rounds_to_confirm(1, waves.look(0), waves),
             gate.alpha / waves.families,
@@ -68,12 +71,18 @@ class Procedure:
             waves.most_rounds,
         )
 
-    def detectable(self, spread: FloatArray) -> float | None:
-        """Give the smallest ratio that is found in 9 of 10 cases; None beyond 100."""
+    def detectable(self, spread: FloatArray, margin: float) -> float | None:
+        """Give the smallest ratio that is found in 9 of 10 cases; None beyond 100.
+
+        Chance must be ruled out, and the estimate must reach the margin.
+        """
         if self.rounds < _LEAST_ROUNDS:
             return None
         ratio = float(detectable_ratio(spread, self.rounds, self.level)[0])
-        return ratio if ratio <= MOST_DETECTABLE_RATIO else None
+        if ratio > MOST_DETECTABLE_RATIO:
+            return None
+        beyond = math.exp(_NINE_OF_TEN * float(spread[0]) / math.sqrt(self.rounds))
+        return max(ratio, (1 + margin) * beyond)
 
     def rounds_for(self, spread: FloatArray, margin: float) -> int | None:
         """Give the rounds that show in 9 of 10 cases that nothing changed; None beyond 1000.
@@ -119,7 +128,7 @@ def _sensitivity(rows: Sequence[Evidence], procedure: Procedure) -> Sensitivity 
         metric=main.metric.name,
         pair_spread=float(spread[0]),
         launch_spread=_launch_spread(main),
-        detectable=procedure.detectable(spread),
+        detectable=procedure.detectable(spread, main.margin),
         margin=main.margin,
         rounds=procedure.rounds_for(spread, main.margin),
         limit=procedure.limit,
@@ -148,7 +157,7 @@ def _tail(row: Evidence, procedure: Procedure) -> Tail:
     typical = float(np.median([np.median(launch.samples) for launch in launches]))
     return Tail(
         obstacle=row.obstacle or "",
-        detectable=None if row.obstacle else procedure.detectable(_pair_spread(row)),
+        detectable=None if row.obstacle else procedure.detectable(_pair_spread(row), row.margin),
         samples=min(len(launch.samples) for launch in launches),
         sample_s=typical * loops,
         loops=loops,

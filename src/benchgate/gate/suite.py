@@ -23,8 +23,9 @@ from benchgate.gate.rows import (
     unpaired_row,
     untested_row,
 )
+from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.result import Kind, Status
-from benchgate.model.verdict import Classical, Outcome, Row
+from benchgate.model.verdict import RUNS_NEEDED, Classical, Outcome, Row
 from benchgate.units import format_change
 
 if TYPE_CHECKING:
@@ -90,9 +91,8 @@ def judge(
     rows, evidences = gather_rows(base, head, config, paired=paired)
     if earlier and config.gate.rule != "classical":
         evidences = _with_runs(evidences, earlier, head, config)
-    if not paired and not earlier:
-        # Counts depend on the machine and its tools, too.
-        rows = [replace(row, advisory=row.test == "exact") for row in rows]
+    if not paired:
+        rows = [replace(row, advisory=_is_advisory(row, len(earlier))) for row in rows]
     tested, needs = _judge_rows(evidences, config, waves if paired else None)
     warning = _disturbance(base, head, config) if paired else None
     doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
@@ -106,6 +106,15 @@ def judge(
         doubted,
         tuple(evidences),
     )
+
+
+def _is_advisory(row: Row, runs: int) -> bool:
+    """Whether an exact row that rests on stored results fails nothing.
+
+    Counts depend on the machine and its tools, too, and instructions on the seeds of a run.
+    """
+    needed = RUNS_NEEDED if row.metric == INSTRUCTIONS.name else 1
+    return row.test == "exact" and runs < needed
 
 
 def gather_rows(

@@ -5,10 +5,12 @@ refused later. Every free text is a `Text`, which passes through the redaction w
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -62,8 +64,20 @@ Text: TypeAlias = Annotated[
     BeforeValidator(_encodable),
     PlainSerializer(_redacted, return_type=str, when_used="json"),
 ]
+
+
+def _exists(time: str) -> str:
+    try:
+        datetime.fromisoformat(time)
+    except ValueError as error:
+        raise PydanticCustomError("string_pattern_mismatch", "no such time") from error
+    return time
+
+
 Timestamp: TypeAlias = Annotated[
-    str, Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$")
+    str,
+    Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$"),
+    AfterValidator(_exists),
 ]
 T = TypeVar("T")
 # JSON knows neither enumerations nor tuples: a string and an array stand for them.

@@ -103,6 +103,8 @@ def _reason(row: Sensitivity) -> str:
 
 def _has_better_metric(row: Sensitivity) -> bool:
     other = row.steadier
+    if row.metric != "time":
+        return False
     return row.counted or bool(other and other.rounds is not None and other.rounds <= row.limit)
 
 
@@ -148,7 +150,8 @@ def _wider(row: Sensitivity) -> float:
 
 
 def _tails(check: SelfCheck) -> Iterator[str]:
-    short = [r for r in check.rows if r.tail and r.tail.samples < check.tail_samples]
+    times = [row for row in check.rows if row.metric == "time"]
+    short = [r for r in times if r.tail and r.tail.samples < check.tail_samples]
     commands = [row for row in short if row.is_command]
     if commands:
         yield (
