@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 _TEXT = """\
 The same ten workloads, measured and judged by other tools with their own commands, as their
-documentation recommends, on the same machine; each recording says when. A clean build compares a run with another one of the same code; in the other build every workload has 3 % more to
-do, so that each build says of ten whether the tool sees it. A threshold of 5 % or 10 % cannot see
-3 %: it is what people choose to be left alone, so a lower one stands beside it."""
+documentation recommends, on the same machine; each recording says when. A clean build compares a
+run with another one of the same code; in the other build every workload has 3 % more to do, so that
+each build says of ten whether the tool sees it. A threshold of 5 % or 10 % cannot see 3 %: it is
+what people choose to be left alone, so a lower one stands beside it."""
 
 
 def peer_blocks() -> list[str]:
