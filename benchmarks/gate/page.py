@@ -75,12 +75,12 @@ KINDS = (
 
 def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> None:
     """Judge everything that is recorded or simulated, and write the page and the figure."""
+    head = [_HEAD, *_executed()]
     replayed = dict(_replayed(sizes, processes, say))
     rules, points = _rules(sizes)
     found = ask_all(sizes.launches, seed=SEED, processes=processes, say=say)
     blocks = [
-        _HEAD,
-        *_executed(),
+        *head,
         *_of_replays(replayed),
         *rules,
         *peer_blocks(),

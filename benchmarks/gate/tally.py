@@ -23,7 +23,9 @@ def rate(hits: Iterable[bool]) -> Rate:
 
 
 def with_bounds(found: Rate) -> str:
-    """Write a rate with its exact bounds: "0 of 300: 0.0 % (at most 1.0 %)"."""
+    """Write a rate with its exact bounds: "0 of 300: 0.0 % (at most 1.0 %)"; "" without a trial."""
+    if not found.trials:
+        return ""
     low, high = found.bounds(CONFIDENCE)
     share = f"{found.hits} of {found.trials:,}: {found.hits / found.trials:.2%}"
     if not found.hits:

@@ -4,6 +4,7 @@ from typing import Any
 
 from benchmarks.gate.executed import count
 from benchmarks.gate.record import BUILDS, SESSIONS
+from benchmarks.gate.tally import with_bounds
 
 
 def about(slower: list[str], regressed: list[str], seconds: float = 8.0) -> dict[str, Any]:
@@ -46,6 +47,13 @@ def test_what_stayed_open_and_what_had_no_verdict_is_counted() -> None:
 def test_the_seconds_are_a_median_and_what_19_of_20_stay_within() -> None:
     found = count([about([], [], float(seconds)) for seconds in range(1, 22)])
     assert (found.typical_seconds, found.long_seconds) == (11.0, 20.0)
+
+
+def test_what_has_no_row_that_did_not_change_has_no_rate_of_them() -> None:
+    slower = ["ten/a", "ten/b"]
+    found = count([about(slower, ["ten/a p25", "ten/b p25"])])
+    assert found.rows.trials == 0
+    assert with_bounds(found.rows) == ""
 
 
 def test_every_kind_of_build_has_words_of_its_own() -> None:
