@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.model.verdict import Decision
@@ -9,10 +12,10 @@ from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
 from benchgate.report.escape import code_block, code_cell, html_code, html_text, plain_line, prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from benchgate.report.comparison import ComparisonView
-    from benchgate.report.view import RowView, VerdictView
+    from benchgate.report.view import Group, RowView, VerdictView
 
 _ICONS = {
     Decision.PASS: "\N{WHITE HEAVY CHECK MARK}",
@@ -21,6 +24,9 @@ _ICONS = {
 }
 # A longer one pushes the numbers out of sight.
 _NAME_LIMIT = 100
+_NOTE_LIMIT = 600
+# Of the first line and the last, which a comment is never without.
+_SENTENCE_LIMIT = 2000
 _LEGEND = (
     "In each round, base and head were each started afresh and measured in turn. "
     '"Typical" is the value that a quarter of the samples stay below (p25), '
@@ -31,32 +37,55 @@ _LEGEND = (
 )
 
 
+class Content(IntEnum):
+    """What a folded part holds, by how much a reader would miss it."""
+
+    OUTPUT = 1
+    DETAIL = 2
+    GROUP = 3
+    EVIDENCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A folded part, whole or not there at all.
+
+    Attributes:
+        title: of a group, in words: "7 unchanged within 2 %".
+        rows: how many lines its table has at least.
+        render: makes its markdown.
+    """
+
+    content: Content
+    title: str
+    rows: int
+    render: Callable[[], str]
+
+
 def render_markdown(verdict: VerdictView) -> str:
-    """The whole comment, without the marker that a publisher adds; ends in a newline."""
-    return "\n\n".join(_blocks(verdict)) + "\n"
+    """The whole verdict, however long; ends in a newline."""
+    blocks = (
+        first_line(verdict),
+        "\n".join(warning_lines(verdict)),
+        "\n".join(result_lines(verdict.attention, verdict.interval_title)),
+        *(part.render() for part in folded_parts(verdict)),
+        last_line(verdict),
+    )
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _blocks(verdict: VerdictView) -> Iterator[str]:
-    yield f"### {_ICONS[verdict.decision]} {prose(verdict.headline)}"
-    if verdict.warnings:
-        yield "\n".join(f"> **Warning:** {prose(text)}  " for text in verdict.warnings)
-    if verdict.attention:
-        yield _results(verdict.attention, verdict.interval_title)
-    for row in verdict.attention:
-        if row.error:
-            yield _folded(f"Output of {html_code(row.benchmark)}", code_block(row.error))
-    for group in verdict.folded:
-        yield _folded(html_text(group.title), _results(group.rows, verdict.interval_title))
-    if verdict.rows:
-        yield _folded("How each row was decided", f"{_LEGEND}\n\n{_evidence(verdict.rows)}")
-    for row in verdict.rows:
-        if row.detail:
-            body = _detail(row.detail, verdict.interval_title)
-            yield _folded(html_text(row.detail.title), body)
-    yield f"<sub>{prose(verdict.last_line)}</sub>"
+def first_line(verdict: VerdictView) -> str:
+    """The verdict in words, as a heading."""
+    return f"### {_ICONS[verdict.decision]} {prose(plain_line(verdict.headline, _SENTENCE_LIMIT))}"
 
 
-def _results(rows: Sequence[RowView], interval_title: str) -> str:
+def warning_lines(verdict: VerdictView) -> list[str]:
+    """A line of a quotation for each warning."""
+    return [f"> **Warning:** {prose(text)}  " for text in verdict.warnings]
+
+
+def result_lines(rows: Sequence[RowView], interval_title: str) -> list[str]:
+    """A table of rows: its two lines of titles, and one for each row; none without rows."""
     columns = {
         "outcome": "---",
         "benchmark": "---",
@@ -66,14 +95,45 @@ def _results(rows: Sequence[RowView], interval_title: str) -> str:
         "p": "--:",
         "rounds": "--:",
     }
-    return _table(columns, [_result(row) for row in rows])
+    return _table(columns, [_result(row) for row in rows]) if rows else []
+
+
+def folded_parts(verdict: VerdictView) -> Iterator[Part]:
+    """What follows the table, in the order in which it is shown."""
+    for row in verdict.attention:
+        if row.error:
+            yield Part(Content.OUTPUT, "", 1, partial(_output, row))
+    for group in verdict.folded:
+        render = partial(_group, group, verdict.interval_title)
+        yield Part(Content.GROUP, group.title, len(group.rows), render)
+    if verdict.rows:
+        render = partial(_evidence, verdict.rows)
+        yield Part(Content.EVIDENCE, "", len(verdict.rows), render)
+    for row in verdict.rows:
+        if row.detail:
+            render = partial(_detail, row.detail, verdict.interval_title)
+            yield Part(Content.DETAIL, "", 1, render)
+
+
+def last_line(verdict: VerdictView) -> str:
+    """What was compared, where, and how strictly."""
+    return f"<sub>{prose(plain_line(verdict.last_line, _SENTENCE_LIMIT))}</sub>"
+
+
+def _output(row: RowView) -> str:
+    return _folded(f"Output of {html_code(row.benchmark)}", code_block(row.error))
+
+
+def _group(group: Group, interval_title: str) -> str:
+    body = "\n".join(result_lines(group.rows, interval_title))
+    return _folded(html_text(group.title), body)
 
 
 def _result(row: RowView) -> tuple[str, ...]:
     change = f"**{_unbroken(row.change)}**" if row.change else ""
     return (
         f"**{_unbroken(row.outcome.value)}**",
-        _lines(_name(row), prose(row.statistic), _small(row.note)),
+        _lines(_name(row), prose(row.statistic), _small(plain_line(row.note, _NOTE_LIMIT))),
         _unbroken(row.base),
         _unbroken(row.head),
         _lines(change, _unbroken(row.interval)),
@@ -93,7 +153,8 @@ def _evidence(rows: Sequence[RowView]) -> str:
         "could have seen",
         "textbook comparison",
     )
-    return _table(dict.fromkeys(titles, "---"), [_reasons(row) for row in rows])
+    table = _table(dict.fromkeys(titles, "---"), [_reasons(row) for row in rows])
+    return _folded("How each row was decided", "\n".join((_LEGEND, "", *table)))
 
 
 def _reasons(row: RowView) -> tuple[str, ...]:
@@ -106,20 +167,18 @@ def _detail(detail: ComparisonView, interval_title: str) -> str:
     ratios = {name: "---", estimate: "--:", interval_title: "--:", method: "---"}
     tests = {title: "--:" if index else "---" for index, title in enumerate(TEST_TITLES)}
     facts = "\n".join(f"- **{prose(label)}**: {prose(text)}" for label, text in detail.facts)
-    return "\n\n".join(
-        (
-            _table(ratios, [tuple(map(prose, line)) for line in detail.ratios]),
-            _table(tests, [tuple(map(prose, line)) for line in detail.tests]),
-            facts,
-        )
+    tables = (
+        _table(ratios, [tuple(map(prose, line)) for line in detail.ratios]),
+        _table(tests, [tuple(map(prose, line)) for line in detail.tests]),
     )
+    return _folded(html_text(detail.title), "\n\n".join((*map("\n".join, tables), facts)))
 
 
-def _table(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of titles with their alignment; columns without any content are left out."""
+def _table(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table of titles with their alignment, without the columns that are empty."""
     shown = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     lines = (tuple(columns), tuple(columns.values()), *rows)
-    return "\n".join(f"| {' | '.join(line[i] for i in shown)} |" for line in lines)
+    return [f"| {' | '.join(line[i] for i in shown)} |" for line in lines]
 
 
 def _folded(title: str, body: str) -> str:
