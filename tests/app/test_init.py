@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.app.init import propose, write
+from benchgate.app.init import NewFile, propose, propose_all, write
+from benchgate.app.workflows import DEFAULT_ACTION
 from benchgate.config import CommandBenchmark, PythonBenchmark
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     from benchgate.config import Config
+    from benchgate.git.repository import Git
 
 
 def make(root: Path, *files: str) -> None:
@@ -114,3 +119,78 @@ def test_write_overwrites_nothing(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot write"):
         write(tmp_path, files)
     assert (tmp_path / "benchgate.toml").read_text() == files[0].text
+
+
+@pytest.fixture
+def on_github(repo: Git, commit: Callable[[Git, Mapping[str, str]], str]) -> Git:
+    commit(repo, {"src/pkg/__init__.py": ""})
+    repo.run("branch", "--move", "trunk")
+    repo.run("remote", "add", "origin", "https://github.com/octo-org/hello.git")
+    return repo
+
+
+def proposed(root: Path, git: Git | None, *, workflows: bool | None = None) -> list[str]:
+    files = propose_all(root, git, workflows=workflows, action=DEFAULT_ACTION)
+    return [file.path for file in files]
+
+
+def test_a_repository_on_github_gets_both_workflows(on_github: Git) -> None:
+    files = propose_all(on_github.root, on_github, workflows=None, action="o/n@" + "a" * 40)
+    texts = {file.path: file.text for file in files}
+    gate = texts[".github/workflows/benchgate.yml"]
+    comment = texts[".github/workflows/benchgate-comment.yml"]
+    assert "branches: [trunk]" in gate
+    assert f"uses: o/n@{'a' * 40}" in gate
+    assert f"uses: o/n@{'a' * 40}" in comment
+    assert "workflows: [benchgate]" in comment
+    assert "name: benchgate\n" in gate
+
+
+def test_workflows_are_left_out_elsewhere_or_on_demand(on_github: Git) -> None:
+    own = ["benchgate.toml", "benchmarks/bench_pkg.py"]
+    assert proposed(on_github.root, None) == own
+    assert proposed(on_github.root, on_github, workflows=False) == own
+
+
+def test_workflows_are_added_to_a_configured_project(on_github: Git) -> None:
+    (on_github.root / "benchgate.toml").write_text("")
+    assert proposed(on_github.root, on_github) == [
+        ".github/workflows/benchgate.yml",
+        ".github/workflows/benchgate-comment.yml",
+    ]
+
+
+def test_what_uses_benchgate_already_is_left_alone(on_github: Git) -> None:
+    write(
+        on_github.root, (NewFile(".github/workflows/perf.yaml", "- uses: octo-org/benchgate@v1\n"),)
+    )
+    assert proposed(on_github.root, on_github) == ["benchgate.toml", "benchmarks/bench_pkg.py"]
+    with pytest.raises(UsageError, match=r"perf\.yaml uses benchgate already"):
+        proposed(on_github.root, on_github, workflows=True)
+    (on_github.root / "benchgate.toml").write_text("")
+    with pytest.raises(UsageError, match=r"benchgate\.toml exists already"):
+        proposed(on_github.root, on_github)
+
+
+@pytest.mark.parametrize("action", ["benchgate", "o/n", "o/n@", "o/n@v1\n- run: evil", "o/n@a b"])
+def test_an_action_that_is_no_reference_is_refused(on_github: Git, action: str) -> None:
+    with pytest.raises(UsageError, match="must be OWNER/NAME@REF"):
+        propose_all(on_github.root, on_github, workflows=True, action=action)
+
+
+def test_the_workflows_are_what_linters_ask_for(on_github: Git) -> None:
+    action = f"octo-org/benchgate@{'a' * 40}"
+    files = propose_all(on_github.root, on_github, workflows=True, action=action)
+    write(on_github.root, files)
+    workflows = [str(on_github.root / f.path) for f in files if f.path.startswith(".github")]
+    for command in (
+        ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows],
+        ["zizmor", "--offline", "--no-progress", "--persona=pedantic", *workflows],
+    ):
+        done = subprocess.run(
+            [Path(sys.executable).with_name(command[0]), *command[1:]],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""`benchgate init`: a first configuration for a Python project, from what is found in it."""
+"""`benchgate init`: a first configuration for a project, from what is found in it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.app.workflows import existing_workflow, is_for_github, workflow_texts
 from benchgate.config.load import OWN_FILE
 from benchgate.errors import UsageError
 from benchgate.measure.benchfiles import find_folders
@@ -14,6 +15,8 @@ from benchgate.measure.engine import Arm, ArmName
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from benchgate.git.repository import Git
 
 _NEW_FOLDER = "benchmarks"
 _COMPILED = ("setuptools-rust", "maturin", "scikit-build", "meson-python", "cython", "pybind11")
@@ -61,23 +64,53 @@ class NewFile:
     text: str
 
 
+def propose_all(
+    root: Path, git: Git | None, *, workflows: bool | None, action: str
+) -> tuple[NewFile, ...]:
+    """Give the configuration and, for a repository on GitHub, the workflows.
+
+    What is there already is left out, as long as anything is missing.
+
+    Args:
+        workflows: whether they are wanted; None where the repository decides.
+        action: what the workflows use, `OWNER/NAME@REF`.
+
+    Raises:
+        UsageError: nothing is missing, or there is nothing to measure.
+    """
+    missing = _missing_workflows(root, git, wanted=workflows, action=action)
+    if missing and _configured_in(root):
+        return missing
+    return (*propose(root), *missing)
+
+
+def _missing_workflows(
+    root: Path, git: Git | None, *, wanted: bool | None, action: str
+) -> tuple[NewFile, ...]:
+    if wanted is False or (wanted is None and (git is None or not is_for_github(git))):
+        return ()
+    if git is None:
+        raise UsageError(
+            f"{root} is not in a git repository, so there are no workflows to write",
+            hint="git init, or leave out --workflows",
+        )
+    present = existing_workflow(root)
+    if present is None:
+        return tuple(NewFile(*item) for item in workflow_texts(git, action).items())
+    if wanted is None:
+        return ()
+    raise UsageError(f"{present} uses benchgate already", hint="Edit it, or remove it first.")
+
+
 def propose(root: Path) -> tuple[NewFile, ...]:
     """Give the files that would make a first `benchgate check` work.
 
     Raises:
         UsageError: there is a configuration already, or no Python package to measure.
     """
-    if (root / OWN_FILE).exists():
-        raise UsageError(
-            f"{root / OWN_FILE} exists already",
-            hint="Edit it; `benchgate validate` checks it.",
-        )
     project = _read_project(root)
-    if "benchgate" in project.get("tool", {}):
-        raise UsageError(
-            f"{root / 'pyproject.toml'} has a [tool.benchgate] table already",
-            hint="Edit it; `benchgate validate` checks it.",
-        )
+    if present := _configured_in(root):
+        raise UsageError(f"{present} already", hint="Edit it; `benchgate validate` checks it.")
     package = next(_packages(root), None)
     folders = find_folders([Arm(ArmName.HEAD, root, root / ".benchgate-env")])
     if package is None and not folders:
@@ -113,6 +146,15 @@ def write(root: Path, files: tuple[NewFile, ...]) -> None:
                 stream.write(file.text)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _configured_in(root: Path) -> str | None:
+    """Say where the project is configured, None where it is not."""
+    if (root / OWN_FILE).exists():
+        return f"{root / OWN_FILE} exists"
+    if "benchgate" in _read_project(root).get("tool", {}):
+        return f"{root / 'pyproject.toml'} has a [tool.benchgate] table"
+    return None
 
 
 def _read_project(root: Path) -> dict[str, dict[str, object]]:

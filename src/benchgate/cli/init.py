@@ -6,26 +6,41 @@ from pathlib import Path
 
 import click
 
-from benchgate.app.init import propose, write
+from benchgate.app.init import propose_all, write
+from benchgate.app.workflows import DEFAULT_ACTION, FOLDER
 from benchgate.cli.world import repository_or_none
 
 
 @click.command("init")
+@click.option(
+    "--workflows/--no-workflows",
+    default=None,
+    help="Whether to write GitHub workflows; by default where the repository is on GitHub.",
+)
+@click.option(
+    "--action",
+    metavar="OWNER/NAME@REF",
+    default=DEFAULT_ACTION,
+    show_default=True,
+    help="What the workflows use; a commit after the @ pins it.",
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be written.")
-def command(dry_run: bool) -> None:
-    """Write a benchgate.toml for what is found in the repository.
+def command(workflows: bool | None, action: str, dry_run: bool) -> None:
+    """Write a benchgate.toml for what is found in the repository, and the workflows for GitHub.
 
     It names the folders that hold bench_*.py files; where there are none, a first benchmark
-    file is written too. Nothing that exists is changed.
+    file is written too. One workflow measures pull requests and the default branch, another
+    one comments on pull requests of forks. Nothing that exists is changed.
 
     \b
-    Example:
+    Examples:
       benchgate init
+      benchgate init --workflows
     """
     cwd = Path.cwd()
     git = repository_or_none(cwd)
     root = git.root if git else cwd
-    files = propose(root)
+    files = propose_all(root, git, workflows=workflows, action=action)
     if dry_run:
         for file in files:
             click.echo(f"# {file.path}\n{file.text}")
@@ -33,4 +48,8 @@ def command(dry_run: bool) -> None:
     write(root, files)
     for file in files:
         click.echo(f"wrote {file.path}")
+    if any(file.path.startswith(FOLDER) for file in files) and action == DEFAULT_ACTION:
+        click.echo(
+            f"The workflows follow {action}; to pin a commit of it: --action OWNER/NAME@COMMIT"
+        )
     click.echo("Next: `benchgate list`, commit, then `benchgate check` after a change.")

@@ -1,0 +1,132 @@
+"""The two workflows that `benchgate init` writes for GitHub Actions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from benchgate.errors import UsageError
+from benchgate.git.branches import default_branch, remotes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.git.repository import Git
+
+FOLDER = ".github/workflows"
+DEFAULT_ACTION = "benchgate/benchgate@v1"
+CHECKOUT = "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2"
+
+_ACTION = re.compile(r"[\w.-]+/[\w.-]+(/[\w./-]+)?@[\w./-]+")
+_BRANCH = re.compile(r"[\w./+-]+")
+
+_GATE = """\
+# Measures every change against the commit it starts from, and tells whether it is slower.
+name: benchgate
+
+on:
+  push:
+    branches: [{branch}]
+  pull_request:
+  merge_group:
+
+permissions: {{}}
+
+# A newer push to a pull request makes the older one's result useless; on the default branch
+# every run is a baseline of later ones, and none waits for another.
+concurrency:
+  group: benchgate-${{{{ github.event.pull_request.number || github.run_id }}}}
+  cancel-in-progress: ${{{{ github.event_name == 'pull_request' }}}}
+
+jobs:
+  benchgate:
+    name: benchgate
+    runs-on: ubuntu-latest
+    timeout-minutes: 60
+    permissions:
+      contents: read # to check out head and base
+      actions: read # to find the results of earlier runs
+      pull-requests: write # to comment
+    steps:
+      - uses: {checkout}
+        with:
+          persist-credentials: false
+      # What the benchmarks need goes here: actions/setup-python, dependencies, ...
+      - uses: {action}
+"""
+
+_COMMENT = """\
+# Comments on pull requests of forks, whose own workflow may not. It runs nothing of theirs: it
+# reads what they measured, and decides anew by the rules of the branch they are made for.
+name: benchgate comment
+
+on:
+  workflow_run: # zizmor: ignore[dangerous-triggers] checks out and runs nothing of the pull request
+    workflows: [benchgate]
+    types: [completed]
+
+permissions: {{}}
+
+concurrency:
+  group: benchgate-comment-${{{{ github.event.workflow_run.id }}}}
+  cancel-in-progress: false
+
+jobs:
+  comment:
+    name: comment
+    if: >-
+      github.event.workflow_run.event == 'pull_request' &&
+      (github.event.workflow_run.head_repository.full_name != github.repository ||
+      github.event.workflow_run.actor.login == 'dependabot[bot]')
+    runs-on: ubuntu-latest
+    timeout-minutes: 10
+    permissions:
+      contents: read # for the configuration of the default branch
+      actions: read # to read what was measured
+      pull-requests: write # to comment
+    steps:
+      - uses: {checkout}
+        with:
+          persist-credentials: false
+      - uses: {action}
+"""
+
+
+def workflow_texts(git: Git, action: str) -> dict[str, str]:
+    """Give both workflows by their paths.
+
+    Args:
+        action: repository and version of the action, `OWNER/NAME@REF`.
+
+    Raises:
+        UsageError: it is not written so.
+    """
+    if not _ACTION.fullmatch(action):
+        raise UsageError(
+            f"--action {action!r}: must be OWNER/NAME@REF",
+            hint=f"for example --action {DEFAULT_ACTION}, or a commit of it after the @",
+        )
+    default = default_branch(git)
+    name = default.name if default else "main"
+    branch = name if _BRANCH.fullmatch(name) else f'"{name}"'
+    parts = {"branch": branch, "checkout": CHECKOUT, "action": action}
+    return {
+        f"{FOLDER}/benchgate.yml": _GATE.format(**parts),
+        f"{FOLDER}/benchgate-comment.yml": _COMMENT.format(**parts),
+    }
+
+
+def is_for_github(git: Git) -> bool:
+    """Whether the repository has workflows already, or a remote at a host named after GitHub."""
+    if (git.root / ".github").is_dir():
+        return True
+    return any("github" in git.run("remote", "get-url", name).lower() for name in remotes(git))
+
+
+def existing_workflow(root: Path) -> Path | None:
+    """A workflow that uses benchgate already."""
+    for path in sorted((root / FOLDER).glob("*.y*ml")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if re.search(r"uses:\s*['\"]?[\w.-]+/benchgate[@/]", text) or "benchgate ci" in text:
+            return path
+    return None
