@@ -23,6 +23,7 @@ from benchgate.model.verdict import (
     GateSettings,
     Outcome,
     Row,
+    Skipped,
     Verdict,
 )
 
@@ -146,6 +147,8 @@ verdicts = st.builds(
     ),
     duration_s=st.floats(0, 1e9),
     rounds=counts,
+    base_source=texts,
+    skipped=st.lists(st.builds(Skipped, texts, texts), max_size=2).map(tuple),
 )
 
 
@@ -223,7 +226,7 @@ def test_the_layout_is_the_documented_one() -> None:
 
 
 def test_it_is_indented_for_people() -> None:
-    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 3,\n  "verdict": "fail",')
+    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 4,\n  "verdict": "fail",')
 
 
 @pytest.mark.parametrize(
@@ -267,7 +270,7 @@ def test_nan_never_appears() -> None:
     [
         (
             {"schema": 7},
-            "schema: version 7 was written by a newer benchgate; this one reads up to 3",
+            "schema: version 7 was written by a newer benchgate; this one reads up to 4",
         ),
         ({"verdict": "maybe"}, "verdict: \"maybe\": must be 'pass', 'fail' or 'no verdict'"),
         ({"exit_code": True}, "exit_code: true is not a whole number"),
@@ -329,7 +332,7 @@ def test_a_verdict_of_version_1_is_read_without_what_it_could_not_know() -> None
     older["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
     for one in older["rows"]:
         one |= {"detail": None, "calibration": None}
-    assert written == older | {"schema": VERDICT_SCHEMA}
+    assert written == older | {"schema": VERDICT_SCHEMA, "skipped": []}
 
 
 def test_a_verdict_of_version_2_is_read_without_calibration() -> None:
@@ -339,7 +342,13 @@ def test_a_verdict_of_version_2_is_read_without_calibration() -> None:
     assert any(one["detail"] for one in older["rows"])
     for one in older["rows"]:
         one["calibration"] = None
-    assert written == older | {"schema": VERDICT_SCHEMA}
+    assert written == older | {"schema": VERDICT_SCHEMA, "skipped": []}
+
+
+def test_a_verdict_of_version_3_knows_of_nothing_that_was_skipped() -> None:
+    older = document() | {"schema": 3}
+    del older["skipped"]
+    assert decode_verdict(json.dumps(older).encode(), NAME).skipped == ()
 
 
 def test_a_broken_verdict_of_version_1_is_refused() -> None:

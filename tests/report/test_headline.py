@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.model.result import Source
-from benchgate.model.verdict import Decision, GateSettings, Outcome, Row, Verdict
+from benchgate.model.verdict import (
+    NO_BASELINE,
+    Decision,
+    GateSettings,
+    Outcome,
+    Row,
+    Verdict,
+)
 from benchgate.report.headline import headline
 
 if TYPE_CHECKING:
@@ -190,3 +197,19 @@ def test_every_headline_begins_with_the_decision(samples: Mapping[str, Verdict])
     for verdict in samples.values():
         assert headline(verdict).startswith(f"{verdict.decision.value}: ")
         assert len(headline(verdict)) < 700
+
+
+def test_a_first_run_is_called_so() -> None:
+    verdict = Verdict(
+        Decision.NO_VERDICT,
+        0,
+        "",
+        Source(),
+        Source(),
+        GateSettings(),
+        (NEW,),
+        base_source=NO_BASELINE,
+    )
+    assert headline(verdict) == (
+        "no verdict: first run, there is nothing to compare with yet; 1 benchmark new"
+    )

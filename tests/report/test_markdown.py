@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.model.result import Source
-from benchgate.model.verdict import Decision, GateSettings, Outcome, Row, Verdict
+from benchgate.model.verdict import Decision, GateSettings, Outcome, Row, Skipped, Verdict
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import view_verdict
 
@@ -150,3 +151,14 @@ def test_nothing_from_outside_becomes_markup(
     assert_harmless(page)
     assert [len(table) for table in page.tables] == [3, 3]
     assert all(len(set(table)) == 1 for table in page.tables)
+
+
+def test_what_was_skipped_is_folded_away(samples: Mapping[str, Verdict]) -> None:
+    skipped = (Skipped("a`b|c <!-- x", "@octocat wrote <b>it</b>"), Skipped("", "expired"))
+    markdown = render_markdown(view_verdict(replace(samples["pass"], skipped=skipped)))
+    assert "<summary>2 stored results left out</summary>" in markdown
+    assert "<!--" not in markdown
+    page = Page(markdown)
+    assert set(page.tags) <= OWN_TAGS
+    assert "@octocat" not in page.prose
+    assert "expired" in page.prose

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
 
+from benchgate.model.verdict import Skipped
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 
@@ -125,3 +127,13 @@ def test_the_end_of_a_failure_is_below_the_table(samples: Mapping[str, Verdict])
 
     assert "db/insert (benchmarks/bench_db.py:10) failed:\n    ValueError" in text
     assert text.index("sha256") < text.index("benchmarks/bench_db.py")
+
+
+def test_what_was_skipped_is_a_number_unless_it_is_asked_for(
+    samples: Mapping[str, Verdict],
+) -> None:
+    skipped = tuple(Skipped(f"main/{i}.json", "it was \x1b[31minterrupted") for i in range(30))
+    verdict = replace(samples["pass"], skipped=skipped)
+    assert "30 stored results left out" in piped(verdict)
+    assert "main/7.json" not in piped(verdict)
+    assert "    main/7.json: it was interrupted\n" in piped(verdict, verbose=True)

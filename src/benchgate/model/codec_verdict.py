@@ -12,6 +12,7 @@ from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_tim
 from benchgate.model.codec_source import SourceRecord
 from benchgate.model.codec_types import (
     Count,
+    Many,
     Name,
     Pair,
     Probability,
@@ -29,20 +30,22 @@ from benchgate.model.verdict import (
     GateSettings,
     Outcome,
     Row,
+    Skipped,
     Verdict,
 )
 
-VERDICT_SCHEMA: Final = 3
+VERDICT_SCHEMA: Final = 4
 """Version of the verdict.
 
 1: the first.
 2: rows have a `detail`; the environment has `timer_cost_ns` and `timer_resolution_ns`.
 3: rows have a `calibration`.
+4: the stored results that were `skipped`.
 """
 
 
 class BaseRecord(SourceRecord):
-    """The base; `source` is `git` when it was measured for the verdict, `file` when it was read."""
+    """The base; `source` is `git` when it was measured for the verdict, else where it was read."""
 
     source: Text
 
@@ -240,6 +243,17 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
+class SkippedRecord(Record):
+    """A stored result that was found and not used."""
+
+    what: Text
+    reason: Text
+
+    def skipped(self) -> Skipped:
+        """What was read."""
+        return Skipped(self.what, self.reason)
+
+
 class VerdictRecord(Record):
     """A verdict of benchgate: one row for each benchmark, metric and statistic, worst first."""
 
@@ -253,6 +267,7 @@ class VerdictRecord(Record):
     rows: Annotated[list[RowRecord], FailFast()]
     counts: dict[Word[Outcome], Count]
     warnings: list[Text]
+    skipped: Many[SkippedRecord]
     environment: EnvironmentRecord
     duration_s: Annotated[float, Field(ge=0)]
     rounds: Count
@@ -281,12 +296,16 @@ def _third(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def _fourth(document: dict[str, Any]) -> dict[str, Any]:
+    return document | {"skipped": []}
+
+
 VERDICT = Format(
     "verdict",
     VerdictRecord,
     VERDICT_SCHEMA,
     hallmark="rows",
-    migrations={1: _second, 2: _third},
+    migrations={1: _second, 2: _third, 3: _fourth},
 )
 
 
@@ -311,6 +330,7 @@ def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:
         rows=[RowRecord.of(row) for row in verdict.rows],
         counts=dict(verdict.counts),
         warnings=list(verdict.warnings),
+        skipped=tuple(SkippedRecord(what=one.what, reason=one.reason) for one in verdict.skipped),
         environment=EnvironmentRecord.of(verdict.environment),
         duration_s=verdict.duration_s,
         rounds=verdict.rounds,
@@ -337,6 +357,7 @@ def decode_verdict(data: bytes, name: str) -> Verdict:
         settings=record.settings.settings(),
         rows=tuple(row.row() for row in record.rows),
         warnings=tuple(record.warnings),
+        skipped=tuple(one.skipped() for one in record.skipped),
         environment=record.environment.environment(),
         duration_s=record.duration_s,
         rounds=record.rounds,

@@ -153,6 +153,23 @@ class GateSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped:
+    """A stored result that was not used.
+
+    Attributes:
+        what: its file, or its artefact and the run that left it.
+        reason: in plain words, after "because".
+    """
+
+    what: str
+    reason: str
+
+
+NO_BASELINE = "none"
+"""The source of a base where there is nothing yet to compare with: the first run."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer.
 
@@ -160,8 +177,9 @@ class Verdict:
         rows: worst first.
         summary: the verdict in words, one sentence without markup.
         rounds: how many rounds were measured.
-        base_source: "git" where the base was measured for the verdict, "file" where a stored
-            result was read.
+        base_source: "git" where the base was measured for the verdict; "file", "directory" or
+            "artifact" where a stored result was read; "none" on a first run.
+        skipped: stored results that were found and not used.
     """
 
     decision: Decision
@@ -176,6 +194,7 @@ class Verdict:
     duration_s: float = 0.0
     rounds: int = 0
     base_source: str = "git"
+    skipped: tuple[Skipped, ...] = ()
 
     @property
     def counts(self) -> Mapping[Outcome, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from benchgate.model.verdict import Decision, Outcome, Row
+from benchgate.model.verdict import NO_BASELINE, Decision, Outcome, Row
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import ORDER, by_benchmark, is_tail, tails_left_open, worst_first
@@ -57,6 +57,8 @@ def _compared(verdict: Verdict, groups: _Groups) -> list[str]:
     """Say so where too little was compared for a verdict."""
     compared = sum(len(rows) for outcome, rows in groups.items() if outcome in _COMPARED)
     required = verdict.settings.min_compared
+    if not compared and verdict.base_source == NO_BASELINE:
+        return ["first run, there is nothing to compare with yet"]
     if not compared:
         return ["nothing could be compared"]
     if required is None or compared >= required:

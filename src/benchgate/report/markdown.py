@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from benchgate.model.verdict import Decision
 from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
-from benchgate.report.escape import code_block, code_cell, html_code, html_text, plain_line, prose
+from benchgate.report.escape import (
+    code_block,
+    code_cell,
+    code_span,
+    html_code,
+    html_text,
+    plain_line,
+    prose,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -113,6 +121,9 @@ def folded_parts(verdict: VerdictView) -> Iterator[Part]:
         if row.detail:
             render = partial(_detail, row.detail, verdict.interval_title)
             yield Part(Content.DETAIL, "", 1, render)
+    if verdict.skipped:
+        render = partial(_skipped, verdict)
+        yield Part(Content.GROUP, verdict.skipped_title, len(verdict.skipped), render)
 
 
 def last_line(verdict: VerdictView) -> str:
@@ -127,6 +138,11 @@ def _output(row: RowView) -> str:
 def _group(group: Group, interval_title: str) -> str:
     body = "\n".join(result_lines(group.rows, interval_title))
     return _folded(html_text(group.title), body)
+
+
+def _skipped(verdict: VerdictView) -> str:
+    lines = (f"- {code_span(what)}: {prose(reason)}" for what, reason in verdict.skipped)
+    return _folded(html_text(verdict.skipped_title), "\n".join(lines))
 
 
 def _result(row: RowView) -> tuple[str, ...]:

@@ -53,12 +53,15 @@ def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = Fa
         console.print()
         print_columns(console, _columns(verdict), _lines(rows, set(verdict.attention)))
     folded = [group.title for group in verdict.folded if group not in shown]
+    if verdict.skipped and not verbose:
+        folded.append(verdict.skipped_title)
     if folded:
         console.print()
         print_text(console, f"not shown: {', '.join(folded)} (-v shows them)")
     _print_errors(console, verdict.attention)
     if verbose:
         _print_evidence(console, rows)
+        _print_skipped(console, verdict)
     for row in verdict.rows:
         if row.detail:
             console.print()
@@ -161,3 +164,11 @@ def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:
     ]
     console.print()
     print_columns(console, columns, lines)
+
+
+def _print_skipped(console: Console, verdict: VerdictView) -> None:
+    if verdict.skipped:
+        console.print()
+        print_text(console, Text(f"{verdict.skipped_title}:", "bold"))
+        for what, reason in verdict.skipped:
+            print_text(console, f"{what}: {reason}", indent=4)

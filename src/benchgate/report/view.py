@@ -75,6 +75,7 @@ class VerdictView:
         headline: one sentence that begins with the decision's word.
         interval_title: "95 % interval".
         attention: worst first.
+        skipped: stored results that were not used, each with the reason.
         last_line: what was compared, where, how long, the false-alarm rate asked for.
     """
 
@@ -85,11 +86,17 @@ class VerdictView:
     folded: tuple[Group, ...]
     warnings: tuple[str, ...]
     last_line: str
+    skipped: tuple[tuple[str, str], ...] = ()
 
     @property
     def rows(self) -> tuple[RowView, ...]:
         """Every row, those that need attention first."""
         return (*self.attention, *(row for group in self.folded for row in group.rows))
+
+    @property
+    def skipped_title(self) -> str:
+        """How many stored results were not used."""
+        return f"{counted(len(self.skipped), 'stored result')} left out"
 
 
 def view_verdict(verdict: Verdict) -> VerdictView:
@@ -104,6 +111,9 @@ def view_verdict(verdict: Verdict) -> VerdictView:
         folded=_folded([row for row in rows if row not in attention]),
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
         last_line=_last_line(verdict),
+        skipped=tuple(
+            (plain_line(x.what) or "(no name)", plain_line(x.reason)) for x in verdict.skipped
+        ),
     )
 
 
