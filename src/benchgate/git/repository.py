@@ -88,13 +88,22 @@ class Git:
 
     root: Path
 
-    def run(self, *arguments: str) -> str:
+    def run(
+        self,
+        *arguments: str,
+        variables: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> str:
         """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names.
+
+        Args:
+            variables: set for it beside those of this process.
 
         Raises:
             UsageError: git fails; what it says is in the details.
+            TimeoutExpired: it was ended after `timeout_s`.
         """
-        done = _git(self.root, *arguments)
+        done = _git(self.root, *arguments, variables=variables, timeout_s=timeout_s)
         if done.exit_code != 0:
             raise self._failure(arguments, done)
         return done.output
@@ -171,11 +180,16 @@ class _Done:
     error: str
 
 
-def _git(folder: Path, *arguments: str) -> _Done:
+def _git(
+    folder: Path,
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+) -> _Done:
     try:
         process = subprocess.Popen(
             ["git", "-C", str(folder), *_OPTIONS, *arguments],  # noqa: S607 - the user's own git
-            env=clean_environ(os.environ) | _SETTINGS,
+            env=clean_environ(os.environ) | _SETTINGS | dict(variables or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -184,7 +198,7 @@ def _git(folder: Path, *arguments: str) -> _Done:
         raise UsageError("git was not found", hint="Install git 2.30 or newer.") from None
     with process:
         try:
-            output, error = process.communicate()
+            output, error = process.communicate(timeout=timeout_s)
         except BaseException:
             process.terminate()  # asked politely, git removes what it has half made
             raise
