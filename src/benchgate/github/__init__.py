@@ -1,0 +1,1 @@
+"""What GitHub says of a job, and what is said to GitHub."""

@@ -1,0 +1,167 @@
+"""What GitHub Actions tells a job of itself: its variables, and the event that started it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from benchgate.errors import UsageError
+from benchgate.github.events import Repository
+from benchgate.github.payloads import PAYLOADS
+from benchgate.github.variables import Variables
+from benchgate.model.codec_document import first_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.github.events import Event
+    from benchgate.github.payloads import Payload
+
+MAX_EVENT_CHARACTERS: Final = 32 << 20
+"""GitHub sends no payload of more than 25 MB."""
+
+_WRITTEN_BY_GITHUB = (
+    "GitHub writes this file when the job starts: no step may change it. "
+    "A local runner needs a whole payload of the event."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One job.
+
+    Attributes:
+        event: what started it.
+        event_name: the same in GitHub's word, e.g. "pull_request".
+        repository: where the workflow runs.
+        default_branch: of that repository, e.g. "main".
+        sha: the commit that GitHub runs the workflow for; another one may be checked out.
+        ref: its branch, tag or merge ref in full.
+        run_id: a re-run keeps it.
+        run_attempt: from 1.
+        workflow: name of the workflow, or the path of its file.
+        job: id of the job in it; the jobs of a matrix share one.
+        actor: who started the run, also of a re-run by somebody else.
+        api_url, server_url: without a slash at the end; a GitHub Enterprise Server has its own.
+        runner_os: "Linux", "macOS" or "Windows".
+    """
+
+    event: Event
+    event_name: str
+    repository: Repository
+    default_branch: str
+    sha: str
+    ref: str
+    run_id: int
+    run_attempt: int
+    workflow: str
+    job: str
+    actor: str
+    api_url: str
+    server_url: str
+    runner_os: str
+
+
+def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -> Context:
+    """What there is to know of the job that this process is part of.
+
+    Args:
+        environ: variables of this process.
+        read_text: what a file holds; it may raise OSError or UnicodeDecodeError.
+
+    Raises:
+        UsageError: this is no job of GitHub Actions, its event is not one that benchgate knows,
+            or the event's file is damaged; says which variable, or which key of the file.
+    """
+    variables = _variables(environ)
+    payload = _payload(variables, read_text)
+    return Context(
+        event=payload.event(),
+        event_name=variables.event_name,
+        repository=_repository(variables, payload),
+        default_branch=payload.repository.default_branch,
+        sha=variables.sha,
+        ref=variables.ref,
+        run_id=variables.run_id,
+        run_attempt=variables.run_attempt,
+        workflow=variables.workflow,
+        job=variables.job,
+        actor=variables.actor,
+        api_url=variables.api_url,
+        server_url=variables.server_url,
+        runner_os=variables.runner_os,
+    )
+
+
+def _variables(environ: Mapping[str, str]) -> Variables:
+    try:
+        return Variables.model_validate({name: text for name, text in environ.items() if text})
+    except ValidationError as error:
+        missing = [str(fault["loc"][0]) for fault in error.errors() if fault["type"] == "missing"]
+        if not missing:
+            raise UsageError(
+                f"the environment: {first_fault(error)}",
+                hint="GitHub sets these variables itself: no step or workflow may change them.",
+            ) from None
+        are = "is" if len(missing) == 1 else "are"
+        raise UsageError(
+            f"{', '.join(missing)} {are} not set: this is no job of GitHub Actions",
+            hint="Elsewhere use `benchgate check`. In a job, a container that a step starts gets "
+            "these variables only where the step hands them over.",
+        ) from None
+
+
+def _payload(variables: Variables, read_text: Callable[[Path], str]) -> Payload:
+    model = _model(variables.event_name)
+    name = variables.event_path
+    try:
+        text = read_text(Path(name))
+    except OSError as error:
+        raise _damaged(name, f"cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise _damaged(name, f"not UTF-8 at byte {error.start}") from None
+    if len(text) > MAX_EVENT_CHARACTERS:
+        raise _damaged(name, f"holds more than {MAX_EVENT_CHARACTERS} characters, the limit")
+    try:
+        document = from_json(text)
+    except ValueError as error:
+        raise _damaged(name, f"not valid JSON: {error}") from None
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise _damaged(name, first_fault(error)) from None
+
+
+def _model(event_name: str) -> type[Payload]:
+    if event_name == "pull_request_target":
+        raise UsageError(
+            "benchgate does not run on pull_request_target: it would run the pull request's code "
+            "with a token that may write to the repository, and with its secrets",
+            hint="Trigger the workflow by pull_request. On pull requests from forks a second "
+            "workflow comments; `benchgate init` writes both.",
+        )
+    if event_name not in PAYLOADS:
+        raise UsageError(
+            f"the event {event_name!a} gives benchgate nothing to compare",
+            hint=f"Trigger the workflow by one of {', '.join(PAYLOADS)}.",
+        )
+    return PAYLOADS[event_name]
+
+
+def _repository(variables: Variables, payload: Payload) -> Repository:
+    """The payload's repository, under its name of today: one that is re-run may hold an old one."""
+    id_ = payload.repository.id
+    if variables.repository_id not in {None, id_}:
+        raise _damaged(
+            variables.event_path,
+            f"repository.id: {id_} is not GITHUB_REPOSITORY_ID, {variables.repository_id}",
+        )
+    return Repository(id_, variables.repository)
+
+
+def _damaged(name: str, what: str) -> UsageError:
+    return UsageError(f"{name}: {what}", hint=_WRITTEN_BY_GITHUB)

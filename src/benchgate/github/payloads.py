@@ -1,0 +1,196 @@
+"""Payloads of events as GitHub writes them, and the checks of what is taken from them.
+
+A branch of a fork may have any name that git allows, and a payload under a local runner is
+whatever somebody wrote; what passes here is safe as an argument and as a part of an address.
+"""
+
+import re
+from abc import abstractmethod
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from benchgate.github.events import (
+    Event,
+    MergeGroup,
+    PullRequest,
+    Push,
+    Repository,
+    Schedule,
+    WorkflowDispatch,
+    WorkflowRun,
+)
+from benchgate.model.codec_types import misplaced
+
+_BRANCH_PREFIX = "refs/heads/"
+_LONGEST = 1024
+_SHOWN_CHARACTERS = 60
+_OBJECT_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_NOT_IN_A_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/]|[/.]\Z|\.lock\Z|\A\Z")
+_FULL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9._-]+")
+_WORD = re.compile(r"[a-z_]+")
+
+
+def _shown(value: str) -> str:
+    return ascii(value[:_SHOWN_CHARACTERS])
+
+
+def _sha(value: str) -> str:
+    if not _OBJECT_HASH.fullmatch(value):
+        raise misplaced(f"{_shown(value)} is not the hash of a commit")
+    return value
+
+
+def _ref(value: str) -> str:
+    if len(value) > _LONGEST or _NOT_IN_A_REF.search(value):
+        raise misplaced(f"{_shown(value)} is not the name of a branch or tag")
+    return value
+
+
+def _full_name(value: str) -> str:
+    if len(value) > _LONGEST or not _FULL_NAME.fullmatch(value):
+        raise misplaced(f"{_shown(value)} is not the name of a repository, owner/name")
+    return value
+
+
+def _word(value: str) -> str:
+    if len(value) > _LONGEST or not _WORD.fullmatch(value):
+        raise misplaced(f"{_shown(value)} is not one of GitHub's words")
+    return value
+
+
+Id: TypeAlias = Annotated[int, Field(ge=1, lt=2**63)]
+Sha: TypeAlias = Annotated[str, AfterValidator(_sha)]
+Ref: TypeAlias = Annotated[str, AfterValidator(_ref)]
+FullName: TypeAlias = Annotated[str, AfterValidator(_full_name)]
+Word: TypeAlias = Annotated[str, AfterValidator(_word)]
+
+
+class Outside(BaseModel):
+    """What others write: keys that are not used here are ignored, no type is guessed at."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+
+class _Repository(Outside):
+    id: Id
+    full_name: FullName
+
+    def repository(self) -> Repository:
+        return Repository(self.id, self.full_name)
+
+
+class _OwnRepository(_Repository):
+    default_branch: Ref
+
+
+class Payload(Outside):
+    """What every payload has."""
+
+    repository: _OwnRepository
+
+    @abstractmethod
+    def event(self) -> Event:
+        """What is used of it."""
+
+
+class _Head(Outside):
+    sha: Sha
+    repo: _Repository | None
+
+
+class _Base(Outside):
+    sha: Sha
+    ref: Ref
+
+
+class _PullRequest(Outside):
+    number: Id
+    state: Literal["open", "closed"]
+    head: _Head
+    base: _Base
+
+
+class _PullRequestPayload(Payload):
+    pull_request: _PullRequest
+
+    def event(self) -> PullRequest:
+        pull = self.pull_request
+        return PullRequest(
+            number=pull.number,
+            is_open=pull.state == "open",
+            head_sha=pull.head.sha,
+            head_repository=pull.head.repo.repository() if pull.head.repo else None,
+            base_sha=pull.base.sha,
+            base_ref=pull.base.ref,
+        )
+
+
+class _PushPayload(Payload):
+    ref: Ref
+    before: Sha
+    forced: bool
+    deleted: bool
+
+    def event(self) -> Push:
+        return Push(self.ref, self.before, forced=self.forced, deleted=self.deleted)
+
+
+class _MergeGroup(Outside):
+    base_ref: Ref
+
+
+class _MergeGroupPayload(Payload):
+    merge_group: _MergeGroup
+
+    def event(self) -> MergeGroup:
+        return MergeGroup(self.merge_group.base_ref.removeprefix(_BRANCH_PREFIX))
+
+
+class _WorkflowRun(Outside):
+    id: Id
+    run_attempt: Id
+    event: Word
+    conclusion: Word | None
+    head_sha: Sha
+    head_branch: Ref | None
+    head_repository: _Repository | None
+
+
+class _WorkflowRunPayload(Payload):
+    action: Word
+    workflow_run: _WorkflowRun
+
+    def event(self) -> WorkflowRun:
+        run = self.workflow_run
+        return WorkflowRun(
+            id=run.id,
+            attempt=run.run_attempt,
+            event=run.event,
+            is_completed=self.action == "completed",
+            conclusion=run.conclusion,
+            head_sha=run.head_sha,
+            head_branch=run.head_branch,
+            head_repository=run.head_repository.repository() if run.head_repository else None,
+        )
+
+
+class _SchedulePayload(Payload):
+    def event(self) -> Schedule:
+        return Schedule()
+
+
+class _WorkflowDispatchPayload(Payload):
+    def event(self) -> WorkflowDispatch:
+        return WorkflowDispatch()
+
+
+PAYLOADS: dict[str, type[Payload]] = {
+    "pull_request": _PullRequestPayload,
+    "push": _PushPayload,
+    "merge_group": _MergeGroupPayload,
+    "schedule": _SchedulePayload,
+    "workflow_dispatch": _WorkflowDispatchPayload,
+    "workflow_run": _WorkflowRunPayload,
+}
+"""The payload of each event that is known, by the event's name."""

@@ -1,0 +1,244 @@
+"""What is to be done on an event: the base, what the result is kept as, and who comments.
+
+Each of the three is a table, read from the top; the first row that fits holds. Every row gives its
+reason in words, for `-v` and for the result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from benchgate.github.artifact_names import ArtifactKind
+from benchgate.github.events import (
+    MergeGroup,
+    PullRequest,
+    Push,
+    Schedule,
+    WorkflowDispatch,
+    WorkflowRun,
+)
+
+if TYPE_CHECKING:
+    from benchgate.github.context import Context
+
+_DEPENDABOT = "dependabot[bot]"
+_SHORT = 12
+
+
+class BaseRule(StrEnum):
+    """How the base commit is found."""
+
+    FIRST_PARENT = "first parent of the merge commit"
+    MERGE_BASE = "merge base"
+    BEFORE = "the commit before the push"
+    NONE = "none"
+
+
+class Commenting(StrEnum):
+    """Whether this job writes a comment on a pull request."""
+
+    NOW = "now"
+    IF_ALLOWED = "if its token may"
+    LATER = "later, by `benchgate publish`"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is checked out.
+
+    Attributes:
+        sha: the commit.
+        parents: as it names them, whether the checkout has them or not.
+    """
+
+    sha: str
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What the head is compared with.
+
+    Attributes:
+        sha: the commit, where it is known without asking; it may have to be fetched.
+        merge_base_with: else the commit or branch whose merge base with the head is the base.
+            When that is the head itself, nothing was changed.
+        why: the reason, as the result and the comment show it.
+    """
+
+    rule: BaseRule
+    why: str
+    sha: str | None = None
+    merge_base_with: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What a complete measurement is kept as; None where there is nothing to measure."""
+
+    kind: ArtifactKind | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """Who comments.
+
+    Attributes:
+        pull_request: its number, where the event tells it; never that of an artefact.
+    """
+
+    when: Commenting
+    why: str
+    pull_request: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done on an event."""
+
+    base: Base
+    keeping: Keeping
+    comment: Comment
+
+    def words(self) -> tuple[str, ...]:
+        """A line for each decision, with its reason."""
+        kept = self.keeping.kind or "nothing"
+        return (
+            f"base: {self.base.why}",
+            f"kept as {kept}: {self.keeping.why}",
+            f"comment {self.comment.when}: {self.comment.why}",
+        )
+
+
+def plan_for(context: Context, head: Head) -> Plan:
+    """The plan of a job.
+
+    Args:
+        context: of the job.
+        head: what the workflow checked out, which no event tells.
+    """
+    return Plan(_base(context, head), _keeping(context, head), _comment(context))
+
+
+def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
+    main = context.default_branch
+    match context.event:
+        case WorkflowRun():
+            return _none("this run only publishes what another one measured")
+        case PullRequest(is_open=False):
+            return _none("the pull request is closed; the push that merges it is measured")
+        case Push(deleted=True):
+            return _none("the branch or tag was deleted")
+        case PullRequest() as pull:
+            return _base_of_pull_request(pull, head)
+        case MergeGroup(base_ref=target):
+            why = f"merge base with {target}: the whole group, with the entries ahead in the queue"
+            return Base(BaseRule.MERGE_BASE, why, merge_base_with=target)
+        case _ if head.sha != context.sha:
+            why = (
+                f"merge base with {main}: {head.sha[:_SHORT]} is checked out, "
+                f"not {context.sha[:_SHORT]}, the commit of the event"
+            )
+            return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
+        case Push() as push:
+            return _base_of_push(push, context)
+        case Schedule() | WorkflowDispatch() if _is_default(context):
+            return _none(f"this is {main} itself, and no change to it")
+        case Schedule() | WorkflowDispatch():
+            return Base(BaseRule.MERGE_BASE, f"merge base with {main}", merge_base_with=main)
+
+
+def _base_of_pull_request(pull: PullRequest, head: Head) -> Base:
+    target = pull.base_ref
+    # A head that is a merge itself must not be taken for the merge commit that GitHub made.
+    if head.sha == pull.head_sha:
+        why = f"merge base with {target}: the head is checked out, not the merge commit"
+        return Base(BaseRule.MERGE_BASE, why, merge_base_with=pull.base_sha)
+    if head.parents[1:] == (pull.head_sha,):
+        why = f"first parent of the merge commit: {target} as the pull request is merged into it"
+        return Base(BaseRule.FIRST_PARENT, why, sha=head.parents[0])
+    why = (
+        f"merge base with {target}: {head.sha[:_SHORT]} is checked out, which is neither "
+        "the pull request's head nor its merge commit"
+    )
+    return Base(BaseRule.MERGE_BASE, why, merge_base_with=pull.base_sha)
+
+
+def _base_of_push(push: Push, context: Context) -> Base:
+    main = context.default_branch
+    if push.ref.startswith("refs/tags/"):
+        return _none("a tag names a commit, and changes none")
+    if push.is_new and _is_default(context):
+        return _none(f"the first push of {main}, `before` is all zeros")
+    if push.is_new:
+        why = f"merge base with {main}: a new branch, `before` is all zeros"
+        return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
+    if push.forced and _is_default(context):
+        why = f"merge base with what {main} was before: it was force-pushed"
+        return Base(BaseRule.MERGE_BASE, why, merge_base_with=push.before)
+    if push.forced:
+        why = f"merge base with {main}: the branch was force-pushed, `before` is no part of it"
+        return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
+    return Base(BaseRule.BEFORE, "the commit before the push", sha=push.before)
+
+
+def _keeping(context: Context, head: Head) -> Keeping:  # noqa: PLR0911 - one row each
+    main = context.default_branch
+    match context.event:
+        case WorkflowRun():
+            return Keeping(None, "what another run measured never becomes a baseline here")
+        case PullRequest(is_open=False) | Push(deleted=True):
+            return Keeping(None, "there is nothing left to measure")
+        case PullRequest():
+            return Keeping(ArtifactKind.RESULT, "a pull request is no part of the default branch")
+        case MergeGroup():
+            return Keeping(ArtifactKind.RESULT, "the group is not merged yet, and may never be")
+        case _ if not _is_default(context):
+            return Keeping(ArtifactKind.RESULT, f"{context.ref} is not the default branch, {main}")
+        case _ if head.sha != context.sha:
+            why = "what is checked out is not the commit that GitHub knows the run by"
+            return Keeping(ArtifactKind.RESULT, why)
+        case _:
+            return Keeping(ArtifactKind.BASELINE, f"later changes are compared with {main}")
+
+
+def _comment(context: Context) -> Comment:  # noqa: PLR0911 - one row each
+    match context.event:
+        case PullRequest(is_open=False):
+            return Comment(Commenting.NEVER, "the pull request is closed")
+        case PullRequest(number=number) as pull if _is_fork(pull, context):
+            why = "the pull request is from a fork, whose token is read-only"
+            return Comment(Commenting.LATER, why, number)
+        case PullRequest(number=number) if context.actor == _DEPENDABOT:
+            why = (
+                "Dependabot's token is read-only unless the workflow's `permissions` say otherwise"
+            )
+            return Comment(Commenting.IF_ALLOWED, why, number)
+        case PullRequest(number=number):
+            return Comment(Commenting.NOW, "the pull request is from this repository", number)
+        case WorkflowRun(event="pull_request", is_completed=True):
+            why = "on the open pull request whose head the run measured"
+            return Comment(Commenting.NOW, why)
+        case WorkflowRun(event="pull_request"):
+            return Comment(Commenting.NEVER, "the run has not ended")
+        case WorkflowRun(event=event):
+            return Comment(Commenting.NEVER, f"the run was of {event}, not of a pull request")
+        case _:
+            return Comment(Commenting.NEVER, f"{context.event_name} is about no pull request")
+
+
+def _none(why: str) -> Base:
+    return Base(BaseRule.NONE, why)
+
+
+def _is_default(context: Context) -> bool:
+    return context.ref == f"refs/heads/{context.default_branch}"
+
+
+def _is_fork(pull: PullRequest, context: Context) -> bool:
+    """Whether the head is of another repository, or of one that is gone; names may have changed."""
+    return pull.head_repository is None or pull.head_repository.id != context.repository.id

@@ -1,0 +1,343 @@
+"""The plan of every event; the table of docs/github-events.md is made of the same cases.
+
+python tests/github/test_plan.py brings that page up to date.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchgate.github.artifact_names import ArtifactKind
+from benchgate.github.context import Context
+from benchgate.github.events import (
+    Event,
+    MergeGroup,
+    PullRequest,
+    Push,
+    Repository,
+    Schedule,
+    WorkflowDispatch,
+    WorkflowRun,
+)
+from benchgate.github.plan import BaseRule, Commenting, Head, Plan, plan_for
+
+PAGE = Path(__file__).parents[2] / "docs" / "github-events.md"
+BLOCK = re.compile(r"(?<=<!-- events -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+EVENT, HEAD, BASE, BEFORE, OTHER = (digit * 40 for digit in "12345")
+ZEROS = "0" * 40
+OWN = Repository(1, "octo-org/hello")
+FORK = Repository(2, "octocat/hello")
+MAIN, TOPIC, TAG = "refs/heads/main", "refs/heads/topic", "refs/tags/v1"
+
+PULL = PullRequest(
+    number=42, is_open=True, head_sha=HEAD, head_repository=OWN, base_sha=BASE, base_ref="main"
+)
+PUSH = Push(MAIN, BEFORE, forced=False, deleted=False)
+TOPIC_PUSH = replace(PUSH, ref=TOPIC)
+RUN = WorkflowRun(
+    id=7,
+    attempt=1,
+    event="pull_request",
+    is_completed=True,
+    conclusion="success",
+    head_sha=HEAD,
+    head_branch="topic",
+    head_repository=FORK,
+)
+MERGE = Head(EVENT, (BASE, HEAD))
+AT_EVENT = Head(EVENT, (OTHER,))
+ELSEWHERE = Head(OTHER, (EVENT,))
+
+
+def context_of(event: Event, ref: str = MAIN, actor: str = "octocat") -> Context:
+    names: dict[type, str] = {
+        PullRequest: "pull_request",
+        Push: "push",
+        MergeGroup: "merge_group",
+        WorkflowRun: "workflow_run",
+        Schedule: "schedule",
+        WorkflowDispatch: "workflow_dispatch",
+    }
+    return Context(
+        event=event,
+        event_name=names[type(event)],
+        repository=OWN,
+        default_branch="main",
+        sha=EVENT,
+        ref=ref,
+        run_id=7,
+        run_attempt=1,
+        workflow="benchgate",
+        job="benchgate",
+        actor=actor,
+        api_url="https://api.github.com",
+        server_url="https://github.com",
+        runner_os="Linux",
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A situation in words, and what has to be done in it; `base` is a commit or a branch."""
+
+    words: str
+    event: Event
+    rule: BaseRule
+    base: str | None
+    kind: ArtifactKind | None = ArtifactKind.RESULT
+    comment: Commenting = Commenting.NEVER
+    ref: str = MAIN
+    head: Head = AT_EVENT
+    actor: str = "octocat"
+
+    @property
+    def context(self) -> Context:
+        return context_of(self.event, self.ref, self.actor)
+
+    @property
+    def plan(self) -> Plan:
+        return plan_for(self.context, self.head)
+
+
+PULL_REF = "refs/pull/42/merge"
+FIRST_PARENT, MERGE_BASE, BEFORE_PUSH, NONE = BaseRule
+BASELINE = ArtifactKind.BASELINE
+NOW, IF_ALLOWED, LATER, NEVER = Commenting
+CASES = [
+    Case("`pull_request`", PULL, FIRST_PARENT, BASE, ref=PULL_REF, head=MERGE, comment=NOW),
+    Case(
+        "`pull_request`, `head.sha` checked out",
+        PULL,
+        MERGE_BASE,
+        BASE,
+        ref=PULL_REF,
+        head=Head(HEAD, (OTHER,)),
+        comment=NOW,
+    ),
+    Case(
+        "`pull_request`, another commit checked out",
+        PULL,
+        MERGE_BASE,
+        BASE,
+        ref=PULL_REF,
+        head=ELSEWHERE,
+        comment=NOW,
+    ),
+    Case(
+        "`pull_request` from a fork",
+        replace(PULL, head_repository=FORK),
+        FIRST_PARENT,
+        BASE,
+        ref=PULL_REF,
+        head=MERGE,
+        comment=LATER,
+    ),
+    Case(
+        "`pull_request` from a fork that was deleted",
+        replace(PULL, head_repository=None),
+        FIRST_PARENT,
+        BASE,
+        ref=PULL_REF,
+        head=MERGE,
+        comment=LATER,
+    ),
+    Case(
+        "`pull_request` of Dependabot",
+        PULL,
+        FIRST_PARENT,
+        BASE,
+        ref=PULL_REF,
+        head=MERGE,
+        actor="dependabot[bot]",
+        comment=IF_ALLOWED,
+    ),
+    Case("`pull_request`, closed", replace(PULL, is_open=False), NONE, None, None, ref=PULL_REF),
+    Case("`merge_group`", MergeGroup("main"), MERGE_BASE, "main", ref="refs/heads/gh-readonly-q"),
+    Case("`push` to the default branch", PUSH, BEFORE_PUSH, BEFORE, BASELINE),
+    Case(
+        "`push` to the default branch, forced",
+        replace(PUSH, forced=True),
+        MERGE_BASE,
+        BEFORE,
+        BASELINE,
+    ),
+    Case("`push` that makes the default branch", replace(PUSH, before=ZEROS), NONE, None, BASELINE),
+    Case(
+        "`push` to the default branch, another commit checked out",
+        PUSH,
+        MERGE_BASE,
+        "main",
+        head=ELSEWHERE,
+    ),
+    Case("`push` to another branch", TOPIC_PUSH, BEFORE_PUSH, BEFORE, ref=TOPIC),
+    Case(
+        "`push` to another branch, forced",
+        replace(TOPIC_PUSH, forced=True),
+        MERGE_BASE,
+        "main",
+        ref=TOPIC,
+    ),
+    Case(
+        "`push` of a new branch", replace(TOPIC_PUSH, before=ZEROS), MERGE_BASE, "main", ref=TOPIC
+    ),
+    Case("`push` of a tag", replace(PUSH, ref=TAG, before=ZEROS), NONE, None, ref=TAG),
+    Case("`push` that deletes", replace(TOPIC_PUSH, deleted=True), NONE, None, None),
+    Case("`schedule`", Schedule(), NONE, None, BASELINE),
+    Case("`workflow_dispatch` on the default branch", WorkflowDispatch(), NONE, None, BASELINE),
+    Case(
+        "`workflow_dispatch` on another branch or a tag",
+        WorkflowDispatch(),
+        MERGE_BASE,
+        "main",
+        ref=TOPIC,
+    ),
+    Case("`workflow_run` of a `pull_request`", RUN, NONE, None, None, NOW),
+    Case(
+        "`workflow_run` of a `pull_request` that goes on",
+        replace(RUN, is_completed=False),
+        NONE,
+        None,
+        None,
+    ),
+    Case("`workflow_run` of another event", replace(RUN, event="push"), NONE, None, None),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.words)
+def test_every_event_has_its_plan(case: Case) -> None:
+    plan = case.plan
+    assert plan.base.rule == case.rule
+    assert (plan.base.sha or plan.base.merge_base_with) == case.base
+    assert (plan.base.merge_base_with is not None) == (case.rule == MERGE_BASE)
+    assert plan.keeping.kind == case.kind
+    assert plan.comment.when == case.comment
+    is_open_pull = isinstance(case.event, PullRequest) and case.event.is_open
+    assert plan.comment.pull_request == (42 if is_open_pull else None)
+
+
+def test_the_words() -> None:
+    assert CASES[0].plan.words() == (
+        "base: first parent of the merge commit: main as the pull request is merged into it",
+        "kept as result: a pull request is no part of the default branch",
+        "comment now: the pull request is from this repository",
+    )
+    assert CASES[-1].plan.words() == (
+        "base: this run only publishes what another one measured",
+        "kept as nothing: what another run measured never becomes a baseline here",
+        "comment never: the run was of push, not of a pull request",
+    )
+
+
+def test_what_is_surprising_is_said() -> None:
+    words = {case.words: case.plan.base.why for case in CASES}
+    assert "`before` is all zeros" in words["`push` of a new branch"]
+    assert "the head is checked out" in words["`pull_request`, `head.sha` checked out"]
+    assert "555555555555 is checked out" in words["`pull_request`, another commit checked out"]
+    assert "entries ahead" in words["`merge_group`"]
+
+
+@pytest.mark.parametrize(
+    ("parents", "rule"),
+    [
+        ((BASE, HEAD), FIRST_PARENT),
+        ((OTHER, HEAD), FIRST_PARENT),  # main moved on after the event
+        ((HEAD, BASE), MERGE_BASE),  # main merged into the head, by a step
+        ((BASE, OTHER), MERGE_BASE),  # a merge of something else
+        ((BASE, HEAD, OTHER), MERGE_BASE),
+        ((HEAD,), MERGE_BASE),
+        ((), MERGE_BASE),
+    ],
+)
+def test_the_merge_commit_is_known_by_its_second_parent(
+    parents: tuple[str, ...], rule: BaseRule
+) -> None:
+    base = plan_for(context_of(PULL, PULL_REF), Head(EVENT, parents)).base
+    assert (base.rule, base.sha) == (rule, parents[0] if rule == FIRST_PARENT else None)
+
+
+def test_a_head_that_is_itself_a_merge_is_not_taken_for_the_merge_commit() -> None:
+    base = plan_for(context_of(PULL, PULL_REF), Head(HEAD, (OTHER, BASE))).base
+    assert (base.rule, base.merge_base_with) == (MERGE_BASE, BASE)
+
+
+def test_a_fork_is_known_by_its_id_and_not_by_its_name() -> None:
+    renamed = replace(PULL, head_repository=Repository(OWN.id, "octo-org/old-name"))
+    assert plan_for(context_of(renamed), MERGE).comment.when == NOW
+    disguised = replace(PULL, head_repository=Repository(FORK.id, OWN.full_name))
+    assert plan_for(context_of(disguised), MERGE).comment.when == LATER
+
+
+def test_a_branch_that_another_branch_is_named_after_is_not_the_default_one() -> None:
+    for ref in ("refs/heads/topic/main", "refs/tags/main", "refs/heads/main2", "main"):
+        plan = plan_for(context_of(WorkflowDispatch(), ref), AT_EVENT)
+        assert plan.keeping.kind == ArtifactKind.RESULT
+
+
+SHAS = st.sampled_from([EVENT, HEAD, BASE, BEFORE, OTHER, ZEROS])
+REFS = st.sampled_from([MAIN, TOPIC, TAG, PULL_REF])
+REPOSITORIES = st.sampled_from([OWN, FORK])
+PULLS = st.builds(
+    PullRequest,
+    number=st.integers(1, 99),
+    is_open=st.booleans(),
+    head_sha=SHAS,
+    head_repository=st.none() | REPOSITORIES,
+    base_sha=SHAS,
+    base_ref=st.sampled_from(["main", "release"]),
+)
+RUNS = st.builds(
+    WorkflowRun,
+    id=st.integers(1),
+    attempt=st.integers(1),
+    event=st.sampled_from(["pull_request", "push", "schedule", "merge_group"]),
+    is_completed=st.booleans(),
+    conclusion=st.none() | st.just("success"),
+    head_sha=SHAS,
+    head_branch=st.none() | st.just("main"),
+    head_repository=st.none() | REPOSITORIES,
+)
+PUSHES = st.builds(Push, ref=REFS, before=SHAS, forced=st.booleans(), deleted=st.booleans())
+EVENTS = PULLS | RUNS | PUSHES | st.sampled_from([MergeGroup("main"), Schedule()])
+HEADS = st.builds(Head, sha=SHAS, parents=st.lists(SHAS, max_size=3).map(tuple))
+
+
+@given(EVENTS | st.just(WorkflowDispatch()), REFS, HEADS)
+def test_what_holds_for_every_plan(event: Event, ref: str, head: Head) -> None:
+    context = context_of(event, ref)
+    plan = plan_for(context, head)
+    assert all(line.isprintable() for line in plan.words())
+    if plan.keeping.kind == BASELINE:
+        assert isinstance(event, Push | Schedule | WorkflowDispatch)
+        assert (context.ref, context.sha) == (MAIN, head.sha)
+    if plan.comment.when == NOW and isinstance(event, PullRequest):
+        assert event.head_repository == OWN
+    known, asked = plan.base.sha, plan.base.merge_base_with
+    assert (known is None) + (asked is None) == (2 if plan.base.rule == NONE else 1)
+
+
+def documented(text: str) -> str:
+    """The page with its table written anew."""
+    lines = ["| event | compared with | kept as | comment |", "|---|---|---|---|"]
+    for case in CASES:
+        base, kept, comment = case.plan.base, case.plan.keeping.kind, case.plan.comment.when
+        why = re.sub(r"\b(\d)\1{11}\b", r"`\g<0>`", base.why)
+        compared = f"nothing: {why}" if base.rule == NONE else why
+        lines.append(f"| {case.words} | {compared} | {kept or 'nothing'} | {comment} |")
+    return BLOCK.sub("\n".join(lines).replace("\\", r"\\") + "\n", text)
+
+
+def test_the_page_is_up_to_date() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert text.count("<!-- events -->") == 1
+    assert documented(text) == text, "run: python tests/github/test_plan.py"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(documented(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
