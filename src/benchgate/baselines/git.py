@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from benchgate.config.suggest import did_you_mean
@@ -16,13 +15,12 @@ from benchgate.git.branches import (
     upstream,
 )
 from benchgate.git.changes import read_changes
+from benchgate.git.repository import FULL_SHA
 from benchgate.model.result import Source
 
 if TYPE_CHECKING:
     from benchgate.git.branches import DefaultBranch
     from benchgate.git.repository import Git
-
-_FULL_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def choose_base(git: Git, against: str | None = None) -> Source:
@@ -134,7 +132,7 @@ def _fetch_named(git: Git, against: str) -> str:
     """The command that may bring what was named, "" where nothing can."""
     if not remotes(git):
         return ""
-    if _FULL_SHA.fullmatch(against):
+    if FULL_SHA.fullmatch(against):
         return _fetch_commit(git, against)
     return f"git fetch {'--unshallow ' if git.is_shallow() else ''}--tags {_remote(git)}"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import BaselineError, UsageError
 from benchgate.git.branches import remotes
+from benchgate.git.repository import FULL_SHA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,8 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
     Raises:
         BaselineError: it cannot be fetched; git's own words are in the details.
     """
+    if not FULL_SHA.fullmatch(sha):  # it may come from outside, and git take it for an option
+        raise BaselineError(f"the base is {sha!r}, which is no commit named in full")
     if git.rev_parse(sha) is not None:
         return
     remote = next(iter(remotes(git)), None)

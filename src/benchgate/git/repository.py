@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from benchgate.errors import NotARepositoryError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+FULL_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+"""A commit, named in full."""
 
 # A git hook runs with these set; they would lead every git below it into the user's checkout.
 _LOCAL_VARIABLES = frozenset(
