@@ -343,7 +343,7 @@ def test_a_renamed_benchmark_is_compared_with_what_it_was(
     found = judged([bench("old", [1] * 17)], [bench("new", heads(17, 0.1).tolist())], toml)
     (row,) = found.rows
     assert (row.benchmark, row.outcome) == ("new", Outcome.REGRESSED)
-    assert "renamed from old" in row.notes
+    assert row.renamed_from == "old"
 
 
 def test_a_rule_gives_one_benchmark_another_margin(

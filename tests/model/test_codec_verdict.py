@@ -21,15 +21,20 @@ from benchgate.model.verdict import (
     Classical,
     Decision,
     GateSettings,
+    Loosened,
     Outcome,
     Row,
     Skipped,
     Verdict,
+    Waiver,
 )
 
 NAME = "verdict.json"
 VERSION_1 = Path(__file__).with_name("version_1")
 VERSION_2 = Path(__file__).with_name("version_2")
+VERSION_4 = Path(__file__).with_name("version_4")
+# What the rows of an older verdict could not know.
+NO_POLICY: dict[str, Any] = {"waiver": None, "renamed_from": None}
 
 
 def as_is(text: str) -> str:
@@ -113,7 +118,15 @@ rows = st.builds(
     advisory=st.booleans(),
     calibration=st.none()
     | st.builds(Calibration, counts, st.none() | st.floats(0, 1e9), st.none() | st.floats(0, 1e9)),
+    waiver=st.none()
+    | st.builds(
+        Waiver,
+        st.floats(0, 10, exclude_min=True),
+        st.dates().map(lambda day: day.isoformat()),
+        texts,
+    ),
     classical=st.none() | st.builds(Classical, st.none() | probabilities, numbers, texts),
+    renamed_from=optional_texts,
     notes=st.lists(texts, max_size=2).map(tuple),
     error=optional_texts,
     location=optional_texts,
@@ -135,6 +148,7 @@ verdicts = st.builds(
         confidence=probabilities,
         fail_on=st.lists(texts, max_size=2).map(tuple),
         min_compared=st.none() | counts,
+        policy=texts,
     ),
     rows=st.lists(rows, max_size=3).map(tuple),
     warnings=st.lists(texts, max_size=2).map(tuple),
@@ -149,6 +163,9 @@ verdicts = st.builds(
     rounds=counts,
     base_source=texts,
     skipped=st.lists(st.builds(Skipped, texts, texts), max_size=2).map(tuple),
+    policy_changes=st.lists(
+        st.builds(Loosened, texts, texts, texts, texts, texts, st.booleans()), max_size=2
+    ).map(tuple),
 )
 
 
@@ -226,7 +243,7 @@ def test_the_layout_is_the_documented_one() -> None:
 
 
 def test_it_is_indented_for_people() -> None:
-    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 4,\n  "verdict": "fail",')
+    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 5,\n  "verdict": "fail",')
 
 
 @pytest.mark.parametrize(
@@ -270,7 +287,7 @@ def test_nan_never_appears() -> None:
     [
         (
             {"schema": 7},
-            "schema: version 7 was written by a newer benchgate; this one reads up to 4",
+            "schema: version 7 was written by a newer benchgate; this one reads up to 5",
         ),
         ({"verdict": "maybe"}, "verdict: \"maybe\": must be 'pass', 'fail' or 'no verdict'"),
         ({"exit_code": True}, "exit_code: true is not a whole number"),
@@ -323,6 +340,12 @@ def test_an_interval_of_three_is_refused() -> None:
         decode_verdict(json.dumps(whole).encode(), NAME)
 
 
+def brought_up_to_date(older: dict[str, Any]) -> dict[str, Any]:
+    """What versions 4 and 5 added beside the rows."""
+    older["settings"]["policy"] = "head"
+    return {"skipped": []} | older | {"schema": VERDICT_SCHEMA, "policy_changes": []}
+
+
 def test_a_verdict_of_version_1_is_read_without_what_it_could_not_know() -> None:
     data = (VERSION_1 / "verdict.json").read_bytes()
     read = decode_verdict(data, NAME)
@@ -331,8 +354,8 @@ def test_a_verdict_of_version_1_is_read_without_what_it_could_not_know() -> None
     older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
     older["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
     for one in older["rows"]:
-        one |= {"detail": None, "calibration": None}
-    assert written == older | {"schema": VERDICT_SCHEMA, "skipped": []}
+        one.update({"detail": None, "calibration": None} | NO_POLICY)
+    assert written == brought_up_to_date(older)
 
 
 def test_a_verdict_of_version_2_is_read_without_calibration() -> None:
@@ -341,14 +364,33 @@ def test_a_verdict_of_version_2_is_read_without_calibration() -> None:
     older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
     assert any(one["detail"] for one in older["rows"])
     for one in older["rows"]:
-        one["calibration"] = None
-    assert written == older | {"schema": VERDICT_SCHEMA, "skipped": []}
+        one.update({"calibration": None} | NO_POLICY)
+    assert written == brought_up_to_date(older)
 
 
 def test_a_verdict_of_version_3_knows_of_nothing_that_was_skipped() -> None:
     older = document() | {"schema": 3}
-    del older["skipped"]
+    del older["skipped"], older["policy_changes"]
     assert decode_verdict(json.dumps(older).encode(), NAME).skipped == ()
+
+
+def test_a_verdict_of_version_4_was_judged_by_the_heads_own_policy() -> None:
+    data = (VERSION_4 / "verdict.json").read_bytes()
+    read = decode_verdict(data, NAME)
+    assert read.settings.policy == "head"
+    older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
+    assert older["skipped"]
+    for one in older["rows"]:
+        one.update(NO_POLICY)
+    assert written == brought_up_to_date(older)
+
+
+@pytest.mark.parametrize("until", ["2026-02-30", "20260228", "2026-W01-1", "soon", ""])
+def test_a_waiver_ends_on_a_day_that_exists(until: str) -> None:
+    whole = document(row(outcome=Outcome.WAIVED, waiver=Waiver(0.2, "2026-12-31", "why")))
+    whole["rows"][0]["waiver"]["until"] = until
+    with pytest.raises(FormatError, match=r"rows\[0\]\.waiver\.until: is not a day such as 20"):
+        decode_verdict(json.dumps(whole).encode(), NAME)
 
 
 def test_a_broken_verdict_of_version_1_is_refused() -> None:
@@ -373,6 +415,7 @@ def test_every_text_is_redacted() -> None:
         **texts_of(Row, text),
         outcome=Outcome.FAILED,
         classical=Classical(None, None, text),
+        waiver=Waiver(0.2, "2026-12-31", text),
         notes=(text,),
     )
     leaky = Verdict(
@@ -384,6 +427,7 @@ def test_every_text_is_redacted() -> None:
         settings=GateSettings(**texts_of(GateSettings, text), fail_on=(text,)),
         rows=(leaky_row,),
         warnings=(text,),
+        policy_changes=(Loosened(**texts_of(Loosened, text)),),
         environment=Environment(**texts_of(Environment, text), toolchains={text: text}),
     )
     data = encode_verdict(leaky, Redactor({"MY_TOKEN": "xyzzy123"}))

@@ -138,6 +138,7 @@ def unpaired_row(pair: Pair) -> Row:
             notes=(f"failed on {where}", *broken.notes),
             error=broken.error,
             location=broken.location,
+            renamed_from=pair.renamed_from,
         )
     outcome, result = (
         (Outcome.NEW, pair.head) if pair.base is None else (Outcome.MISSING, pair.base)
@@ -155,6 +156,7 @@ def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
         metric=metric,
         notes=(why,),
         location=pair.head.location if pair.head else None,
+        renamed_from=pair.renamed_from,
     )
 
 
@@ -193,6 +195,7 @@ class _About(TypedDict):
     tier: Tier
     location: str | None
     display_unit: str | None
+    renamed_from: str | None
 
 
 def _about(pair: Pair, *, paired: bool) -> _About:
@@ -202,13 +205,13 @@ def _about(pair: Pair, *, paired: bool) -> _About:
         "tier": result.tier if paired and result else Tier.STORED,
         "location": result.location if result else None,
         "display_unit": result.display_unit if result else None,
+        "renamed_from": pair.renamed_from,
     }
 
 
 def _notes(pair: Pair, metric: str) -> tuple[str, ...]:
-    renamed = (f"renamed from {pair.renamed_from}",) if pair.renamed_from else ()
     both = [*(pair.base.notes if pair.base else ()), *(pair.head.notes if pair.head else ())]
-    return (*renamed, *notes_on(metric, dict.fromkeys(both)))
+    return notes_on(metric, dict.fromkeys(both))
 
 
 def _median(values: FloatArray) -> float | None:

@@ -5,7 +5,7 @@ refused later. Every free text is a `Text`, which passes through the redaction w
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from pydantic import (
     PlainSerializer,
     SerializationInfo,
     ValidatorFunctionWrapHandler,
+    WithJsonSchema,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -74,10 +75,23 @@ def _exists(time: str) -> str:
     return time
 
 
+def _is_day(day: str) -> str:
+    try:
+        is_day = date.fromisoformat(day).isoformat() == day
+    except ValueError:
+        is_day = False
+    if not is_day:
+        raise misplaced("is not a day such as 2025-01-31")
+    return day
+
+
 Timestamp: TypeAlias = Annotated[
     str,
     Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$"),
     AfterValidator(_exists),
+]
+Day: TypeAlias = Annotated[
+    str, AfterValidator(_is_day), WithJsonSchema({"type": "string", "format": "date"})
 ]
 T = TypeVar("T")
 # JSON knows neither enumerations nor tuples: a string and an array stand for them.

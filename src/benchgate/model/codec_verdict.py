@@ -9,6 +9,7 @@ from pydantic import FailFast, Field, model_validator
 from benchgate.model.codec_comparison import ComparisonRecord
 from benchgate.model.codec_document import Format
 from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_timer
+from benchgate.model.codec_policy import LoosenedRecord, WaiverRecord
 from benchgate.model.codec_source import SourceRecord
 from benchgate.model.codec_types import (
     Count,
@@ -34,13 +35,14 @@ from benchgate.model.verdict import (
     Verdict,
 )
 
-VERDICT_SCHEMA: Final = 4
+VERDICT_SCHEMA: Final = 5
 """Version of the verdict.
 
 1: the first.
 2: rows have a `detail`; the environment has `timer_cost_ns` and `timer_resolution_ns`.
 3: rows have a `calibration`.
 4: the stored results that were `skipped`.
+5: rows have a `waiver` and `renamed_from`; `policy_changes`, and whose `policy` decided.
 """
 
 
@@ -59,6 +61,7 @@ class SettingsRecord(Record):
     confidence: Probability
     fail_on: list[Text]
     min_compared: Count | None
+    policy: Text
 
     @classmethod
     def of(cls, settings: GateSettings) -> Self:
@@ -70,6 +73,7 @@ class SettingsRecord(Record):
             confidence=settings.confidence,
             fail_on=list(settings.fail_on),
             min_compared=settings.min_compared,
+            policy=settings.policy,
         )
 
     def settings(self) -> GateSettings:
@@ -81,6 +85,7 @@ class SettingsRecord(Record):
             confidence=self.confidence,
             fail_on=tuple(self.fail_on),
             min_compared=self.min_compared,
+            policy=self.policy,
         )
 
 
@@ -153,7 +158,9 @@ class RowRecord(Record):
     rounds_needed: Count | None
     advisory: bool
     calibration: CalibrationRecord | None
+    waiver: WaiverRecord | None
     classical: ClassicalRecord | None
+    renamed_from: Text | None
     detail: ComparisonRecord | None
     notes: list[Text]
     error: Text | None
@@ -185,7 +192,9 @@ class RowRecord(Record):
             rounds_needed=row.rounds_needed,
             advisory=row.advisory,
             calibration=CalibrationRecord.of(row.calibration) if row.calibration else None,
+            waiver=WaiverRecord.of(row.waiver) if row.waiver else None,
             classical=ClassicalRecord.of(row.classical) if row.classical else None,
+            renamed_from=row.renamed_from,
             detail=ComparisonRecord.of(row.detail) if row.detail else None,
             notes=list(row.notes),
             error=row.error,
@@ -217,7 +226,9 @@ class RowRecord(Record):
             rounds_needed=self.rounds_needed,
             advisory=self.advisory,
             calibration=self.calibration.calibration() if self.calibration else None,
+            waiver=self.waiver.waiver() if self.waiver else None,
             classical=self.classical.classical() if self.classical else None,
+            renamed_from=self.renamed_from,
             detail=self.detail.comparison() if self.detail else None,
             notes=tuple(self.notes),
             error=self.error,
@@ -268,6 +279,7 @@ class VerdictRecord(Record):
     counts: dict[Word[Outcome], Count]
     warnings: list[Text]
     skipped: Many[SkippedRecord]
+    policy_changes: list[LoosenedRecord]
     environment: EnvironmentRecord
     duration_s: Annotated[float, Field(ge=0)]
     rounds: Count
@@ -300,12 +312,19 @@ def _fourth(document: dict[str, Any]) -> dict[str, Any]:
     return document | {"skipped": []}
 
 
+def _fifth(document: dict[str, Any]) -> dict[str, Any]:
+    document["settings"]["policy"] = "head"
+    for row in document["rows"]:
+        row |= {"waiver": None, "renamed_from": None}
+    return document | {"policy_changes": []}
+
+
 VERDICT = Format(
     "verdict",
     VerdictRecord,
     VERDICT_SCHEMA,
     hallmark="rows",
-    migrations={1: _second, 2: _third, 3: _fourth},
+    migrations={1: _second, 2: _third, 3: _fourth, 4: _fifth},
 )
 
 
@@ -331,6 +350,7 @@ def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:
         counts=dict(verdict.counts),
         warnings=list(verdict.warnings),
         skipped=tuple(SkippedRecord(what=one.what, reason=one.reason) for one in verdict.skipped),
+        policy_changes=[LoosenedRecord.of(one) for one in verdict.policy_changes],
         environment=EnvironmentRecord.of(verdict.environment),
         duration_s=verdict.duration_s,
         rounds=verdict.rounds,
@@ -358,6 +378,7 @@ def decode_verdict(data: bytes, name: str) -> Verdict:
         rows=tuple(row.row() for row in record.rows),
         warnings=tuple(record.warnings),
         skipped=tuple(one.skipped() for one in record.skipped),
+        policy_changes=tuple(one.loosened() for one in record.policy_changes),
         environment=record.environment.environment(),
         duration_s=record.duration_s,
         rounds=record.rounds,

@@ -80,6 +80,20 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiver:
+    """What allows a regression.
+
+    Attributes:
+        ceiling: the largest change that it allows, as a fraction.
+        until: the last day on which it holds, UTC, ISO 8601.
+    """
+
+    ceiling: float
+    until: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One (benchmark, metric, statistic). None stands for what does not apply or is unknown.
 
@@ -98,6 +112,9 @@ class Row:
         rounds_needed: how many more rounds would settle an open row.
         advisory: the evidence alone must not fail a build.
         calibration: of rows that rest on stored launches.
+        waiver: what the regression is waived by; on a row that regressed all the same, what it
+            goes beyond.
+        renamed_from: the base's id, where an alias joined it with the head's.
         detail: every other estimate and test, where it was asked for.
         error: why it failed, one line, then its output's tail.
     """
@@ -123,7 +140,9 @@ class Row:
     rounds_needed: int | None = None
     advisory: bool = False
     calibration: Calibration | None = None
+    waiver: Waiver | None = None
     classical: Classical | None = None
+    renamed_from: str | None = None
     detail: Comparison | None = None
     notes: tuple[str, ...] = ()
     error: str | None = None
@@ -142,7 +161,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
-    """The rule that the rows were decided by, for the record."""
+    """The rule that the rows were decided by, for the record.
+
+    Attributes:
+        policy: whose configuration it is: "base", or "head".
+    """
 
     rule: str = "launch"
     alpha: float = 0.01
@@ -150,6 +173,27 @@ class GateSettings:
     confidence: float = 0.95
     fail_on: tuple[str, ...] = ("regressed", "failed")
     min_compared: int | None = None
+    policy: str = "head"
+
+
+@dataclass(frozen=True, slots=True)
+class Loosened:
+    """One way in which the head's configuration is laxer than the base's.
+
+    Attributes:
+        key: as it is written in the head, "gate.margin" or "waive[0]".
+        about: the benchmarks that it is for, ids or globs; "" for all.
+        before, after: what the base and the head say, in words.
+        place: its file and line in the head, "benchgate.toml:3".
+        in_force: the head's word counted, because it says what is measured; else the base's.
+    """
+
+    key: str
+    about: str
+    before: str
+    after: str
+    place: str
+    in_force: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +224,7 @@ class Verdict:
         base_source: "git" where the base was measured for the verdict; "file", "directory" or
             "artifact" where a stored result was read; "none" on a first run.
         skipped: stored results that were found and not used.
+        policy_changes: how the change loosens the gate that it has to pass.
     """
 
     decision: Decision
@@ -195,6 +240,7 @@ class Verdict:
     rounds: int = 0
     base_source: str = "git"
     skipped: tuple[Skipped, ...] = ()
+    policy_changes: tuple[Loosened, ...] = ()
 
     @property
     def counts(self) -> Mapping[Outcome, int]:

@@ -16,7 +16,20 @@ if TYPE_CHECKING:
 def note(row: Row) -> str:
     """Our own explanation of the outcome, then the notes that the row carries."""
     own = _NOTES.get(row.outcome, _nothing)(row)
-    return "; ".join(part for part in (*own, *map(plain_line, row.notes)) if part)
+    renamed = f"renamed from {plain_line(row.renamed_from)}" if row.renamed_from else ""
+    parts = (*_waived(row), *own, renamed, *map(plain_line, row.notes))
+    return "; ".join(part for part in parts if part)
+
+
+def _waived(row: Row) -> list[str]:
+    """What allows a regression, or what was allowed of one that goes beyond it."""
+    if row.waiver is None:
+        return []
+    ceiling, until = format_percent(row.waiver.ceiling), plain_line(row.waiver.until)
+    why = plain_line(row.waiver.reason)
+    if row.outcome is Outcome.WAIVED:
+        return [f"waived up to {ceiling} until {until}: {why}"]
+    return [f"beyond the {ceiling} that is waived until {until} ({why})"]
 
 
 def _changed(row: Row) -> list[str]:
