@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import zlib
 from contextlib import suppress
@@ -13,7 +14,7 @@ from benchgate.errors import FormatError, UsageError
 from benchgate.model.codec import decode_result, decode_verdict
 
 if TYPE_CHECKING:
-    from io import BufferedIOBase
+    from typing import BinaryIO
 
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
@@ -55,25 +56,43 @@ def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
     try:
         with path.open("rb") as file:
             packed = path.suffix == ".gz" or file.peek(2)[:2] == _GZIP_MAGIC
-            with gzip.GzipFile(fileobj=file) if packed else file as stream:
-                data = _read_up_to(stream, limit_bytes)
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise FormatError(f"{path}: not valid gzip: {error}", hint=_FETCH_AGAIN) from None
-    except EOFError:
-        raise FormatError(f"{path}: the gzip data is cut off", hint=_FETCH_AGAIN) from None
+            return _expanded(file, str(path), packed=packed, limit_bytes=limit_bytes)
     except OSError as error:
         raise UsageError(
             f"cannot read {path}: {error.strerror}", hint="Check the name and its permissions."
         ) from None
+
+
+def expand(data: bytes, name: str, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
+    """What data from elsewhere hold, expanded when they are gzip by their first bytes.
+
+    Args:
+        name: for messages.
+
+    Raises:
+        FormatError: they are not valid gzip, or more than the limit.
+    """
+    packed = data[:2] == _GZIP_MAGIC
+    return _expanded(io.BytesIO(data), name, packed=packed, limit_bytes=limit_bytes)
+
+
+def _expanded(file: BinaryIO, name: str, *, packed: bool, limit_bytes: int) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=file) if packed else file as stream:
+            data = _read_up_to(stream, limit_bytes)
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise FormatError(f"{name}: not valid gzip: {error}", hint=_FETCH_AGAIN) from None
+    except EOFError:
+        raise FormatError(f"{name}: the gzip data is cut off", hint=_FETCH_AGAIN) from None
     if data is None:
         raise FormatError(
-            f"{path}: holds more than {limit_bytes} bytes, which is the limit",
+            f"{name}: holds more than {limit_bytes} bytes, which is the limit",
             hint="Measure fewer benchmarks or samples into one file.",
         )
     return data
 
 
-def _read_up_to(stream: BufferedIOBase, limit_bytes: int) -> bytes | None:
+def _read_up_to(stream: BinaryIO | gzip.GzipFile, limit_bytes: int) -> bytes | None:
     """All that the stream holds; None when it is more than the limit."""
     chunks: list[bytes] = []
     size_bytes = 0

@@ -7,12 +7,12 @@ import pytest
 
 from benchgate.app.judging import judge_run, judge_stored, make_verdict
 from benchgate.app.records import Record
-from benchgate.baselines.stored import Earlier
+from benchgate.baselines.stored import Earlier, Found
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
 from benchgate.model.result import Source, Tier
-from benchgate.model.verdict import Decision, Outcome
+from benchgate.model.verdict import NO_BASELINE, Decision, Outcome, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,12 +73,13 @@ def test_stored_results_of_different_machines_are_no_hard_evidence(world: World)
     before, after = measured(world, 1e-3, 1e-3), measured(world, 1e-3, 2e-3)
     environment = replace(after.head.environment, cpu_model="another CPU")
     after = replace(after, head=replace(after.head, environment=environment))
-    verdict = make_verdict(judge_stored([Earlier("before", before)], after, CONFIG), CONFIG)
+    found = Found("file", (Earlier("before", before),))
+    verdict = make_verdict(judge_stored(found, after, CONFIG), CONFIG)
     assert verdict.decision is not Decision.FAIL
     assert any("measured on different machines" in warning for warning in verdict.warnings)
 
 
-def earlier_runs(world: World, values_s: Sequence[float]) -> list[Earlier]:
+def earlier_runs(world: World, values_s: Sequence[float]) -> Found:
     """Results of as many days, the newest first, all of the same code."""
     found = []
     for day, value_s in enumerate(values_s):
@@ -86,7 +87,7 @@ def earlier_runs(world: World, values_s: Sequence[float]) -> list[Earlier]:
         started = f"2025-12-{len(values_s) - day:02}T03:04:05Z"
         run = replace(result.head, started=started, complete=True)
         found.append(Earlier(f"day {day}", replace(result, head=run)))
-    return found
+    return Found("directory", tuple(found))
 
 
 @pytest.mark.parametrize(
@@ -125,3 +126,23 @@ def test_the_textbook_rule_knows_no_calibration(world: World) -> None:
     (row,) = [row for row in verdict.rows if row.benchmark == "a" and row.statistic == "p25"]
     assert (row.outcome, row.advisory, row.calibration) == (Outcome.REGRESSED, True, None)
     assert verdict.exit_code == 0
+
+
+def test_on_a_first_run_every_benchmark_is_new(world: World) -> None:
+    head = measured(world, 1e-3, 1e-3)
+    verdict = make_verdict(judge_stored(Found("directory"), head, CONFIG), CONFIG)
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
+    assert verdict.summary.startswith("no verdict: first run, ")
+    assert {row.outcome for row in verdict.rows} == {Outcome.NEW}
+    assert verdict.base_source == NO_BASELINE
+
+
+def test_results_that_cannot_be_used_are_no_first_run(world: World) -> None:
+    head = measured(world, 1e-3, 1e-3)
+    found = Found("directory", (), (Skipped("a.json", "it is torn"),), ("careful there",))
+    verdict = make_verdict(judge_stored(found, head, CONFIG), CONFIG)
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+    assert verdict.summary.startswith("no verdict: nothing could be compared")
+    assert verdict.base_source == "directory"
+    assert verdict.skipped == found.skipped
+    assert verdict.warnings == ("careful there", "careful")

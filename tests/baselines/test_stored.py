@@ -3,9 +3,30 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from benchgate.baselines.stored import Earlier, choose_stored
+import numpy as np
+import pytest
+
+from benchgate.baselines.stored import (
+    Earlier,
+    Found,
+    choose_stored,
+    fit_for,
+    in_short,
+    newest_first,
+)
 from benchgate.model.environment import Environment
-from benchgate.model.result import Result, Run, Source
+from benchgate.model.result import (
+    CANARY_ID,
+    BenchmarkResult,
+    Launch,
+    Metric,
+    Result,
+    Run,
+    Series,
+    Source,
+    Tier,
+)
+from benchgate.model.verdict import Skipped
 
 HERE = Environment(os="Debian", cpu_model="A", cpu_count=2)
 HEAD = Run(Source("head"), "2026-02-01T00:00:00Z", HERE, ())
@@ -26,7 +47,7 @@ def days(runs: tuple[Run, ...]) -> list[int]:
 
 def test_the_newest_is_the_base_in_whichever_order_they_come() -> None:
     order = [3, 11, 1, 7, 2, 9, 5, 4, 8, 6, 10]
-    found = choose_stored(named(*map(run, order)), HEAD)
+    found = choose_stored(newest_first(named(*map(run, order))), HEAD)
     assert days(found.runs) == sorted(order, reverse=True)
     assert found.base.head.source == Source("sha11", why="the newest of 11 earlier runs")
     assert found.warnings == ()
@@ -35,7 +56,15 @@ def test_the_newest_is_the_base_in_whichever_order_they_come() -> None:
 def test_fractions_of_a_second_count_too() -> None:
     early = run(1, started="2026-01-01T00:00:00Z")
     late = run(2, started="2026-01-01T00:00:00.5Z")
-    assert choose_stored(named(early, late), HEAD).runs == (late, early)
+    assert choose_stored(newest_first(named(early, late)), HEAD).runs == (late, early)
+
+
+def test_the_order_given_is_kept_and_the_reason_of_the_first_is_told() -> None:
+    preferred = replace(named(run(3))[0], why="the base commit's own run")
+    found = choose_stored([preferred, *named(run(9), run(1))], HEAD)
+    assert days(found.runs) == [3, 9, 1]
+    assert found.base.head.source.why == "the base commit's own run, and one of 3 earlier runs"
+    assert choose_stored([preferred], HEAD).base.head.source.why == "the base commit's own run"
 
 
 def test_too_few_are_said_to_advise_only() -> None:
@@ -48,30 +77,63 @@ def test_too_few_are_said_to_advise_only() -> None:
 def test_what_does_not_count_is_named_with_its_reason() -> None:
     other = replace(HERE, cpu_model="B", cpu_count=4)
     given = named(
-        run(1),
+        run(9),
         run(2, environment=other),
         run(3, complete=False),
         run(4, suite="nightly"),
-        run(1),
+        run(9),
         HEAD,
     )
     found = choose_stored(given, HEAD)
-    assert days(found.runs) == [1]
-    assert found.warnings[:-1] == (
-        "5.json is left out: it is the head's own run",
-        "3.json is left out: it measured the suite 'nightly', and the head 'default'",
-        "2.json is left out: it was interrupted",
-        "1.json is left out: another machine: CPU: 'B' and 'A'; cores: '4' and '2'",
-        "4.json is left out: it is the same run as 0.json",
+    assert days(found.runs) == [9]
+    assert found.skipped == (
+        Skipped("2.json", "it was interrupted"),
+        Skipped("3.json", "it measured the suite 'nightly', and the head 'default'"),
+        Skipped("4.json", "it is the same run as 0.json"),
+        Skipped("5.json", "it is the head's own run"),
+        Skipped("1.json", "another machine: CPU: 'B' and 'A'; cores: '4' and '2'"),
     )
+    assert found.warnings[0].startswith("5 of 6 stored results are left out: 1 because it was")
+    assert found.warnings[0].endswith("; 2 for other reasons")
 
 
-def test_where_none_counts_the_newest_is_compared_alone() -> None:
+@pytest.mark.parametrize(
+    ("reasons", "expected"),
+    [
+        ("", []),
+        ("ab", ["0 is left out: a", "1 is left out: b"]),
+        ("aaa", ["0 is left out: a", "1 is left out: a", "2 is left out: a"]),
+        ("aaaa", ["4 of 9 stored results are left out: 4 because a"]),
+        ("abba", ["4 of 9 stored results are left out: 2 because a; 2 because b"]),
+        (
+            "abbcde",
+            [
+                (
+                    "6 of 9 stored results are left out: 2 because b; 1 because a; 1 because c; "
+                    "2 for other reasons"
+                )
+            ],
+        ),
+    ],
+)
+def test_many_are_counted_and_a_few_are_named(reasons: str, expected: list[str]) -> None:
+    skipped = [Skipped(str(i), reason) for i, reason in enumerate(reasons)]
+    assert list(in_short(skipped, 9)) == expected
+
+
+def test_where_none_counts_the_first_of_another_machine_is_compared_alone() -> None:
     other = replace(HERE, cpu_model="B")
-    found = choose_stored(named(run(1, environment=other), run(2, environment=other)), HEAD)
+    given = named(run(3, complete=False), run(2, environment=other), run(1, environment=other))
+    found = choose_stored(given, HEAD)
     assert found.runs == ()
     assert found.base.head.source == Source("sha2")
-    assert found.warnings[-1] == "no earlier run counts: compared with 1.json, the newest, alone"
+    assert [one.what for one in found.skipped] == ["0.json", "2.json"]
+    assert found.warnings[-2:] == (
+        "no earlier run counts: compared with 1.json alone",
+        "measured on different machines: CPU: 'B' and 'A'",
+    )
+    found = choose_stored(named(run(3, complete=False), run(2, suite="nightly")), HEAD)
+    assert (found.runs, found.base.head.source) == ((), Source("sha3"))
 
 
 def test_a_single_one_is_compared_whatever_it_is() -> None:
@@ -82,3 +144,48 @@ def test_a_single_one_is_compared_whatever_it_is() -> None:
     found = choose_stored(named(other), HEAD)
     assert (found.base.head, found.runs) == (other, ())
     assert found.warnings == ("measured on different machines: OS: 'Alpine' and 'Debian'",)
+
+
+def bench(id_: str, workload: str = "w") -> BenchmarkResult:
+    launch = Launch(0, 0, np.array([1.0]), np.empty(0))
+    series = Series(Metric("time", "s"), 1, (launch,))
+    return BenchmarkResult(id_, workload, Tier.LOCKSTEP, (series,))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "aliases", "is_fit"),
+    [
+        ([bench("a")], {}, True),
+        ([bench("a"), bench("z")], {}, True),
+        ([bench("a", "other")], {}, False),
+        ([bench("z")], {}, False),
+        ([bench("z")], {"z": "a"}, True),
+        ([bench("z", "other")], {"z": "a"}, False),
+        ([bench("a", "other"), bench("z")], {"z": "a"}, False),  # a name in use is not taken over
+        ([bench(CANARY_ID)], {}, False),
+        ([], {}, False),
+    ],
+)
+def test_a_run_of_other_work_is_no_baseline(
+    earlier: list[BenchmarkResult], aliases: dict[str, str], *, is_fit: bool
+) -> None:
+    head = replace(HEAD, benchmarks=(bench("a"), bench("b"), bench(CANARY_ID)))
+    given = Found("directory", tuple(named(run(1, benchmarks=tuple(earlier)))))
+    found = fit_for(given, head, aliases)
+    assert bool(found.earlier) is is_fit
+    reasons = [one.reason for one in found.skipped]
+    other = "it measured nothing that the head did, or other work under the same names"
+    assert reasons == ([] if is_fit else [other])
+
+
+def test_what_is_unfit_is_told_beside_what_was_known() -> None:
+    known = Found(
+        "artifact", tuple(named(run(1), run(2, complete=False))), (Skipped("x", "y"),), ("z",)
+    )
+    found = fit_for(known, HEAD, {})
+    assert days(tuple(one.run for one in found.earlier)) == [1]
+    assert found.skipped == (Skipped("x", "y"), Skipped("1.json", "it was interrupted"))
+    assert found.warnings == ("z", "1.json is left out: it was interrupted")
+    assert not found.is_empty
+    assert not Found("artifact", skipped=(Skipped("x", "y"),)).is_empty
+    assert Found("artifact").is_empty

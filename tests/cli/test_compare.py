@@ -161,9 +161,13 @@ def test_runs_of_another_machine_fail_nothing(call: Call, history: list[Path], s
     assert done.code == 0
     verdict = verdict_of(done)
     assert verdict["verdict"] == "no verdict"
-    left_out = [warning for warning in verdict["warnings"] if "is left out" in warning]
-    assert len(left_out) == 12
-    assert all("another machine: CPU: 'B' and 'A'" in warning for warning in left_out)
+    why = "another machine: CPU: 'B' and 'A'"
+    assert verdict["warnings"] == [
+        f"11 of 12 stored results are left out: 11 because {why}",
+        f"no earlier run counts: compared with {fast[-1]} alone",
+        "measured on different machines: CPU: 'B' and 'A'",
+    ]
+    assert verdict["skipped"] == [{"what": str(x), "reason": why} for x in fast[-2::-1]]
     for metric in ("time", "count"):
         for row in rows_of(verdict, metric).values():
             assert (row["outcome"], row["advisory"]) == ("regressed", True)
@@ -189,6 +193,26 @@ def test_what_does_not_count_is_named(call: Call, history: list[Path], slow: Pat
         f"{slow} is left out: it is the head's own run",
     ]
     assert rows_of(verdict)["sort"]["calibration"]["runs"] == 12
+    assert len(verdict["skipped"]) == 3
+
+
+def test_many_that_do_not_count_are_a_number_until_they_are_asked_for(
+    call: Call, history: list[Path], slow: Path
+) -> None:
+    torn = [
+        write(slow.parent, run_of(day, dict.fromkeys(IDS, 1e-3), complete=False))
+        for day in range(13, 20)
+    ]
+    done = call(slow.parent, "compare", *history, *torn, slow)
+    done.check(3)
+    said = " ".join(done.out.split())
+    assert "7 of 19 stored results are left out: 7 because it was interrupted" in said
+    assert "not shown: 7 stored results left out (-v shows them)" in said
+    assert str(torn[3]) not in done.out
+    assert (
+        f"{torn[3]}: it was interrupted"
+        in call(slow.parent, "compare", "-v", *history, *torn, slow).out
+    )
 
 
 def test_other_work_under_the_same_name_does_not_count(

@@ -125,3 +125,23 @@ def test_a_regression_in_doubt_is_no_pass(
         rows(*outcomes), fail_on=fail_on, min_compared=0, advisory_fails=False, doubted=True
     )
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "fail_on", "expected"),
+    [
+        (["new"], DEFAULT, (NONE, 0)),
+        (["new", "not tested"], ALL, (NONE, 0)),
+        (["new", "failed"], DEFAULT, (FAIL, 5)),
+        (["new", "failed"], (), (NONE, 0)),
+        (["failed"], (), (NONE, 4)),
+        ([], DEFAULT, (NONE, 4)),
+    ],
+)
+def test_a_first_run_fails_only_where_a_benchmark_does(
+    outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
+) -> None:
+    found = conclude(
+        rows(*outcomes), fail_on=fail_on, min_compared=0, advisory_fails=False, first_run=True
+    )
+    assert found == expected

@@ -6,13 +6,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from benchgate.app.check_stored import STORED_SOURCES, check_stored
 from benchgate.app.choice import Choice
 from benchgate.app.judging import judge_run, make_verdict
 from benchgate.app.opening import open_session
 from benchgate.app.records import Record, working_tree_source
 from benchgate.app.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
+from benchgate.app.run import RunRequest
 from benchgate.baselines.git import choose_base
-from benchgate.errors import UsageError
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
@@ -54,13 +55,16 @@ def check(
 ) -> tuple[Verdict, Result]:
     """Measure the base commit and the working tree side by side and decide.
 
+    Where the baseline is stored results, the working tree alone is measured.
+
     Raises:
         BaselineError: no base, or it cannot be checked out or built.
         MeasureError: the head cannot be built.
         UsageError: no benchmarks.
         Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
     """
-    _require_measurable(config)
+    if config.baseline.source in STORED_SOURCES and not request.self_check:
+        return check_stored(RunRequest(request.choice, request.output), config, git, effects)
     began_s, started = effects.clock(), effects.now()
     warnings = sweep(git)
     head = working_tree_source(git)
@@ -118,15 +122,6 @@ def _measure(session: Session, record: Record, config: Config, effects: Effects)
         how_many = counted(len(still_open), "benchmark")
         record.warnings += (f"the budget of {budget} ended with {how_many} open: {named}",)
     record.finish()
-
-
-def _require_measurable(config: Config) -> None:
-    if config.baseline.source in {"directory", "file"}:
-        raise UsageError(
-            f"{config.where('baseline.source')} = {config.baseline.source!r}: `benchgate check` "
-            "measures the base itself",
-            hint='Use source = "git", or decide between stored results with `benchgate compare`.',
-        )
 
 
 def _decide(result: Result, config: Config) -> tuple[Verdict, Result]:

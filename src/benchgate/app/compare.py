@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.app.judging import judge_run, judge_stored, make_verdict
-from benchgate.baselines.stored import Earlier
+from benchgate.baselines.stored import Earlier, Found, newest_first
 from benchgate.files import read_result
 from benchgate.gate.comparison import CompareSettings, with_details
 
@@ -33,8 +33,8 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
     """
     *earlier, last = paths
     if earlier:
-        results = [Earlier(str(path), read_result(path)) for path in earlier]
-        judged = judge_stored(results, read_result(last), config)
+        results = newest_first(Earlier(str(path), read_result(path)) for path in earlier)
+        judged = judge_stored(Found("file", results), read_result(last), config)
     else:
         judged = judge_run(read_result(last), config)
     if detail:

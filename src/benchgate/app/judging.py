@@ -10,17 +10,18 @@ from benchgate.errors import UsageError
 from benchgate.gate.conclude import conclude
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.verdict import GateSettings, Verdict
+from benchgate.model.result import Run, Source
+from benchgate.model.verdict import NO_BASELINE, GateSettings, Skipped, Verdict
 from benchgate.report.headline import headline
 from benchgate.report.ordering import worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.baselines.stored import Earlier
+    from benchgate.baselines.stored import Found
     from benchgate.config import Config
     from benchgate.gate.suite import Judgement, Need
-    from benchgate.model.result import Result, Run
+    from benchgate.model.result import Result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +34,7 @@ class Judged:
     duration_s: float
     warnings: tuple[str, ...] = ()
     base_source: str = "git"
+    skipped: tuple[Skipped, ...] = ()
 
     @property
     def needs(self) -> Sequence[Need]:
@@ -56,13 +58,15 @@ def judge_run(result: Result, config: Config) -> Judged:
     return Judged(result.base, result.head, judgement, result.duration_s, result.warnings)
 
 
-def judge_stored(earlier: Sequence[Earlier], head: Result, config: Config) -> Judged:
-    """Judge a result by earlier ones, at least one, that were measured at other times.
+def judge_stored(found: Found, head: Result, config: Config) -> Judged:
+    """Judge a result by earlier ones that were measured at other times.
 
-    The newest is the base. With too few others to know how far runs differ the evidence is
-    advisory.
+    The first that counts is the base. With too few others to know how far runs differ the
+    evidence is advisory; with none at all every benchmark is new.
     """
-    stored = choose_stored(earlier, head.head)
+    if not found.earlier:
+        return _judge_first(found, head, config)
+    stored = choose_stored(found.earlier, head.head, config.aliases)
     base = stored.base
     judgement = judge(base.head, head.head, config, paired=False, waves=None, earlier=stored.runs)
     return Judged(
@@ -70,8 +74,23 @@ def judge_stored(earlier: Sequence[Earlier], head: Result, config: Config) -> Ju
         head.head,
         judgement,
         base.duration_s + head.duration_s,
-        (*stored.warnings, *base.warnings, *head.warnings),
-        base_source="file",
+        (*found.warnings, *stored.warnings, *base.warnings, *head.warnings),
+        base_source=found.source,
+        skipped=(*found.skipped, *stored.skipped),
+    )
+
+
+def _judge_first(found: Found, head: Result, config: Config) -> Judged:
+    """Judge a result that there is no base for: none yet, or none that can be used."""
+    nothing = Run(Source(), head.head.started, head.head.environment, ())
+    return Judged(
+        nothing,
+        head.head,
+        judge(nothing, head.head, config, paired=False, waves=None),
+        head.duration_s,
+        (*found.warnings, *head.warnings),
+        base_source=NO_BASELINE if found.is_empty else found.source,
+        skipped=found.skipped,
     )
 
 
@@ -86,6 +105,7 @@ def make_verdict(judged: Judged, config: Config) -> Verdict:
         min_compared=min_compared,
         advisory_fails=config.baseline.advisory_fails,
         doubted=judgement.doubted,
+        first_run=judged.base_source == NO_BASELINE,
     )
     verdict = Verdict(
         decision=decision,
@@ -107,6 +127,7 @@ def make_verdict(judged: Judged, config: Config) -> Verdict:
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),
         base_source=judged.base_source,
+        skipped=judged.skipped,
     )
     return replace(verdict, summary=headline(verdict))
 

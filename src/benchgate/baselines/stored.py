@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import RUNS_NEEDED
+from benchgate.model.result import CANARY_ID
+from benchgate.model.verdict import RUNS_NEEDED, Skipped
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.model.result import Result, Run
+
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Earlier:
-    """A result that was measured before, under the name by which messages call it."""
+    """A result that was measured before, under the name by which messages call it.
+
+    Attributes:
+        why: what makes it the base, in words, where its source has preferences.
+    """
 
     name: str
     result: Result
+    why: str = ""
 
     @property
     def run(self) -> Run:
@@ -29,65 +38,147 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a source of stored results holds.
+
+    Attributes:
+        source: "file", "directory" or "artifact".
+        earlier: in order of preference.
+        skipped: what cannot be used.
+        warnings: what a reader of the verdict must know of it.
+    """
+
+    source: str
+    earlier: tuple[Earlier, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing at all, as before the first run."""
+        return not self.earlier and not self.skipped
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Stored:
     """The stored baseline of a head.
 
     Attributes:
         base: what the head is compared with.
-        runs: those that tell how far runs differ, the newest first, which is the base; none
-            where the base is of another machine.
-        warnings: what was left out and why, and what the rest cannot do.
+        runs: those that tell how far runs differ, the base first; none where it is of another
+            machine.
+        skipped: what was left out.
+        warnings: the same in short, and what the rest cannot do.
     """
 
     base: Result
     runs: tuple[Run, ...]
+    skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def choose_stored(earlier: Sequence[Earlier], head: Run) -> Stored:
-    """Take the newest that can be compared with the head as its base.
+def newest_first(earlier: Iterable[Earlier]) -> tuple[Earlier, ...]:
+    """Order results by when they say that they were measured."""
+    return tuple(sorted(earlier, key=_started, reverse=True))
+
+
+def fit_for(found: Found, head: Run, aliases: Mapping[str, str]) -> Found:
+    """Leave out what can be no baseline of this head, whatever machine it is of.
+
+    Args:
+        aliases: old id to new id.
+    """
+    kept: list[Earlier] = []
+    skipped: list[Skipped] = []
+    for one in found.earlier:
+        if why := _why_unfit(one.run, head, kept, aliases):
+            skipped.append(Skipped(one.name, why))
+        else:
+            kept.append(one)
+    return replace(
+        found,
+        earlier=tuple(kept),
+        skipped=(*found.skipped, *skipped),
+        warnings=(*found.warnings, *in_short(skipped, len(found.earlier))),
+    )
+
+
+def choose_stored(
+    earlier: Sequence[Earlier], head: Run, aliases: Mapping[str, str] | None = None
+) -> Stored:
+    """Take the first that can be compared with the head as its base.
 
     A single result is compared whatever it is. Of several, only complete runs of the same suite
     on the head's machine count, each of them once.
 
     Args:
-        earlier: at least one, in any order.
+        earlier: at least one, in order of preference.
+        aliases: old id to new id.
     """
     if len(earlier) == 1:
         return _alone(earlier[0], head)
-    newest_first = sorted(earlier, key=_started, reverse=True)
-    kept: list[Earlier] = []
-    warnings: list[str] = []
-    for one in newest_first:
-        if why := _why_not(one.run, head, kept):
-            warnings.append(f"{one.name} is left out: {why}")
-        else:
-            kept.append(one)
-    if not kept:
-        newest = newest_first[0]
-        warnings.append(f"no earlier run counts: compared with {newest.name}, the newest, alone")
-        return Stored(newest.result, (), tuple(warnings))
-    if len(kept) < RUNS_NEEDED:
-        known = f"{len(kept)} of the {RUNS_NEEDED} earlier runs that tell how far runs differ"
-        warnings.append(f"advisory: {known}; slower times alone fail nothing")
-    return Stored(_as_newest(kept), tuple(one.run for one in kept), tuple(warnings))
+    found = fit_for(Found("", tuple(earlier)), head, aliases or {})
+    here = [one for one in found.earlier if not _differences(one, head)]
+    elsewhere = [one for one in found.earlier if _differences(one, head)]
+    other_machine = (
+        Skipped(one.name, f"another machine: {'; '.join(_differences(one, head))}")
+        for one in elsewhere
+    )
+    skipped = (*found.skipped, *other_machine)
+    if not here:
+        return _none_counts((elsewhere or earlier)[0], len(earlier), skipped, head)
+    warnings = in_short(skipped, len(earlier))
+    if len(here) < RUNS_NEEDED:
+        known = f"{len(here)} of the {RUNS_NEEDED} earlier runs that tell how far runs differ"
+        warnings = (*warnings, f"advisory: {known}; slower times alone fail nothing")
+    why = f"{here[0].why}, and one of" if here[0].why else "the newest of"
+    base = _because(here[0], f"{why} {counted(len(here), 'earlier run')}")
+    return Stored(base, tuple(one.run for one in here), skipped, warnings)
+
+
+def in_short(skipped: Sequence[Skipped], total: int) -> tuple[str, ...]:
+    """Give a warning for each result that was left out; one for all where they are many.
+
+    Args:
+        total: how many results there are, those left out among them.
+    """
+    if len(skipped) <= _NAMED:
+        return tuple(f"{one.what} is left out: {one.reason}" for one in skipped)
+    reasons = Counter(one.reason for one in skipped).most_common()
+    shown = [f"{count} because {reason}" for reason, count in reasons[:_NAMED]]
+    if rest := sum(count for _, count in reasons[_NAMED:]):
+        shown.append(f"{rest} for other reasons")
+    return (f"{len(skipped)} of {total} stored results are left out: {'; '.join(shown)}",)
 
 
 def _alone(one: Earlier, head: Run) -> Stored:
-    differences = one.run.environment.differences(head.environment)
+    differences = _differences(one, head)
     warnings = tuple(f"measured on different machines: {d}" for d in differences)
-    return Stored(one.result, () if differences else (one.run,), warnings)
+    base = _because(one, one.why) if one.why else one.result
+    return Stored(base, () if differences else (one.run,), (), warnings)
 
 
-def _as_newest(kept: Sequence[Earlier]) -> Result:
-    """Give the newest run as the base, with the reason in words."""
-    result = kept[0].result
-    why = f"the newest of {counted(len(kept), 'earlier run')}"
-    return replace(result, head=replace(result.head, source=replace(result.head.source, why=why)))
+def _none_counts(first: Earlier, total: int, skipped: Sequence[Skipped], head: Run) -> Stored:
+    alone = _alone(first, head)
+    others = tuple(one for one in skipped if one.what != first.name)
+    warnings = (
+        *in_short(others, total),
+        f"no earlier run counts: compared with {first.name} alone",
+        *alone.warnings,
+    )
+    return Stored(alone.base, (), others, warnings)
 
 
-def _why_not(run: Run, head: Run, kept: Iterable[Earlier]) -> str | None:
-    """Say why a run tells nothing of how far runs differ, None when it does."""
+def _because(one: Earlier, why: str) -> Result:
+    """Give a result as the base, with the reason in words."""
+    head = one.result.head
+    return replace(one.result, head=replace(head, source=replace(head.source, why=why)))
+
+
+def _why_unfit(
+    run: Run, head: Run, kept: Iterable[Earlier], aliases: Mapping[str, str]
+) -> str | None:
+    """Say why a run can be no baseline of the head, None when it can."""
     if _is_same(run, head):
         return "it is the head's own run"
     twin = next((one.name for one in kept if _is_same(one.run, run)), None)
@@ -97,8 +188,22 @@ def _why_not(run: Run, head: Run, kept: Iterable[Earlier]) -> str | None:
         return "it was interrupted"
     if run.suite != head.suite:
         return f"it measured the suite {run.suite!r}, and the head {head.suite!r}"
-    differences = run.environment.differences(head.environment)
-    return f"another machine: {'; '.join(differences)}" if differences else None
+    measured = _work(head, {})
+    if measured and not measured & _work(run, aliases):
+        return "it measured nothing that the head did, or other work under the same names"
+    return None
+
+
+def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
+    """Give what was measured: id, under its new name where it has one, and definition."""
+    measured = [one for one in run.benchmarks if one.id != CANARY_ID]
+    names = {one.id for one in measured}
+    renamed = {(aliases[one.id], one.workload) for one in measured if one.id in aliases}
+    return {(one.id, one.workload) for one in measured} | {x for x in renamed if x[0] not in names}
+
+
+def _differences(one: Earlier, head: Run) -> tuple[str, ...]:
+    return one.run.environment.differences(head.environment)
 
 
 def _is_same(one: Run, other: Run) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.command("check")
 @o.options(
     click.option("--against", metavar="REF", help="Commit to compare with; default: merge base."),
+    o.BASELINE,
     o.CHOICE,
     o.MEASURING,
     o.UNTIL_DECIDED,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 )
 def command(
     against: str | None,
+    baseline: str | None,
     globs: tuple[str, ...],
     tags: tuple[str, ...],
     output: Path | None,
@@ -46,11 +48,13 @@ def command(
 
     The base is the merge base with the default branch, or HEAD when only uncommitted
     changes are ahead of it. Both are built and measured outside of your checkout.
+    With results of earlier runs as the baseline the head alone is measured.
 
     \b
     Examples:
       benchgate check
       benchgate check --against main --filter 'parse/*' --margin 3%
+      benchgate check --baseline dir:.benchgate
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
 
     The result is kept for `benchgate show` and `benchgate compare` also without --output.
@@ -62,7 +66,7 @@ def command(
     outputs.require_writable(output)
     git = repository(effects.cwd)
     config = configuration(effects.cwd, git.root, config_file).with_overrides(
-        against=against, **overrides
+        against=against, baseline=baseline, **overrides
     )
     output = output or prepare_last_result(git.root, effects.environ)
     try:

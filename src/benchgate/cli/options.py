@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
 
 import click
 
+from benchgate.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,6 +26,18 @@ class Overrides(TypedDict, total=False):
     fail_on: tuple[str, ...]
 
 
+def _outside_of_ci(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> str | None:
+    """Refuse a baseline that only a job on GitHub can reach."""
+    if value == "artifact":
+        raise UsageError(
+            "--baseline artifact: only a job on GitHub has these results, and `benchgate ci` in it",
+            hint="Measure the base here (--baseline git), or name files: --baseline dir:PATH",
+        )
+    return value
+
+
 F = TypeVar("F", bound="Callable[..., Any]")
 _Option: TypeAlias = "Callable[[Any], Any]"
 
@@ -35,6 +49,12 @@ CONFIG = click.option(
     type=_FILE,
     metavar="FILE",
     help="Configuration to use instead of the one that is found.",
+)
+BASELINE = click.option(
+    "--baseline",
+    metavar="SPEC",
+    callback=_outside_of_ci,
+    help="auto, git:REF, or results of earlier runs: dir:PATH, file:PATH.",
 )
 FILTER = click.option(
     "--filter",

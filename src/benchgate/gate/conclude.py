@@ -25,13 +25,15 @@ def conclude(
     min_compared: int,
     advisory_fails: bool,
     doubted: bool = False,
+    first_run: bool = False,
 ) -> tuple[Decision, int]:
     """Give the decision and its exit code.
 
     A regression outranks a failed benchmark, and that everything else: it is what people came
     for. Advisory rows never fail a build unless `advisory_fails`; but a change that they
     suggest leaves the suite without a verdict, because it cannot be called a pass. Neither can
-    a run in which a regression was found and is `doubted`: it has to be measured again.
+    a run in which a regression was found and is `doubted`: it has to be measured again. On a
+    `first_run` there is nothing to compare with yet, and that is no failure.
     """
     all_rows = list(rows)
     binding = [row for row in all_rows if advisory_fails or not row.advisory]
@@ -45,6 +47,8 @@ def conclude(
     ):
         if outcome in fail_on and outcome in outcomes:
             return decision, code
+    if first_run and Outcome.NEW in outcomes:
+        return Decision.NO_VERDICT, PASS
     compared = compared_benchmarks(all_rows)
     if compared == 0 or compared < min_compared:
         return Decision.NO_VERDICT, NO_VERDICT

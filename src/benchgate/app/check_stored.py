@@ -1,0 +1,125 @@
+"""`benchgate check` by stored results: measure the head alone, and compare it with earlier runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.app.judging import judge_stored, make_verdict
+from benchgate.app.run import RunRequest, run
+from benchgate.baselines.directory import DEFAULT_FOLDER, read_folder, read_single
+from benchgate.baselines.stored import fit_for
+from benchgate.errors import BaselineError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from benchgate.app.choice import Choice
+    from benchgate.app.effects import Effects
+    from benchgate.baselines.stored import Earlier, Found
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.model.result import Result, Run
+    from benchgate.model.verdict import Verdict
+
+STORED_SOURCES = frozenset({"directory", "file"})
+
+
+def check_stored(
+    request: RunRequest, config: Config, git: Git, effects: Effects
+) -> tuple[Verdict, Result]:
+    """Measure the working tree, and decide by the results that `baseline` names.
+
+    Where there are none yet nothing fails, unless `baseline.required` is set.
+
+    Raises:
+        BaselineError: a baseline is required, and there is none.
+        MeasureError: the head cannot be built.
+        UsageError: no benchmarks, or the results cannot be read.
+        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+    """
+    if config.measure.until_decided:
+        raise UsageError(
+            f"{config.where('measure.until_decided')}: stored results cannot be measured on",
+            hint="Leave it out, or measure the base as well: --baseline git",
+        )
+    place = _Place.of(config, git, effects)
+    found = place.read()
+    place.require(found, config)
+    result = run(request, config, git, effects)
+    found = fit_for(
+        _chosen(found, request.choice, config.aliases, result.head), result.head, config.aliases
+    )
+    place.require(found, config)
+    if found.is_empty:
+        found = replace(found, warnings=(place.first_run(request.output),))
+    elif not found.earlier:
+        found = replace(
+            found, warnings=(*found.warnings, f"{place.path} holds no result to compare with")
+        )
+    return make_verdict(judge_stored(found, result, config), config), result
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the stored results lie."""
+
+    path: Path
+    is_file: bool
+
+    @classmethod
+    def of(cls, config: Config, git: Git, effects: Effects) -> _Place:
+        """A path is relative to the file that it is written in."""
+        root = config.source.parent if config.source else git.root
+        path = root / (config.baseline.path or DEFAULT_FOLDER)
+        shown = path.relative_to(effects.cwd) if path.is_relative_to(effects.cwd) else path
+        return cls(shown, config.baseline.source == "file")
+
+    def read(self) -> Found:
+        return read_single(self.path) if self.is_file else read_folder(self.path)
+
+    def require(self, found: Found, config: Config) -> None:
+        """Refuse to go on without a baseline where one is required."""
+        if found.earlier or not config.baseline.required:
+            return
+        reasons = "\n".join(f"{one.what}: {one.reason}" for one in found.skipped)
+        raise BaselineError(
+            f"{self.path} holds no result to compare with, as {config.where('baseline.required')} "
+            "wants",
+            hint=f"Measure one on the base: benchgate run --output {self._example}",
+            details=reasons,
+        )
+
+    def first_run(self, output: Path | None) -> str:
+        """Say how this run becomes a baseline."""
+        place = output and (output if self.is_file else output.parent)
+        if place and place.resolve() == self.path.resolve():
+            return f"first run: {output} becomes the baseline of the next"
+        how = f"--output {self._example} makes this one the baseline of the next"
+        return f"first run: there is no result in {self.path} yet; {how}"
+
+    @property
+    def _example(self) -> Path:
+        return self.path if self.is_file else self.path / "NAME.json.gz"
+
+
+def _chosen(found: Found, choice: Choice, aliases: Mapping[str, str], head: Run) -> Found:
+    """Leave out of the earlier runs what was not asked for: the head lacks it for no other reason.
+
+    Their files do not tell tags, so of benchmarks chosen by tag those are kept that the head has.
+    """
+    if choice.is_everything:
+        return found
+    measured = {one.id for one in head.benchmarks}
+
+    def is_asked_for(id_: str) -> bool:
+        name = aliases.get(id_, id_)
+        return bool({id_, name} & measured) or (not choice.tags and choice.wants(name, ()))
+
+    def narrowed(one: Earlier) -> Earlier:
+        run_ = one.result.head
+        kept = tuple(x for x in run_.benchmarks if is_asked_for(x.id))
+        return replace(one, result=replace(one.result, head=replace(run_, benchmarks=kept)))
+
+    return replace(found, earlier=tuple(map(narrowed, found.earlier)))

@@ -1,0 +1,79 @@
+"""Results that lie in files: all of a folder, or a single one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.baselines.stored import Earlier, Found, in_short, newest_first
+from benchgate.errors import UsageError
+from benchgate.files import MAX_FILE_BYTES, read_bytes, read_result
+from benchgate.model.codec import decode_result
+from benchgate.model.verdict import Skipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT_FOLDER: Final = ".benchgate"
+MOST_FILES: Final = 200
+
+_SUFFIXES = (".json", ".json.gz")
+
+
+def read_single(path: Path) -> Found:
+    """The result in a file; nothing where there is no such file.
+
+    Raises:
+        UsageError: it may not be read.
+        FormatError: it is no result, or damaged.
+    """
+    earlier = (Earlier(str(path), read_result(path)),) if path.exists() else ()
+    return Found("file", earlier)
+
+
+def read_folder(folder: Path) -> Found:
+    """All results of a folder, the newest by their own word first; nothing without a folder.
+
+    Files of other kinds, and damaged ones, are skipped. Of very many files those are read that
+    were changed last.
+
+    Raises:
+        UsageError: it is no folder, or may not be read.
+    """
+    files = _files(folder)
+    earlier: list[Earlier] = []
+    skipped: list[Skipped] = []
+    left_bytes = MAX_FILE_BYTES
+    for path in files[:MOST_FILES]:
+        name = str(path)
+        try:
+            data = read_bytes(path, limit_bytes=left_bytes)
+            earlier.append(Earlier(name, decode_result(data, name)))
+        except UsageError as error:
+            skipped.append(Skipped(name, error.message.removeprefix(f"{name}: ")))
+        else:
+            left_bytes -= len(data)
+    unread = f"{folder} holds {len(files)} results: only the {MOST_FILES} changed last are read"
+    return Found(
+        "directory",
+        newest_first(earlier),
+        tuple(skipped),
+        (*((unread,) if len(files) > MOST_FILES else ()), *in_short(skipped, len(files))),
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files that may be results, those that were changed last first."""
+    try:
+        found = [
+            (path.stat().st_mtime_ns, path.name, path)
+            for path in folder.iterdir()
+            if path.name.endswith(_SUFFIXES) and path.is_file()
+        ]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {folder}: {error.strerror}",
+            hint="A folder is named as dir:PATH, a file as file:PATH.",
+        ) from None
+    return [path for _, _, path in sorted(found, reverse=True)]

@@ -1,0 +1,133 @@
+"""`benchgate check` by results of earlier runs: the head alone is measured."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Done, Program, Project
+
+ROUNDS = ("--rounds", "6")
+QUIET = ("-q", "--json", "-")
+TWO = """\
+[[benchmark]]
+name = "one"
+command = "python3 -c pass"
+
+[[benchmark]]
+name = "two"
+command = "python3 -c pass"
+tags = ["other"]
+"""
+
+
+def verdict_of(done: Done) -> dict[str, Any]:
+    verdict: dict[str, Any] = json.loads(done.out)
+    return verdict
+
+
+def outcomes(verdict: dict[str, Any]) -> dict[str, str]:
+    return {row["benchmark"]: row["outcome"] for row in verdict["rows"]}
+
+
+def test_the_first_run_becomes_the_baseline_of_the_next(benchgate: Program, toy: Project) -> None:
+    folder = toy.root.parent / "results"
+    folder.mkdir()
+    arguments = ("check", "--baseline", f"dir:{folder}", *ROUNDS)
+    first = benchgate(toy.root, *arguments, "--output", folder / "1.json.gz")
+    first.check(0)
+    said = " ".join(first.out.split())
+    assert "no verdict: first run, there is nothing to compare with yet; 1 benchmark new" in said
+    assert f"first run: {folder / '1.json.gz'} becomes the baseline of the next" in said
+    assert "side by side" not in said
+
+    same = benchgate(toy.root, *arguments, *QUIET, "--output", folder / "2.json.gz")
+    same.check(0)
+    verdict = verdict_of(same)
+    assert (verdict["base"]["source"], verdict["base"]["sha"]) == (
+        "directory",
+        toy.git.head_sha(),
+    )
+    (row,) = verdict["rows"]
+    assert (row["tier"], row["advisory"], row["launches"]) == ("stored", True, [6, 6])
+
+    toy.slow_down()
+    slow = benchgate(toy.root, *arguments, *QUIET)
+    slow.check(0)  # two earlier runs advise
+    verdict = verdict_of(slow)
+    assert verdict["verdict"] == "no verdict"
+    assert outcomes(verdict) == {"toy/work": "regressed"}
+    assert verdict["head"]["dirty"]
+    assert verdict["warnings"][0].startswith("advisory: 2 of the 10 earlier runs")
+
+    toy.configure("[baseline]\nadvisory_fails = true\n")
+    assert benchgate(toy.root, *arguments, *QUIET).code == 3
+    assert sorted(path.name for path in folder.iterdir()) == ["1.json.gz", "2.json.gz"]
+
+
+def test_a_file_is_a_baseline_too(benchgate: Program, toy: Project) -> None:
+    arguments = ("check", "--baseline", "file:../base.json", *ROUNDS)
+    first = benchgate(toy.root, *arguments, *QUIET)
+    first.check(0)
+    base = "../base.json"
+    how = f"--output {base} makes this one the baseline of the next"
+    assert verdict_of(first)["warnings"] == [f"first run: there is no result in {base} yet; {how}"]
+    benchgate(toy.root, "run", "-q", *ROUNDS, "--output", base).check(0)
+    again = benchgate(toy.root, *arguments, *QUIET)
+    again.check(0)
+    assert verdict_of(again)["base"]["source"] == "file"
+    (toy.root / base).write_text("{}")
+    benchgate(toy.root, *arguments).check(2, "base.json: holds no `schema`")
+
+
+def test_what_is_there_but_of_no_use_is_no_pass(benchgate: Program, toy: Project) -> None:
+    toy.write({".benchgate/torn.json": '{"schema": 3'})
+    done = benchgate(toy.root, "check", "--baseline", "dir:", "--rounds", "1", *QUIET)
+    done.check(4)
+    verdict = verdict_of(done)
+    assert [one["what"] for one in verdict["skipped"]] == [".benchgate/torn.json"]
+    assert verdict["warnings"] == [
+        ".benchgate/torn.json is left out: the file is cut off: it ends at line 1 column 12",
+        ".benchgate holds no result to compare with",
+    ]
+
+
+def test_a_required_baseline_is_asked_for_before_anything_is_measured(
+    benchgate: Program, toy: Project
+) -> None:
+    toy.configure('[baseline]\nsource = "directory"\nrequired = true\n')
+    toy.write({".benchgate/torn.json": "{}"})
+    done = benchgate(toy.root, "check")
+    done.check(
+        6,
+        ".benchgate holds no result to compare with, as benchgate.toml:",
+        "torn.json: holds no `schema`",
+        "benchgate run --output .benchgate/NAME.json.gz",
+    )
+    assert "round" not in done.err
+
+
+def test_what_was_not_asked_for_is_not_missing(benchgate: Program, toy: Project) -> None:
+    toy.configure("", benchmarks=TWO)
+    base = toy.root.parent / "base.json"
+    benchgate(toy.root, "run", "-q", "--rounds", "1", "--output", base).check(0)
+    arguments = ("check", "--baseline", f"file:{base}", "--rounds", "1", *QUIET)
+    for chosen in (("--filter", "t*"), ("--tag", "other")):
+        verdict = verdict_of(benchgate(toy.root, *arguments, *chosen))
+        assert outcomes(verdict) == {"two": "not tested"}
+    toy.configure("", benchmarks=TWO.split("\n\n", maxsplit=1)[0] + "\n")
+    verdict = verdict_of(benchgate(toy.root, *arguments, "--filter", "*o*"))
+    assert outcomes(verdict) == {"one": "not tested", "two": "missing"}
+
+
+def test_a_benchmark_that_fails_fails_also_a_first_run(benchgate: Program, toy: Project) -> None:
+    toy.configure("", benchmarks='[[benchmark]]\nname = "bad"\ncommand = "false"\n')
+    benchgate(toy.root, "check", "--baseline", "dir:../none", "--rounds", "1").check(5)
+
+
+def test_what_only_the_base_could_answer_is_refused(benchgate: Program, toy: Project) -> None:
+    arguments = ("check", "--baseline", "dir:../none")
+    benchgate(toy.root, *arguments, "--until-decided").check(2, "--until-decided: stored results")
+    benchgate(toy.root, *arguments, "--against", "main").check(2, "--against and --baseline")
+    benchgate(toy.root, "check", "--baseline", "artifact").check(2, "only a job on GitHub")
