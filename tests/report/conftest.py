@@ -15,7 +15,16 @@ from benchgate.interval import Interval
 from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
 from benchgate.model.environment import Environment
 from benchgate.model.result import Better, Source, Tier
-from benchgate.model.verdict import Classical, Decision, GateSettings, Outcome, Row, Verdict
+from benchgate.model.verdict import (
+    NO_BASELINE,
+    Classical,
+    Decision,
+    GateSettings,
+    Outcome,
+    Row,
+    Skipped,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -260,6 +269,55 @@ def _samples() -> dict[str, Verdict]:
             exit_code=4,
         ),
         "nothing": verdict(Decision.NO_VERDICT, exit_code=4, rounds=0),
+        "first-run": verdict(
+            Decision.NO_VERDICT,
+            *(Row(name, Outcome.NEW, tier=Tier.LOCKSTEP) for name in NAMES),
+            base=Source(why="no run of main has left a result yet"),
+            base_source=NO_BASELINE,
+        ),
+        "no-baseline": verdict(
+            Decision.PASS,
+            *CLEAN,
+            skipped=(
+                Skipped("benchgate-baseline.default.linux-x86_64 of run 7", "it has expired"),
+                Skipped("benchgate-baseline.default.linux-x86_64 of run 8", "it is from a fork"),
+            ),
+            warnings=("no stored result could be used: everything was measured here",),
+        ),
+        "fork": verdict(
+            Decision.FAIL,
+            *CLEAN,
+            slow,
+            exit_code=3,
+            head=Source(sha=HEAD.sha, ref="octocat:patch-1"),
+            warnings=(
+                "measured in a fork's own run, judged by the configuration of main",
+                "benchgate.toml of the head is laxer than that of main: margin 2 % -> 20 %",
+            ),
+        ),
+        "waived": verdict(
+            Decision.PASS,
+            *CLEAN,
+            changed(
+                "db/insert",
+                Outcome.WAIVED,
+                1.12,
+                notes=("waived up to 20 % until 2026-12-31: checksum added",),
+            ),
+            settings=GateSettings(fail_on=("regressed", "failed", "missing")),
+        ),
+        "canary": verdict(
+            Decision.NO_VERDICT,
+            *CLEAN[1:],
+            replace(
+                inconclusive("json/dumps"), notes=("it looked slower, but the canary moved, too",)
+            ),
+            settings=GateSettings(fail_on=("regressed", "failed", "inconclusive")),
+            warnings=(
+                "the canary, the same work on both arms, differed by +4.0 %: it was disturbed",
+            ),
+            exit_code=4,
+        ),
         "hostile": verdict(
             Decision.FAIL,
             *(

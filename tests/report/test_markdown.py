@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-import cmarkgfm  # type: ignore[import-untyped]
 import pytest
-from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.report.page import OWN_TAGS, STATES, Page, assert_harmless
 
 from benchgate.model.result import Source
 from benchgate.model.verdict import Decision, GateSettings, Outcome, Row, Skipped, Verdict
@@ -18,64 +16,6 @@ from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-STATES = (
-    "pass",
-    "fail",
-    "several",
-    "failed",
-    "inconclusive",
-    "missing-and-new",
-    "incomparable",
-    "nothing",
-    "hostile",
-    "detailed",
-    "many",
-)
-OWN_TAGS = {
-    *("h3", "p", "br", "strong", "code", "pre", "sub", "blockquote", "details", "summary"),
-    *("table", "thead", "tbody", "tr", "th", "td", "ul", "li"),
-}
-
-
-class Page(HTMLParser):
-    """Tags, text outside of code, and each table's cells, row by row."""
-
-    def __init__(self, markdown: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.prose = ""
-        self.tables: list[list[int]] = []
-        self._code = 0
-        options = Options.CMARK_OPT_UNSAFE
-        self.feed(str(cmarkgfm.github_flavored_markdown_to_html(markdown, options=options)))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.prose += " "  # what a tag parts is no reference
-        assert {name for name, _ in attrs} <= {"align", "lang"}, (tag, attrs)
-        if tag == "table":
-            self.tables.append([])
-        if tag == "tr":
-            self.tables[-1].append(0)
-        if tag in {"td", "th"}:
-            self.tables[-1][-1] += 1
-        self._code += tag == "code"
-
-    def handle_endtag(self, tag: str) -> None:
-        self._code -= tag == "code"
-
-    def handle_data(self, data: str) -> None:
-        if not self._code:
-            self.prose += data
-
-    def handle_comment(self, data: str) -> None:
-        pytest.fail(f"a comment: {data}")
-
-
-def assert_harmless(page: Page) -> None:
-    assert set(page.tags) <= OWN_TAGS
-    assert not re.search(r"@\w|#\d|GH-\d|://", page.prose)
 
 
 @pytest.mark.parametrize("state", STATES)

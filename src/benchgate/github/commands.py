@@ -1,0 +1,118 @@
+"""Workflow commands: lines of standard output that GitHub's runner obeys.
+
+The runner reads both streams of a step line by line, from any program that writes there, and also
+obeys an older form, `##[...]`, in the middle of a line. So whatever others may have written, names
+of benchmarks among it, is printed while the runner does not listen.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TextIO
+
+ANNOTATIONS_PER_STEP: Final = 10
+"""So many of each level GitHub shows for a step; it drops the rest without a word."""
+
+_IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
+_LOCATION = re.compile(r"(?P<file>[^:\\\x00-\x1f\x7f]{1,1000}):(?P<line>[1-9][0-9]{0,8})")
+
+
+class Level(StrEnum):
+    """How an annotation is shown; none of them fails a step."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What is shown on the page of a run, and where it has a place, in the changed files.
+
+    Attributes:
+        message: one line or several.
+        location: `path:line` in the checkout; one that leads out of it is left out.
+    """
+
+    message: str
+    title: str = ""
+    location: str = ""
+
+
+def annotate(level: Level, annotations: Sequence[Annotation]) -> list[str]:
+    """The commands for all annotations of one level that a step makes, the most important first.
+
+    Where they are more than GitHub shows, the last one says how many.
+    """
+    shown = list(annotations)
+    if len(shown) > ANNOTATIONS_PER_STEP:
+        del shown[ANNOTATIONS_PER_STEP - 1 :]
+        rest = len(annotations) - len(shown)
+        shown.append(Annotation(f"and {rest} more: see the summary of the run"))
+    return [_annotation(level, annotation) for annotation in shown]
+
+
+def group(title: str) -> str:
+    """The command that opens a group of the log, to be folded."""
+    return _command("group", title)
+
+
+def end_group() -> str:
+    """The command that ends it."""
+    return _command("endgroup")
+
+
+def add_mask(secret: str) -> str:
+    """The command that has the runner put stars for a text, not empty, in all that follows."""
+    return _command("add-mask", secret)
+
+
+@contextmanager
+def stopped(stream: TextIO, draw: Callable[[], str]) -> Iterator[None]:
+    """Have the runner obey nothing that is written inside, whoever writes it.
+
+    Both streams are meant; but they are read apart, so that what was written to the other one just
+    before the end may be read after it.
+
+    Args:
+        draw: gives a word that nobody can guess, e.g. 128 random bits in hexadecimal.
+    """
+    token = draw()
+    print(_command("stop-commands", token), file=stream, flush=True)
+    try:
+        yield
+    finally:
+        # What was written may have ended in the middle of a line.
+        print(f"\n{_command(token)}", file=stream, flush=True)
+
+
+def _annotation(level: Level, annotation: Annotation) -> str:
+    file, line = _place(annotation.location)
+    return _command(level, annotation.message, file=file, line=line, title=annotation.title)
+
+
+def _place(location: str) -> tuple[str, str]:
+    """File and line; nothing where they are not those of a file in the checkout."""
+    match = _LOCATION.fullmatch(location)
+    if match is None:
+        return "", ""
+    path = PurePosixPath(match["file"])
+    if path.is_absolute() or ".." in path.parts:
+        return "", ""
+    return str(path), match["line"]
+
+
+def _command(name: str, data: str = "", **properties: str) -> str:
+    """One line; properties without a value are left out."""
+    pairs = [f"{key}={value.translate(_IN_PROPERTY)}" for key, value in properties.items() if value]
+    head = f"{name} {','.join(pairs)}" if pairs else name
+    return f"::{head}::{data.translate(_IN_DATA)}"

@@ -1,0 +1,153 @@
+"""The verdict's markdown within a limit: what matters most stays, and what goes is named.
+
+Sizes are UTF-8 bytes. GitHub speaks of 65,536 characters; whether it counts code points, UTF-16
+units or bytes has differed between places and over the years, and bytes are never fewer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from benchgate.report.escape import prose
+from benchgate.report.markdown import (
+    Content,
+    first_line,
+    folded_parts,
+    last_line,
+    result_lines,
+    warning_lines,
+)
+from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from benchgate.report.markdown import Part
+    from benchgate.report.view import RowView, VerdictView
+
+COMMENT_BYTES: Final = 65_536 - 1_024
+"""Room for a verdict in a comment, beside the hidden marker that a publisher adds."""
+
+# Between two parts stands an empty line.
+_GAP = "\n\n"
+_TITLE_LINES = 2
+# Hardly a line of a table is so short: what has more lines than would fit is not made at all.
+_LEAST_LINE_BYTES = 16
+# However many warnings there are, most of the room is the table's.
+_WARNINGS_SHARE = 4
+
+
+def render_comment(
+    verdict: VerdictView, *, limit_bytes: int = COMMENT_BYTES, summary_url: str = ""
+) -> str:
+    """The verdict in at most so many bytes; what is left out is named below; ends in a newline.
+
+    From the least important: how each row was decided, the rows that need no attention, details,
+    outputs of failed benchmarks, rows that need attention from the least bad. The first line
+    stays in any case, even beyond the limit.
+
+    Args:
+        summary_url: where the whole verdict is; "" where nowhere else.
+    """
+    first, last = first_line(verdict), last_line(verdict)
+    parts = list(folded_parts(verdict))
+    # What is left out is never told at greater length than all of it.
+    least = (
+        first,
+        _more_warnings(len(verdict.warnings)),
+        _more_rows(verdict.attention),
+        _left_out(parts, summary_url),
+        last,
+    )
+    room = limit_bytes - sum(map(_size, least))
+    if room < 0:
+        return f"{first}\n"
+    warnings = _fitting(warning_lines(verdict), room // _WARNINGS_SHARE)
+    room -= sum(map(_size, warnings))
+    warnings.append(_more_warnings(len(verdict.warnings) - len(warnings)))
+    some = verdict.attention[: room // _LEAST_LINE_BYTES]
+    table = _fitting(result_lines(some, verdict.interval_title), room)
+    more_rows = _more_rows(verdict.attention[max(0, len(table) - _TITLE_LINES) :])
+    chosen = {} if more_rows else _choose(parts, room - sum(map(_size, table)))
+    rest = [part for index, part in enumerate(parts) if index not in chosen]
+    blocks = (
+        first,
+        "\n".join(filter(None, warnings)),
+        "\n".join(table) if len(table) > _TITLE_LINES else "",
+        more_rows,
+        *(chosen[index] for index in sorted(chosen)),
+        _left_out(rest, summary_url) if rest or more_rows else "",
+        last,
+    )
+    return _GAP.join(filter(None, blocks)) + "\n"
+
+
+def _more_warnings(count: int) -> str:
+    """What the warnings do not show."""
+    return f"> and {counted(count, 'more warning')}" if count else ""
+
+
+def _more_rows(rest: Sequence[RowView]) -> str:
+    """What the table does not show, by outcome: a regression never goes without a word."""
+    if not rest:
+        return ""
+    need = "needs" if len(rest) == 1 else "need"
+    counts = Counter(row.outcome.value for row in rest)
+    by_outcome = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+    return f"and {counted(len(rest), 'more row')} that {need} attention: {by_outcome}"
+
+
+def _choose(parts: Sequence[Part], room: int) -> dict[int, str]:
+    """The parts that fit by their place, the most important first, up to the first that does not.
+
+    What is less important is not shown in its stead: nobody would look for what is missing.
+    """
+    chosen: dict[int, str] = {}
+    for index, part in sorted(enumerate(parts), key=lambda place: place[1].content):
+        if part.rows * _LEAST_LINE_BYTES > room:
+            break
+        text = part.render()
+        room -= _size(text)
+        if room < 0:
+            break
+        chosen[index] = text
+    return chosen
+
+
+def _left_out(parts: Iterable[Part], summary_url: str) -> str:
+    """Names what is missing, and where it is."""
+    what = "; ".join(_named(parts))
+    sentence = f"Not shown here: {prose(what)}." if what else ""
+    url = quote(summary_url, safe=":/?#=&%")
+    where = f"[Everything is in the summary of the run](<{url}>)." if url else ""
+    return f"<sub>{' '.join(filter(None, (sentence, where)))}</sub>" if sentence or where else ""
+
+
+def _named(parts: Iterable[Part]) -> Iterator[str]:
+    missing = list(parts)
+    counts = Counter(part.content for part in missing)
+    if outputs := counts[Content.OUTPUT]:
+        yield f"the output of {counted(outputs, 'failed benchmark')}"
+    if details := counts[Content.DETAIL]:
+        yield f"the details of {counted(details, 'row')}"
+    yield from (part.title for part in missing if part.content is Content.GROUP)
+    if counts[Content.EVIDENCE]:
+        yield "how each row was decided"
+
+
+def _fitting(lines: Iterable[str], room: int) -> list[str]:
+    """The lines from the first on that fit together."""
+    kept = []
+    for line in lines:
+        room -= _size(line)
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+def _size(text: str) -> int:
+    """What a text takes with the gap after it; nothing where there is none."""
+    return len(text.encode()) + len(_GAP) if text else 0
