@@ -1,0 +1,243 @@
+"""The one comment that a suite has on a pull request: written once, then kept up to date.
+
+Nothing that GitHub offers makes reading and writing one step, so two runs that end within a second
+of each other can still both create a comment, or the older one write last. The comments are
+therefore read last before the write, the next run updates the newest of several, and workflows
+should not measure one pull request twice at the same time (`concurrency`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from urllib.parse import quote
+
+from benchgate.errors import GitHubError
+from benchgate.github.models import Comment, PullRequest, User
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+MARKER_CHARACTERS: Final = 512
+"""More than any marker has."""
+
+JOB_LOGIN: Final = "github-actions[bot]"
+"""Who writes with a job's own token. No person can have that name."""
+
+_FORBIDDEN = 403
+_NOT_FOUND = 404
+# GitHub allows 2,500 comments on a pull request.
+_MOST_COMMENTS = 5_000
+_LONGEST_KEY = 200
+_MARKER = re.compile(
+    r"<!-- benchgate v=1 suite=(?P<suite>[A-Za-z0-9_.~%:]{0,200})"
+    r" head=(?P<head>[0-9a-f]{40}|[0-9a-f]{64})"
+    r" run=(?P<run>[1-9][0-9]{0,18}) attempt=(?P<attempt>[1-9][0-9]{0,8}) -->"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What a comment says of itself, in its last line, which GitHub does not show.
+
+    Attributes:
+        suite: the suite's name, encoded; `mark` does it.
+        head: the commit of the pull request's branch that was judged, not the merge commit.
+        run, attempt: the run that measured, also where another one publishes.
+    """
+
+    suite: str
+    head: str
+    run: int
+    attempt: int
+
+    def __str__(self) -> str:
+        return (
+            f"<!-- benchgate v=1 suite={self.suite} head={self.head}"
+            f" run={self.run} attempt={self.attempt} -->"
+        )
+
+
+def mark(suite: str, *, head: str, run: int, attempt: int) -> Marker:
+    """The marker of a run.
+
+    Args:
+        suite: any text; no two have the same marker, and none can end the hidden line.
+    """
+    key = quote(suite, safe="").replace("-", "%2D")
+    if len(key) > _LONGEST_KEY:
+        # No text is encoded with a colon.
+        key = f"sha256:{hashlib.sha256(suite.encode()).hexdigest()}"
+    return Marker(key, head, run, attempt)
+
+
+def marker_in(body: str) -> Marker | None:
+    """The marker in the last line of a comment; None where that is something else.
+
+    Everybody can write such a line: the author of the comment must be looked at, too.
+    """
+    match = _MARKER.fullmatch(body.rstrip().rpartition("\n")[2])
+    if match is None:
+        return None
+    return Marker(match["suite"], match["head"], int(match["run"]), int(match["attempt"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """There is no comment of this suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """There is one.
+
+    Attributes:
+        others: addresses of older ones, which two runs at the same time leave.
+    """
+
+    id: int
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """There is one that says more about the pull request as it is now."""
+
+    url: str
+    reason: str
+
+
+Choice: TypeAlias = Create | Update | Leave
+
+
+def choose(comments: Iterable[Comment], marker: Marker, author: str, head_now: str = "") -> Choice:
+    """Decide what becomes of the comments of a pull request.
+
+    Of two verdicts the one about the commit that the pull request has now counts more; of two
+    about the same, or both about others, the one of the later run. A run's number tells when it was
+    started, not when it ended, and a re-run keeps it.
+
+    Args:
+        author: who we are; comments of others are none of ours, whatever they hold.
+        head_now: the last commit of the pull request; "" when unknown.
+    """
+
+    def rank(of: Marker) -> tuple[bool, int, int]:
+        return of.head == head_now, of.run, of.attempt
+
+    ours = [
+        (rank(found), comment.id, comment, found)
+        for comment in comments
+        if _is_by(comment, author)
+        and (found := marker_in(comment.body)) is not None
+        and found.suite == marker.suite
+    ]
+    if not ours:
+        return Create()
+    *others, (newest_rank, _, newest, found) = sorted(ours, key=lambda one: one[:2])
+    if newest_rank > rank(marker):
+        reason = f"run {found.run} has commented on {found.head[:7]}, and is newer"
+        return Leave(newest.html_url, reason)
+    return Update(newest.id, tuple(other.html_url for _, _, other, _ in others))
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What became of it.
+
+    Attributes:
+        url: of the comment.
+        what: in words, for the log.
+    """
+
+    url: str
+    what: str
+
+
+class Api(Protocol):
+    """What is needed of the client."""
+
+    def get(self, path: str) -> dict[str, Any]:
+        """The object at a path."""
+
+    def pages(self, path: str) -> Iterator[dict[str, Any]]:
+        """The objects of a list."""
+
+    def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+        """Create something."""
+
+    def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+        """Change something."""
+
+
+def post_sticky(api: Api, repository: str, number: int, body: str, marker: Marker) -> Posted:
+    """Write the comment of a suite, or update the one that there is.
+
+    Args:
+        repository: the one that the pull request wants to change, e.g. "octo-org/hello".
+        number: of the pull request.
+        body: markdown; the marker is added.
+
+    Raises:
+        GitHubError: GitHub could not be reached, or refused.
+    """
+    author = own_login(api)
+    head_now = _head_now(api, repository, number)
+    list_path = f"/repos/{repository}/issues/{number}/comments"
+    comments = (Comment.read(item, list_path) for item in api.pages(list_path))
+    choice = choose(islice(comments, _MOST_COMMENTS), marker, author, head_now)
+    if isinstance(choice, Leave):
+        return Posted(choice.url, f"left the comment as it is: {choice.reason}")
+    text = {"body": f"{body.rstrip()}\n\n{marker}\n"}
+    if isinstance(choice, Update):
+        path = f"/repos/{repository}/issues/comments/{choice.id}"
+        try:
+            updated = Comment.read(api.patch(path, text), path)
+        except GitHubError as error:
+            if error.status != _NOT_FOUND:
+                raise  # otherwise it was deleted since it was listed
+        else:
+            return Posted(updated.html_url, f"updated the comment{_left(choice.others)}")
+    created = Comment.read(api.post(list_path, text), list_path)
+    return Posted(created.html_url, f"created a comment{_strange(created, author)}")
+
+
+def own_login(api: Api) -> str:
+    """Who we are: GitHub tells the owner of a personal token, and refuses to tell a job."""
+    path = "/user"
+    try:
+        return User.read(api.get(path), path).login
+    except GitHubError as error:
+        if error.status != _FORBIDDEN:
+            raise
+        return JOB_LOGIN
+
+
+def _head_now(api: Api, repository: str, number: int) -> str:
+    """The last commit of the pull request; "" where the token may comment but not see it."""
+    path = f"/repos/{repository}/pulls/{number}"
+    try:
+        return PullRequest.read(api.get(path), path).head.sha
+    except GitHubError as error:
+        if error.status not in {_FORBIDDEN, _NOT_FOUND}:
+            raise
+        return ""
+
+
+def _is_by(comment: Comment, login: str) -> bool:
+    return comment.user is not None and comment.user.login.casefold() == login.casefold()
+
+
+def _left(others: tuple[str, ...]) -> str:
+    return f"; older ones of this suite stay as they are: {', '.join(others)}" if others else ""
+
+
+def _strange(created: Comment, author: str) -> str:
+    """An app's own token cannot be asked who it is."""
+    if _is_by(created, author):
+        return ""
+    actual = created.user.login if created.user else "nobody"
+    return f" as {actual}: the next run looks for one by {author}, so use the job's own token"
