@@ -1,0 +1,153 @@
+"""Whether a request is one that GitHub understands, and an answer one that GitHub gives.
+
+GitHub's description decides, and after it what it leaves open: GitHub ignores a misspelt query
+parameter or an extra key, so that a client never learns of it; here each is a problem.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from openapi_core.contrib.werkzeug import WerkzeugOpenAPIRequest, WerkzeugOpenAPIResponse
+from tests.contract import description
+from tests.contract.answers import Problem
+from tests.contract.paging import MOST_PER_PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.contract.routes import Route
+    from werkzeug.wrappers import Request, Response
+
+ACCEPT = "application/vnd.github+json"
+API_VERSIONS = ("2022-11-28", "2026-03-10")
+LONGEST_COMMENT = 65_536
+
+_validating = threading.Lock()
+
+
+class _AtGitHub(WerkzeugOpenAPIRequest):
+    """The request as if it had been sent to GitHub's own host."""
+
+    def __init__(self, request: Request, path: str) -> None:
+        super().__init__(request)
+        self._path = path
+
+    @property
+    def host_url(self) -> str:
+        return description.HOST
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+
+def problems_of_request(request: Request, path: str, route: Route) -> list[Problem]:
+    """Find all that is wrong; the first is what GitHub would answer.
+
+    Args:
+        path: without a prefix, and by the repository's name.
+    """
+    return [
+        *_headers(request),
+        *_query(request, route),
+        *_body(request, route),
+        *_described(request, path),
+    ]
+
+
+def problems_of_answer(request: Request, path: str, route: Route, response: Response) -> list[str]:
+    """Find what GitHub would not have answered so.
+
+    The description does not list every refusal of every operation; those that it leaves out are
+    held against its schema of an error.
+    """
+    with _validating:
+        if (
+            str(response.status_code)
+            in description.operation(route.method, route.template)["responses"]
+        ):
+            validator = description.api().response_validator
+            answered = WerkzeugOpenAPIResponse(response)
+            errors = list(validator.iter_errors(_AtGitHub(request, path), answered))
+        elif response.status_code >= 400:
+            errors = list(description.refusal().iter_errors(response.get_json(silent=True)))
+        else:
+            return [f"GitHub never answers {response.status_code} here"]
+    return [_words(error) for error in errors]
+
+
+def _headers(request: Request) -> Iterator[Problem]:
+    if not request.headers.get("User-Agent"):
+        yield Problem(403, "Request forbidden by administrative rules: no User-Agent header")
+    if request.headers.get("Accept") != ACCEPT:
+        yield Problem(415, f"Unsupported 'Accept' header: must accept '{ACCEPT}'")
+    version = request.headers.get("X-GitHub-Api-Version", "none")
+    if version not in API_VERSIONS:
+        yield Problem(400, f"X-GitHub-Api-Version is {version}, not of {', '.join(API_VERSIONS)}")
+
+
+def _query(request: Request, route: Route) -> Iterator[Problem]:
+    described = description.query_parameters(route.method, route.template)
+    for name, values in request.args.lists():
+        if name not in described:
+            yield Problem(422, f"no query parameter of this operation: {name}")
+        elif name not in route.query:
+            yield Problem(422, f"a query parameter that has no effect in this server: {name}")
+        elif len(values) > 1:
+            yield Problem(422, f"a query parameter given {len(values)} times: {name}")
+    if request.args.get("per_page", 1, type=int) not in range(1, MOST_PER_PAGE + 1):
+        yield Problem(422, f"per_page is not within 1 to {MOST_PER_PAGE}")
+    if request.args.get("page", 1, type=int) < 1:
+        yield Problem(422, "page is less than 1")
+    if "head" in route.query and ":" not in request.args.get("head", ":"):
+        yield Problem(422, "head is not owner:branch, and GitHub would list every pull request")
+
+
+def _body(request: Request, route: Route) -> Iterator[Problem]:
+    schema = description.body_schema(route.method, route.template)
+    if schema is None:
+        if request.get_data():
+            yield Problem(400, "a body where the operation takes none")
+        return
+    body = request.get_json(silent=True, force=True)
+    if not isinstance(body, dict):
+        yield Problem(400, "Problems parsing JSON")
+        return
+    for key in _unknown_keys(schema, body):
+        yield Problem(422, f"no key of this operation's body: {key}")
+    if route.template.endswith(("/comments", "/comments/{comment_id}")):
+        yield from _too_long(body.get("body"))
+
+
+def _too_long(text: object) -> Iterator[Problem]:
+    if isinstance(text, str) and len(text) > LONGEST_COMMENT:
+        message = f"Body is too long (maximum is {LONGEST_COMMENT} characters)"
+        error = {"resource": "IssueComment", "code": "unprocessable", "field": "data"}
+        yield Problem(422, errors=[error | {"message": message}])
+
+
+def _unknown_keys(schema: dict[str, Any], value: object, where: str = "") -> Iterator[str]:
+    schema = description.resolved(schema)
+    if isinstance(value, dict) and "properties" in schema:
+        for key, inner in value.items():
+            if key in schema["properties"]:
+                yield from _unknown_keys(schema["properties"][key], inner, f"{where}{key}.")
+            else:
+                yield f"{where}{key}"
+    elif isinstance(value, list):
+        for item in value:
+            yield from _unknown_keys(schema.get("items", {}), item, where)
+
+
+def _described(request: Request, path: str) -> Iterator[Problem]:
+    with _validating:
+        errors = list(description.api().request_validator.iter_errors(_AtGitHub(request, path)))
+    for error in errors:
+        yield Problem(422, f"not as GitHub describes it: {_words(error)}")
+
+
+def _words(error: Exception) -> str:
+    details = [str(one) for one in getattr(error.__cause__, "schema_errors", ())]
+    return "; ".join([str(error) or type(error).__name__, *details])
