@@ -8,12 +8,14 @@ from pydantic import Field
 from benchgate.errors import FormatError
 from benchgate.model import codec_document
 from benchgate.model.codec_document import Format
-from benchgate.model.codec_types import Record
+from benchgate.model.codec_types import Lengths, Name, Record, Text
 
 
 class Third(Record):
     version: Annotated[int, Field(ge=3, le=3)] = Field(alias="schema")
     names: list[str]
+    name: Name | None = None
+    text: Text | None = None
 
 
 def split(document: dict[str, Any]) -> dict[str, Any]:
@@ -98,3 +100,27 @@ def test_too_many_arrays_are_refused_before_they_take_memory(
     monkeypatch.setattr(codec_document, "MAX_CONTAINERS", 10)
     with pytest.raises(FormatError, match="more than 10 arrays and objects"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"[]," * 10, "a.json")
+
+
+def test_too_many_values_are_refused_before_they_take_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(codec_document, "MAX_VALUES", 10)
+    with pytest.raises(FormatError, match="more than 10 values"):
+        FORMAT.read(b'{"schema": 3, "names": [' + b"0," * 11 + b"0]}", "a.json")
+
+
+@pytest.mark.parametrize(("key", "longest"), [("name", Lengths().name), ("text", Lengths().text)])
+def test_longer_texts_are_refused_in_a_file_and_written_all_the_same(
+    key: str, longest: int
+) -> None:
+    def read(length: int) -> Third:
+        document = f'{{"schema": 3, "names": [], "{key}": "{"x" * length}"}}'
+        return FORMAT.read(document.encode(), "a.json")
+
+    assert len(getattr(read(longest), key)) == longest
+    with pytest.raises(FormatError) as caught:
+        read(longest + 1)
+    shown = f'"{"x" * 39}...'
+    assert caught.value.message == f"a.json: {key}: {shown}: is longer than {longest} characters"
+    Third(schema=3, names=[], **{key: "x" * (longest + 1)}).to_json(str)

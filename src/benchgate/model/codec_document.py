@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from benchgate.errors import FormatError
-from benchgate.model.codec_types import Record
+from benchgate.model.codec_types import Lengths, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +24,12 @@ MAX_CONTAINERS: Final = 5_000_000
 """Arrays and objects of one file: eight times those of 10,000 benchmarks x 20 launches.
 
 An empty array takes three bytes of the file and twenty times as many of memory.
+"""
+
+MAX_VALUES: Final = 40_000_000
+"""Values of one file: four times the samples of 10,000 benchmarks x 20 launches.
+
+A number takes two bytes of the file and sixteen times as many of memory.
 """
 
 _REWRITE = "A file that benchgate wrote and nobody edited is never refused: write or fetch it anew."
@@ -64,7 +70,8 @@ class Format(Generic[R]):
         with _collector_paused():
             document = self._migrated(self._having("schema", _parsed(data, name), name), name)
             try:
-                return self.record.model_validate(self._having(self.hallmark, document, name))
+                document = self._having(self.hallmark, document, name)
+                return self.record.model_validate(document, context=Lengths())
             except ValidationError as error:
                 raise FormatError(f"{name}: {first_fault(error)}", hint=_REWRITE) from None
 
@@ -128,6 +135,11 @@ def _parsed(data: bytes, name: str) -> object:
             f"{name}: holds more than {MAX_CONTAINERS} arrays and objects, which is the limit",
             hint="Measure fewer benchmarks or launches into one file.",
         )
+    if data.count(b",") > MAX_VALUES:
+        raise FormatError(
+            f"{name}: holds more than {MAX_VALUES} values, which is the limit",
+            hint="Measure fewer benchmarks or samples into one file.",
+        )
     try:
         document: object = from_json(data, cache_strings="keys")
     except ValueError as error:
@@ -181,6 +193,7 @@ _MESSAGES = {
     "dict_type": "{given} is not an object",
     "model_type": "{given} is not an object",
     "too_short": "is empty",
+    "string_too_long": "{given}: is longer than {max_length} characters",
     "less_than_equal": "{given}: must be at most {le:g}",
     "greater_than_equal": "{given}: must be at least {ge:g}",
     "string_pattern_mismatch": "{given} is not a UTC time such as 2025-01-31T09:30:00Z",

@@ -5,6 +5,7 @@ refused later. Every free text is a `Text`, which passes through the redaction w
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Any, TypeAlias, TypeVar
 
@@ -18,6 +19,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     PlainSerializer,
     SerializationInfo,
+    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
 )
@@ -60,9 +62,35 @@ def _redacted(value: str, info: SerializationInfo[Redact]) -> str:
     return info.context(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How many characters a text or a name may have in a file that is read.
+
+    What is written here is far shorter, and never refused for its length.
+    """
+
+    text: int = 100_000
+    name: int = 10_000
+
+
+def _no_longer_than_texts_are(text: str, info: ValidationInfo[Lengths | None]) -> str:
+    return _bounded(text, info.context.text) if info.context else text
+
+
+def _no_longer_than_names_are(name: str, info: ValidationInfo[Lengths | None]) -> str:
+    return _bounded(name, info.context.name) if info.context else name
+
+
+def _bounded(text: str, limit: int) -> str:
+    if len(text) > limit:
+        raise PydanticCustomError("string_too_long", "too long", {"max_length": limit})
+    return text
+
+
 Text: TypeAlias = Annotated[
     str,
     BeforeValidator(_encodable),
+    AfterValidator(_no_longer_than_texts_are),
     PlainSerializer(_redacted, return_type=str, when_used="json"),
 ]
 
@@ -102,7 +130,7 @@ Many: TypeAlias = Annotated[tuple[T, ...], Field(strict=False)]
 LARGEST = 1e150
 """A sample beyond it is damage: its square, or the sum of many, would be no number."""
 
-Name: TypeAlias = Annotated[Text, Field(min_length=1)]
+Name: TypeAlias = Annotated[Text, Field(min_length=1), AfterValidator(_no_longer_than_names_are)]
 Count: TypeAlias = Annotated[int, Field(ge=0)]
 Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 
