@@ -65,9 +65,19 @@ class BaselineError(BenchgateError):
 
 
 class GitHubError(BenchgateError):
-    """GitHub could not be reached or refused."""
+    """GitHub could not be reached or refused.
+
+    Args:
+        status: of GitHub's answer, as HTTP has it; None where there was none to go by.
+    """
 
     exit_code = 7
+
+    def __init__(
+        self, message: str, *, hint: str = "", details: str = "", status: int | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, details=details)
+        self.status = status
 
 
 class Interrupted(BenchgateError):  # noqa: N818 - it is an event, as KeyboardInterrupt is

@@ -1,0 +1,188 @@
+"""GitHub's REST API as the rest of benchgate uses it: JSON in and out, every failure an error."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from pydantic_core import from_json
+from requests.utils import parse_header_links
+
+from benchgate.errors import GitHubError
+from benchgate.github.exchange import Answer, Request
+from benchgate.github.retrying import decide
+from benchgate.github.transport import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import requests
+
+    from benchgate.github.exchange import Outcome
+    from benchgate.github.transport import Token
+
+LIMIT_S: Final = 120.0
+"""Longest that one call takes, repetitions and all pages included."""
+
+MAX_JSON_BYTES: Final = 32 << 20
+MAX_PAGES: Final = 100
+PAGE_SIZE: Final = 100
+"""The most that GitHub gives."""
+
+_BETWEEN_WRITES_S = 1.0  # GitHub's advice for whoever creates content
+
+
+class Client:
+    """Asks GitHub, patiently within bounds.
+
+    Every method raises a GitHubError where GitHub refuses, cannot be reached within the time, or
+    answers what cannot be understood. It tells the method, the path and the status.
+
+    Args:
+        api_url: "https://api.github.com", or "https://HOST/api/v3" of an own server.
+        token: None to ask for public things only.
+        session: its proxies and certificates count, also those of the environment; ~/.netrc not.
+        clock: seconds that only grow.
+        sleep: waits for seconds.
+        draw: a random number from 0 to 1.
+        limit_s: longest that one call takes.
+
+    Raises:
+        UsageError: the address is not one by which a token may be sent.
+    """
+
+    def __init__(
+        self,
+        api_url: str,
+        token: Token | None,
+        *,
+        session: requests.Session,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+        draw: Callable[[], float],
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        self._api_url = api_url.rstrip("/")
+        self._transport = Transport(api_url, token, session=session, clock=clock)
+        self._clock = clock
+        self._sleep = sleep
+        self._draw = draw
+        self._limit_s = limit_s
+        self._next_write_s = clock()
+
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The object at a path.
+
+        Args:
+            path: below the API's address, with a slash in front and quoted where needed.
+        """
+        request = Request("GET", path, self._url(path, params))
+        return _object(request, _parsed(request, self._ask(request, limit_s=self._limit_s)))
+
+    def pages(
+        self, path: str, params: Mapping[str, str] | None = None, *, key: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """The objects of a list, each page asked for when the one before has been used up.
+
+        Args:
+            key: of the list, where the answer is an object that holds it.
+        """
+        url = self._url(path, {"per_page": str(PAGE_SIZE), **(params or {})})
+        request = Request("GET", path, url)
+        left_s = self._limit_s
+        for _ in range(MAX_PAGES):
+            asked_s = self._clock()
+            answer = self._ask(request, limit_s=left_s)
+            left_s -= self._clock() - asked_s
+            yield from _items(request, _parsed(request, answer), key)
+            following = _next_page(answer)
+            if following is None:
+                return
+            if not self._transport.is_api(following):
+                raise _unbelievable(request, "its next page lies on another host")
+            request = replace(request, url=following)
+        raise _unbelievable(request, f"it has more than {MAX_PAGES} pages")
+
+    def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+        """Create something; what was created.
+
+        It is not repeated where it may have been done: the hint of the error says so.
+        """
+        return self._write("POST", path, body)
+
+    def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+        """Change something; what it is afterwards."""
+        return self._write("PATCH", path, body)
+
+    def download(self, path: str, *, limit_bytes: int) -> bytes | None:
+        """The bytes at a path, which may lie on another host; None when they exceed the limit."""
+        request = Request("GET", path, self._url(path, None))
+        return self._ask(request, limit_s=self._limit_s, limit_bytes=limit_bytes).body
+
+    def _url(self, path: str, params: Mapping[str, str] | None) -> str:
+        return f"{self._api_url}{path}{'?' + urlencode(params) if params else ''}"
+
+    def _write(self, method: str, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+        request = Request(method, path, self._url(path, None), json.dumps(body).encode())
+        if (wait_s := self._next_write_s - self._clock()) > 0:
+            self._sleep(wait_s)
+        try:
+            answer = self._ask(request, limit_s=self._limit_s)
+        finally:
+            self._next_write_s = self._clock() + _BETWEEN_WRITES_S
+        return _object(request, _parsed(request, answer))
+
+    def _ask(
+        self, request: Request, *, limit_s: float, limit_bytes: int = MAX_JSON_BYTES
+    ) -> Answer:
+        deadline_s = self._clock() + limit_s
+        failures: list[Outcome] = []
+        while True:
+            outcome = self._transport.exchange(
+                request, limit_bytes=limit_bytes, deadline_s=deadline_s
+            )
+            if isinstance(outcome, Answer) and outcome.is_success:
+                return outcome
+            failures.append(outcome)
+            left_s = deadline_s - self._clock()
+            decision = decide(request, failures, left_s=left_s, draw=self._draw())
+            if isinstance(decision, GitHubError):
+                raise decision
+            self._sleep(decision)
+
+
+def _parsed(request: Request, answer: Answer) -> object:
+    if answer.body is None:
+        raise _unbelievable(request, f"it holds more than {MAX_JSON_BYTES} bytes")
+    try:
+        document: object = from_json(answer.body)
+    except ValueError:
+        raise _unbelievable(request, "it is not JSON") from None
+    return document
+
+
+def _object(request: Request, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _unbelievable(request, "it is not an object")
+    return value
+
+
+def _items(request: Request, page: object, key: str | None) -> list[dict[str, Any]]:
+    values = page if key is None else _object(request, page).get(key)
+    if not isinstance(values, list):
+        raise _unbelievable(request, f"{f'`{key}`' if key else 'it'} is not a list")
+    return [_object(request, value) for value in values]
+
+
+def _next_page(answer: Answer) -> str | None:
+    links = parse_header_links(answer.headers.get("link", ""))
+    return next((link["url"] for link in links if link.get("rel") == "next"), None)
+
+
+def _unbelievable(request: Request, why: str) -> GitHubError:
+    return GitHubError(
+        f"{request.method} {request.path}: the answer cannot be used: {why}",
+        hint="A proxy may have answered in GitHub's place: look at GITHUB_API_URL.",
+    )

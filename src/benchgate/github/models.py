@@ -1,0 +1,153 @@
+"""What is used of GitHub's answers; the many other keys are ignored."""
+
+from datetime import datetime
+from typing import Annotated, Any, Self, TypeAlias
+
+from pydantic import Field, ValidationError
+
+from benchgate.errors import GitHubError
+from benchgate.github.payloads import FullName, Id, Outside, Ref, Sha
+from benchgate.model.codec_document import first_fault
+
+Time: TypeAlias = Annotated[datetime, Field(strict=False)]
+
+
+class Answered(Outside):
+    """An object of an answer."""
+
+    @classmethod
+    def read(cls, value: dict[str, Any], where: str) -> Self:
+        """The object that an answer holds.
+
+        Args:
+            where: the path that gave it, for the message.
+
+        Raises:
+            GitHubError: it lacks something, or holds something else.
+        """
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            raise GitHubError(
+                f"the answer of {where} is not as GitHub describes it: {first_fault(error)}",
+                hint="A newer benchgate may know this form.",
+            ) from None
+
+
+class Repository(Answered):
+    """A repository.
+
+    Attributes:
+        id: stays when it is renamed.
+        full_name: e.g. "octo-org/hello".
+    """
+
+    id: Id
+    full_name: FullName
+
+
+class ArtifactRun(Answered):
+    """The run that left an artefact. GitHub promises none of it.
+
+    Attributes:
+        head_repository_id: where the commit came from, a fork's in its pull requests.
+    """
+
+    id: Id | None = None
+    repository_id: Id | None = None
+    head_repository_id: Id | None = None
+    head_branch: Ref | None = None
+    head_sha: Sha | None = None
+
+
+class Artifact(Answered):
+    """An artefact.
+
+    Attributes:
+        size_in_bytes: of its archive.
+        expired: it is listed, but can no more be downloaded.
+        digest: e.g. "sha256:..." of the archive; older ones have none.
+    """
+
+    id: Id
+    name: str
+    size_in_bytes: int
+    expired: bool
+    created_at: Time | None
+    digest: str | None = None
+    workflow_run: ArtifactRun | None = None
+
+
+class WorkflowRun(Answered):
+    """A run of a workflow.
+
+    Attributes:
+        event: that started it, e.g. "push".
+        status: e.g. "completed".
+        conclusion: e.g. "success"; None until it is completed.
+        path: of the workflow's file, with "@REF" behind it.
+        head_repository: None where it was deleted since.
+    """
+
+    id: Id
+    run_attempt: Id = 1
+    event: str
+    status: str | None
+    conclusion: str | None
+    path: str
+    html_url: str
+    head_branch: Ref | None
+    head_sha: Sha
+    repository: Repository
+    head_repository: Repository | None
+
+
+class User(Answered):
+    """Who wrote something: "github-actions[bot]", of the type "Bot"."""
+
+    login: str
+    type: str
+
+
+class Comment(Answered):
+    """A comment; its author is None where the account was deleted."""
+
+    id: Id
+    html_url: str
+    body: str = ""
+    user: User | None
+    created_at: Time
+    updated_at: Time
+
+
+class PullRequestSide(Answered):
+    """The head or the base of a pull request; the repository of a head may be deleted."""
+
+    ref: Ref
+    sha: Sha
+    repo: Repository | None
+
+
+class PullRequest(Answered):
+    """A pull request; its state is "open" or "closed"."""
+
+    number: Id
+    state: str
+    html_url: str
+    head: PullRequestSide
+    base: PullRequestSide
+
+
+class Commit(Answered):
+    """A commit."""
+
+    sha: Sha
+
+
+class Comparison(Answered):
+    """Two commits compared; the head is "ahead", "behind", "diverged" or "identical"."""
+
+    status: str
+    ahead_by: int
+    behind_by: int
+    merge_base_commit: Commit

@@ -1,0 +1,115 @@
+"""Whether a request that failed is repeated, and when: pure.
+
+GitHub tells of a rate limit with 403 as with 429. How long to wait is what `retry-after` says; else
+until `x-ratelimit-reset`, when nothing remains; else a minute, and twice as long each time.
+Server errors and lost connections are repeated soon. A POST is not, unless it surely never arrived:
+its answer may be all that was lost, and a second one would make a second comment. No caller is
+asked whether that is harmless: of what is created here (comments, check runs), it is not.
+"""
+
+from __future__ import annotations
+
+import re
+from email.utils import parsedate_to_datetime
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Final
+
+from benchgate.github.exchange import Answer, NoAnswer
+from benchgate.github.refusals import failure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.errors import GitHubError
+    from benchgate.github.exchange import Outcome, Request
+
+MOST_FAILURES: Final = 5
+"""Server errors and lost connections of one request until it is given up."""
+
+_FIRST_LIMIT_S = 60.0
+_FIRST_BACKOFF_S = 1.0
+_NUMBER = re.compile(r"[0-9]{1,12}")
+_LIMIT_WORDS = ("rate limit", "abuse detection")
+_STALE_LINK = {403, 404, 410}
+
+
+class _Kind(Enum):
+    RATE_LIMIT = auto()
+    STALE_LINK = auto()
+    PASSING = auto()
+    FINAL = auto()
+
+
+def decide(
+    request: Request, failures: Sequence[Outcome], *, left_s: float, draw: float
+) -> float | GitHubError:
+    """Seconds to wait until the request is repeated, or the error that ends it.
+
+    Args:
+        failures: of this request so far; it is the last one that is decided on.
+        left_s: seconds that it may still take, waits included.
+        draw: a fresh random number from 0 to 1.
+    """
+    wait_s, last = _wait_s(request, failures, draw), failures[-1]
+    if wait_s is not None and wait_s < left_s:
+        return wait_s
+    return failure(request, last, limited_s=wait_s if _kind(last) is _Kind.RATE_LIMIT else None)
+
+
+def _wait_s(request: Request, failures: Sequence[Outcome], draw: float) -> float | None:
+    last = failures[-1]
+    kind = _kind(last)
+    times = sum(_kind(one) is kind for one in failures)
+    if isinstance(last, Answer):
+        if kind is _Kind.RATE_LIMIT:
+            return _limited_s(last.headers, times)
+        if kind is _Kind.STALE_LINK:
+            return 0.0 if times == 1 else None
+    if kind is _Kind.FINAL or times >= MOST_FAILURES:
+        return None
+    if not request.is_repeatable and not (isinstance(last, NoAnswer) and not last.sent):
+        return None
+    asked_s = _number(last.headers, "retry-after") if isinstance(last, Answer) else None
+    return asked_s or _FIRST_BACKOFF_S * 2 ** (times - 1) * (0.5 + draw)
+
+
+def _kind(outcome: Outcome) -> _Kind:
+    if isinstance(outcome, NoAnswer):
+        return _Kind.FINAL if outcome.is_final else _Kind.PASSING
+    if outcome.elsewhere and outcome.status in _STALE_LINK:
+        return _Kind.STALE_LINK
+    if outcome.status == 429 or (outcome.status == 403 and _speaks_of_a_limit(outcome)):
+        return _Kind.RATE_LIMIT
+    return _Kind.PASSING if outcome.status >= 500 else _Kind.FINAL
+
+
+def _speaks_of_a_limit(answer: Answer) -> bool:
+    return (
+        "retry-after" in answer.headers
+        or answer.headers.get("x-ratelimit-remaining") == "0"
+        or any(words in answer.message.lower() for words in _LIMIT_WORDS)
+    )
+
+
+def _limited_s(headers: Mapping[str, str], times: int) -> float:
+    """Seconds until a rate limit has gone, by GitHub's own clock."""
+    asked_s = _number(headers, "retry-after")
+    if asked_s is not None:
+        return asked_s
+    reset_s, now_s = _number(headers, "x-ratelimit-reset"), _date_s(headers)
+    if headers.get("x-ratelimit-remaining") == "0" and reset_s is not None and now_s is not None:
+        return max(reset_s - now_s + 1.0, 2.0**times)
+    return _FIRST_LIMIT_S * 2.0 ** (times - 1)
+
+
+def _number(headers: Mapping[str, str], name: str) -> float | None:
+    text = headers.get(name, "").strip()
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _date_s(headers: Mapping[str, str]) -> float | None:
+    """When the answer was given, in seconds since 1970; a runner's own clock may be off."""
+    try:
+        return parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return None
