@@ -1,0 +1,81 @@
+"""An optional check run: the verdict as a line of its own in a pull request's list of checks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.model.verdict import Decision
+from benchgate.report.comment import render_comment
+from benchgate.report.escape import plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.github.client import Client
+    from benchgate.report.view import VerdictView
+
+_SUMMARY_BYTES: Final = 65_535
+_TITLE_CHARACTERS: Final = 250
+_CONCLUSIONS = {Decision.FAIL: "failure", Decision.PASS: "success", Decision.NO_VERDICT: "neutral"}
+
+
+class CheckRun:
+    """One check run, created before measuring begins.
+
+    Args:
+        repository: e.g. "octo-org/hello".
+        head: the commit that it is about.
+        now: the time of day, ISO 8601.
+
+    Raises:
+        GitHubError: the token lacks `checks: write`, or GitHub does not answer.
+    """
+
+    def __init__(
+        self, client: Client, repository: str, *, name: str, head: str, now: Callable[[], str]
+    ) -> None:
+        self._client = client
+        self._now = now
+        path = f"/repos/{repository}/check-runs"
+        created = client.post(
+            path, {"name": name, "head_sha": head, "status": "in_progress", "started_at": now()}
+        )
+        self._path = f"{path}/{created['id']}"
+
+    def conclude(self, view: VerdictView, *, passed: bool, redact: Callable[[str], str]) -> None:
+        """Give the verdict.
+
+        Args:
+            passed: whether the job goes on; no verdict may fail it or not.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        conclusion = _CONCLUSIONS[view.decision]
+        if conclusion == "neutral" and not passed:
+            conclusion = "failure"
+        self._end(
+            conclusion,
+            title=redact(plain_line(view.headline, _TITLE_CHARACTERS)),
+            summary=redact(render_comment(view, limit_bytes=_SUMMARY_BYTES - 1024)),
+        )
+
+    def give_up(self, why: str) -> None:
+        """Say that there will be no verdict, so that nobody waits for it.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        title = plain_line(why, _TITLE_CHARACTERS)
+        self._end("cancelled", title="no verdict", summary=title)
+
+    def _end(self, conclusion: str, *, title: str, summary: str) -> None:
+        self._client.patch(
+            self._path,
+            {
+                "status": "completed",
+                "conclusion": conclusion,
+                "completed_at": self._now(),
+                "output": {"title": title, "summary": summary},
+            },
+        )

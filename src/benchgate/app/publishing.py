@@ -1,0 +1,111 @@
+"""A verdict on its way to GitHub: summary, comment, annotations, check run.
+
+None of it changes the verdict: what cannot be published is a warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import BenchgateError, GitHubError
+from benchgate.github.commands import Annotation, Level, annotate
+from benchgate.github.comments import mark, post_sticky
+from benchgate.github.files import write_summary
+from benchgate.github.plan import Commenting
+from benchgate.model.verdict import Decision
+from benchgate.report.comment import COMMENT_BYTES, render_comment
+from benchgate.report.remarks import remarks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.github.comments import Api
+    from benchgate.github.plan import Comment
+    from benchgate.report.view import VerdictView
+
+_FORBIDDEN: Final = 403
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The comment of a suite on a pull request.
+
+    Attributes:
+        repository: e.g. "octo-org/hello".
+        number: of the pull request.
+        suite: each has a comment of its own.
+        head: the commit of the pull request's branch that was judged.
+        run, attempt: those that measured it.
+    """
+
+    repository: str
+    number: int
+    suite: str
+    head: str
+    run: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What became of it.
+
+    Attributes:
+        comment_url: "" where there is none.
+        notes: for the log.
+        warnings: what could not be published.
+    """
+
+    comment_url: str = ""
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+
+def summarize(
+    view: VerdictView, environ: Mapping[str, str], redact: Callable[[str], str]
+) -> Published:
+    """Write the summary of the step."""
+    try:
+        why_not = write_summary(
+            lambda room: redact(render_comment(view, limit_bytes=room)), environ
+        )
+    except BenchgateError as error:
+        return Published(warnings=(f"no summary: {error.message}",))
+    return Published(notes=(f"no summary: {why_not}",) if why_not else ())
+
+
+def comment(
+    view: VerdictView,
+    wanted: Comment,
+    target: Target | None,
+    api: Api,
+    *,
+    summary_url: str,
+    redact: Callable[[str], str],
+) -> Published:
+    """Write the comment, or keep the one that there is up to date.
+
+    Args:
+        wanted: whether it is wanted, and why not.
+        target: None where no pull request is known.
+        summary_url: where what does not fit can be read.
+    """
+    if target is None or wanted.when in {Commenting.NEVER, Commenting.LATER}:
+        where = " from here" if wanted.when is Commenting.LATER else ""
+        return Published(notes=(f"no comment{where}: {wanted.why}",))
+    body = redact(render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=summary_url))
+    marker = mark(target.suite, head=target.head, run=target.run, attempt=target.attempt)
+    try:
+        posted = post_sticky(api, target.repository, target.number, body, marker)
+    except GitHubError as error:
+        if wanted.when is Commenting.IF_ALLOWED and error.status == _FORBIDDEN:
+            return Published(notes=(f"no comment: {wanted.why}",))
+        return Published(warnings=(f"no comment: {error.message}. {error.hint}".rstrip(),))
+    return Published(posted.url, notes=(posted.what,))
+
+
+def annotations(view: VerdictView) -> list[str]:
+    """The workflow commands that mark what got worse beside its code."""
+    level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING
+    return annotate(level, [Annotation(one.text, one.title, one.location) for one in remarks(view)])

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.app.github_client import client_of
+from tests.contract.conftest import github
+from tests.contract.faults import Fault
+from tests.contract.scene import CHECKS_TOKEN, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
+from tests.report.conftest import changed, unchanged, verdict
+
+from benchgate.app.check_run import CheckRun
+from benchgate.app.publishing import Published, Target, annotations, comment, summarize
+from benchgate.errors import GitHubError
+from benchgate.github.plan import Comment, Commenting
+from benchgate.model.verdict import Decision, Outcome
+from benchgate.report.view import view_verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.contract.records import Token
+    from tests.contract.server import GitHubServer
+
+    from benchgate.report.view import VerdictView
+
+__all__ = ["github"]
+
+TARGET = Target(HELLO.full_name, PULL.number, "default", HEAD_SHA, run=30433650, attempt=1)
+NOW = Comment(Commenting.NOW, "the pull request is from this repository", PULL.number)
+
+
+def failed() -> VerdictView:
+    slower = changed("parse/large", Outcome.REGRESSED, 1.146, location="bench_parse.py:3")
+    return view_verdict(verdict(Decision.FAIL, slower, unchanged("sort"), exit_code=3))
+
+
+def passed() -> VerdictView:
+    return view_verdict(verdict(Decision.PASS, unchanged("sort")))
+
+
+def same(text: str) -> str:
+    return text
+
+
+def commented(
+    server: GitHubServer,
+    view: VerdictView,
+    wanted: Comment = NOW,
+    *,
+    token: Token = TOKEN,
+    target: Target | None = TARGET,
+) -> Published:
+    client = client_of(server, token)
+    return comment(
+        view, wanted, target, client, summary_url="https://github.com/octo-org/hello", redact=same
+    )
+
+
+def bodies(server: GitHubServer) -> list[str]:
+    return [one.body for one in server.state.comments(HELLO, PULL.number)]
+
+
+def test_one_comment_is_kept_up_to_date(github: GitHubServer) -> None:
+    first = commented(github, failed())
+    second = commented(github, passed())
+    assert first.comment_url == second.comment_url != ""
+    assert first.notes == ("created a comment",)
+    assert second.notes == ("updated the comment",)
+    others, ours = bodies(github)
+    assert others == "Me too"
+    assert "pass: nothing got slower" in ours.splitlines()[0]
+
+
+def test_a_fork_leaves_the_comment_to_the_other_workflow(github: GitHubServer) -> None:
+    wanted = Comment(Commenting.LATER, "the pull request is from a fork", PULL.number)
+    done = commented(github, failed(), wanted, token=FORKS_TOKEN)
+    assert done == Published(notes=("no comment from here: the pull request is from a fork",))
+    assert github.requests == []
+
+
+def test_without_a_pull_request_there_is_no_comment(github: GitHubServer) -> None:
+    wanted = Comment(Commenting.NEVER, "push is about no pull request")
+    done = commented(github, failed(), wanted, target=None)
+    assert done == Published(notes=("no comment: push is about no pull request",))
+
+
+def test_a_refused_comment_is_a_warning_that_says_what_is_missing(github: GitHubServer) -> None:
+    done = commented(github, failed(), token=FORKS_TOKEN)
+    (warning,) = done.warnings
+    assert warning.startswith("no comment: POST")
+    assert "pull-requests" in warning
+    assert bodies(github) == ["Me too"]
+
+
+def test_a_token_that_may_not_is_no_surprise_to_dependabot(github: GitHubServer) -> None:
+    wanted = Comment(Commenting.IF_ALLOWED, "Dependabot's token is read-only", PULL.number)
+    done = commented(github, failed(), wanted, token=FORKS_TOKEN)
+    assert done == Published(notes=("no comment: Dependabot's token is read-only",))
+
+
+def test_an_api_that_is_down_is_a_warning(github: GitHubServer) -> None:
+    github.faults.always("*", Fault(status=503))
+    done = commented(github, failed())
+    (warning,) = done.warnings
+    assert warning.startswith("no comment: GET /user: GitHub answered 503")
+
+
+def test_the_summary_is_appended_and_redacted(tmp_path: Path) -> None:
+    path = tmp_path / "summary.md"
+    done = summarize(
+        failed(), {"GITHUB_STEP_SUMMARY": str(path)}, lambda text: text.replace("sort", "***")
+    )
+    assert done == Published()
+    text = path.read_text(encoding="utf-8")
+    assert "parse/large" in text
+    assert "***" in text
+    assert "sort" not in text
+
+
+def test_without_a_summary_file_that_is_noted() -> None:
+    done = summarize(failed(), {}, same)
+    assert done.notes == (
+        "no summary: GITHUB_STEP_SUMMARY is not set, so nothing was written there",
+    )
+
+
+def test_a_summary_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
+    done = summarize(failed(), {"GITHUB_STEP_SUMMARY": str(tmp_path)}, same)
+    (warning,) = done.warnings
+    assert warning.startswith(f"no summary: cannot write {tmp_path}")
+
+
+def test_what_got_slower_is_annotated_where_it_is_defined() -> None:
+    (line,) = annotations(failed())
+    assert line.startswith("::error file=bench_parse.py,line=3,title=parse/large regressed::")
+    assert annotations(passed()) == []
+
+
+def check_run(server: GitHubServer, token: Token = CHECKS_TOKEN) -> CheckRun:
+    return CheckRun(
+        client_of(server, token),
+        HELLO.full_name,
+        name="benchgate",
+        head=HEAD_SHA,
+        now=lambda: "2026-01-02T03:04:05Z",
+    )
+
+
+@pytest.mark.parametrize(
+    ("decision", "is_passed", "conclusion"),
+    [
+        (Decision.PASS, True, "success"),
+        (Decision.FAIL, False, "failure"),
+        (Decision.NO_VERDICT, True, "neutral"),
+        (Decision.NO_VERDICT, False, "failure"),
+    ],
+)
+def test_a_check_run_ends_as_the_verdict_does(
+    github: GitHubServer, decision: Decision, conclusion: str, *, is_passed: bool
+) -> None:
+    run = check_run(github)
+    assert github.requests[0].body["status"] == "in_progress"
+    view = (
+        failed()
+        if decision is Decision.FAIL
+        else view_verdict(verdict(decision, unchanged("sort")))
+    )
+    run.conclude(view, passed=is_passed, redact=same)
+    body = github.requests[-1].body
+    assert (body["status"], body["conclusion"]) == ("completed", conclusion)
+    assert body["output"]["title"] == view.headline
+
+
+def test_a_check_run_is_not_left_in_progress(github: GitHubServer) -> None:
+    check_run(github).give_up("the base cannot be built")
+    body = github.requests[-1].body
+    assert body["conclusion"] == "cancelled"
+    assert body["output"] == {"title": "no verdict", "summary": "the base cannot be built"}
+
+
+def test_a_check_run_needs_its_permission(github: GitHubServer) -> None:
+    with pytest.raises(GitHubError, match="403") as raised:
+        check_run(github, TOKEN)
+    assert "checks: write" in raised.value.hint
