@@ -118,10 +118,10 @@ def choose_stored(
     if len(earlier) == 1:
         return _alone(earlier[0], head)
     found = fit_for(Found("", tuple(earlier)), head, aliases or {})
-    here = [one for one in found.earlier if not _differences(one, head)]
-    elsewhere = [one for one in found.earlier if _differences(one, head)]
+    here = [one for one in found.earlier if not differences(one.run, head)]
+    elsewhere = [one for one in found.earlier if differences(one.run, head)]
     other_machine = (
-        Skipped(one.name, f"another machine: {'; '.join(_differences(one, head))}")
+        Skipped(one.name, f"another machine: {'; '.join(differences(one.run, head))}")
         for one in elsewhere
     )
     skipped = (*found.skipped, *other_machine)
@@ -152,10 +152,10 @@ def in_short(skipped: Sequence[Skipped], total: int) -> tuple[str, ...]:
 
 
 def _alone(one: Earlier, head: Run) -> Stored:
-    differences = _differences(one, head)
-    warnings = tuple(f"measured on different machines: {d}" for d in differences)
+    different = differences(one.run, head)
+    warnings = tuple(f"measured on different machines: {d}" for d in different)
     base = _because(one, one.why) if one.why else one.result
-    return Stored(base, () if differences else (one.run,), (), warnings)
+    return Stored(base, () if different else (one.run,), (), warnings)
 
 
 def _none_counts(first: Earlier, total: int, skipped: Sequence[Skipped], head: Run) -> Stored:
@@ -202,8 +202,9 @@ def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
     return {(one.id, one.workload) for one in measured} | {x for x in renamed if x[0] not in names}
 
 
-def _differences(one: Earlier, head: Run) -> tuple[str, ...]:
-    return one.run.environment.differences(head.environment)
+def differences(run: Run, head: Run) -> tuple[str, ...]:
+    """What makes their machines incomparable, in words."""
+    return run.environment.differences(head.environment)
 
 
 def _is_same(one: Run, other: Run) -> bool:

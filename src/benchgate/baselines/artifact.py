@@ -1,0 +1,172 @@
+"""Which artefacts of earlier runs may be believed, and which of them are preferred.
+
+Whoever opens a pull request can have a run in this repository, on a branch of any name and with an
+artefact of any name. Of a baseline, then, nothing counts but who ran what: the repository that the
+commit came from, the branch, and the event. The listing of artefacts tells all but the event, so
+there are two steps: what the listing rules out costs no request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from benchgate.model.verdict import Skipped
+from benchgate.units import counted, format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from benchgate.github.models import Artifact, ArtifactRun, WorkflowRun
+
+BELIEVED_EVENTS: Final = ("push", "schedule", "workflow_dispatch")
+"""Events whose runs measure what is on a branch.
+
+`merge_group` is none of them: its commit is on a branch of the queue, and may never be merged. When
+it is, the push of that very commit is measured. `pull_request_target`, `workflow_run` and
+`issue_comment` are runs of the default branch by name, and may handle what strangers wrote.
+"""
+
+_REASONS = {
+    "merge_group": "its run was of the merge queue, of what may never have been merged",
+    "pull_request": "its run was of a pull request",
+}
+_OLDEST = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which artefacts are wanted.
+
+    Attributes:
+        repository_id: of this repository.
+        branch: that the baselines are of, e.g. "main".
+        name: of the artefact, all of it.
+        head_sha: the commit that is to be judged; its own results are no baseline of it.
+        preferred: commits, the base first, then its ancestors, the nearest first.
+        most_bytes: how large an archive may be.
+    """
+
+    repository_id: int
+    branch: str
+    name: str
+    head_sha: str
+    preferred: Sequence[str]
+    most_bytes: int
+    _ranks: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ranks = {sha: rank for rank, sha in reversed(list(enumerate(self.preferred)))}
+        object.__setattr__(self, "_ranks", ranks)
+
+    def rank(self, sha: str | None) -> int:
+        """How many commits are preferred to this one; those that are not named come last."""
+        return self._ranks.get(sha or "", len(self.preferred))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An artefact that the listing does not rule out, and the run that left it."""
+
+    artifact: Artifact
+    run_id: int
+    head_sha: str | None
+
+    @property
+    def name(self) -> str:
+        """What messages call it: enough for a person to find both."""
+        return _called(self.artifact)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a listing came to.
+
+    Attributes:
+        kept: what may be asked for, the preferred first.
+    """
+
+    kept: tuple[Candidate, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
+    """Part what the listing of artefacts rules out from the rest, and put that in order.
+
+    The base commit's own artefacts come first, then those of its nearest ancestors, then the
+    newest.
+    """
+    kept: list[Candidate] = []
+    skipped: list[Skipped] = []
+    for artifact in {one.id: one for one in listed}.values():
+        run = artifact.workflow_run
+        if run is None or run.id is None:
+            skipped.append(Skipped(_called(artifact), "GitHub does not tell which run left it"))
+        elif why := _why_not(artifact, run, wanted):
+            skipped.append(Skipped(_called(artifact), why))
+        else:
+            kept.append(Candidate(artifact, run.id, run.head_sha))
+    kept.sort(key=lambda one: (one.artifact.created_at or _OLDEST, one.artifact.id), reverse=True)
+    kept.sort(key=lambda one: wanted.rank(one.head_sha))
+    return Chosen(tuple(kept), tuple(skipped))
+
+
+def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str | None:
+    """Say why an artefact of this run is not believed, None when it is.
+
+    All that the listing said is looked at again in the run's own words.
+    """
+    if (candidate.run_id, candidate.head_sha) != (run.id, run.head_sha):
+        return "GitHub's listing of it and its run contradict each other"
+    if run.event not in BELIEVED_EVENTS:
+        return _REASONS.get(run.event, f"its run was started by {run.event}, which proves nothing")
+    head_repository_id = run.head_repository.id if run.head_repository else None
+    return _why_not_origin(run.repository.id, head_repository_id, run.head_branch, wanted)
+
+
+def relation(run: WorkflowRun, wanted: Wanted) -> str:
+    """Say what makes a run's artefact the base."""
+    rank = wanted.rank(run.head_sha)
+    if rank == 0 and wanted.preferred:
+        what = "the base commit's own run"
+    elif rank < len(wanted.preferred):
+        what = f"the run of an ancestor of the base, {counted(rank, 'commit')} before it"
+    else:
+        what = f"a run of {wanted.branch} that is no known ancestor of the head"
+    return f"{what} ({run.event}, run {run.id})"
+
+
+def _called(artifact: Artifact) -> str:
+    run = artifact.workflow_run
+    return f"artefact {artifact.id} of run {run.id if run and run.id else 'unknown'}"
+
+
+def _why_not(artifact: Artifact, run: ArtifactRun, wanted: Wanted) -> str | None:
+    """Say why the listing alone rules an artefact out, None where it does not."""
+    if artifact.name != wanted.name:
+        return "it has another name"
+    if why := _why_not_origin(run.repository_id, run.head_repository_id, run.head_branch, wanted):
+        return why
+    if run.head_sha == wanted.head_sha:
+        return "it is of the head's own commit"
+    if artifact.expired:
+        return "it has expired"
+    if artifact.size_in_bytes > wanted.most_bytes:
+        return f"its archive is larger than {format_value(wanted.most_bytes, 'B')}"
+    return None
+
+
+def _why_not_origin(
+    repository_id: int | None,
+    head_repository_id: int | None,
+    branch: str | None,
+    wanted: Wanted,
+) -> str | None:
+    if repository_id != wanted.repository_id:
+        return "its run belongs to another repository"
+    if head_repository_id != wanted.repository_id:
+        return "its commit came from another repository, such as a fork"
+    if branch != wanted.branch:
+        return f"its run was of {branch or 'no branch'}, not of {wanted.branch}"
+    return None

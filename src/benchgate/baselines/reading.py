@@ -1,0 +1,114 @@
+"""From artefacts that may be believed to the results in them, which are hostile until read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from benchgate.baselines.artifact import choose_artifacts, relation, why_not_run
+from benchgate.baselines.stored import Earlier, Found, differences
+from benchgate.errors import FormatError, GitHubError
+from benchgate.files import MAX_FILE_BYTES, expand
+from benchgate.model.codec import decode_result
+from benchgate.model.result import Source
+from benchgate.model.verdict import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from benchgate.baselines.artifact import Candidate, Wanted
+    from benchgate.github.models import Artifact, WorkflowRun
+    from benchgate.model.result import Run
+
+MOST_LISTED: Final = 300
+MOST_TRIED: Final = 30
+MOST_BYTES: Final = 256 << 20
+"""Of one result, expanded; all together take no more than one file may."""
+
+_MOST_FAILURES = 3
+_GONE = frozenset({404, 410})
+
+
+def read_artifacts(
+    listed: Iterable[Artifact],
+    wanted: Wanted,
+    *,
+    run_of: Callable[[int], WorkflowRun],
+    fetch: Callable[[Artifact], bytes],
+    limit: int,
+    head: Run | None = None,
+) -> Found:
+    """Give the results of artefacts that may be believed, in order of preference.
+
+    Whatever is wrong with an artefact is the reason why it is skipped. At most `MOST_TRIED` are
+    asked for, and where GitHub fails again and again, no more.
+
+    Args:
+        listed: newest first; it is not gone through to its end when it is long.
+        run_of: gives a run by its id.
+        fetch: gives the one file in an artefact.
+        limit: how many results are enough.
+        head: once it is measured; results of other machines are then given, and do not count.
+
+    Raises:
+        GitHubError: when the list is gone through.
+    """
+    chosen = choose_artifacts(islice(listed, MOST_LISTED), wanted)
+    earlier: list[Earlier] = []
+    skipped = list(chosen.skipped)
+    warnings: tuple[str, ...] = ()
+    enough, failures, left_bytes = limit, 0, MAX_FILE_BYTES
+    for candidate in chosen.kept[:MOST_TRIED]:
+        if not enough or failures == _MOST_FAILURES:
+            break
+        try:
+            run = run_of(candidate.run_id)
+            if why := why_not_run(candidate, run, wanted):
+                skipped.append(Skipped(candidate.name, why))
+                continue
+            limit_bytes = min(MOST_BYTES, left_bytes)
+            data = expand(fetch(candidate.artifact), candidate.name, limit_bytes=limit_bytes)
+            one = read_earlier(data, candidate, run, wanted)
+        except FormatError as error:
+            reason = error.message.removeprefix(f"{candidate.name}: ")
+            skipped.append(Skipped(candidate.name, reason))
+        except GitHubError as error:
+            skipped.append(Skipped(candidate.name, error.message))
+            failures += error.status not in _GONE
+        else:
+            earlier.append(one)
+            left_bytes -= len(data)
+            enough -= head is None or not differences(one.run, head)
+    if failures == _MOST_FAILURES:
+        warnings = (f"GitHub failed {failures} times: no more stored results were asked for",)
+    return Found("artifact", tuple(earlier), tuple(skipped), warnings)
+
+
+def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> Earlier:
+    """Give the result in an artefact, with the provenance that GitHub knows of it.
+
+    What the file says of its commit, branch and time is not believed; where it names another commit
+    than the run was of, it is not what it seems.
+
+    Args:
+        data: the file in the artefact, expanded.
+
+    Raises:
+        FormatError: it is no complete result, damaged, or of another commit.
+    """
+    result = decode_result(data, candidate.name)
+    head = result.head
+    if head.source.sha not in {None, run.head_sha}:
+        raise FormatError(
+            f"{candidate.name}: it measured {head.source.sha}, and its run was of {run.head_sha}"
+        )
+    if not head.complete:
+        raise FormatError(f"{candidate.name}: its measurement was interrupted")
+    source = Source(run.head_sha, run.head_branch, dirty=head.source.dirty)
+    created_at = candidate.artifact.created_at
+    started = f"{created_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if created_at else head.started
+    known = replace(head, source=source, started=started)
+    # The other arm of that run is of no use here, and large.
+    return Earlier(candidate.name, replace(result, head=known, base=None), relation(run, wanted))
