@@ -56,6 +56,7 @@ DOCUMENTS = st.fixed_dictionaries(
         "baseline": _tables(("baseline",)) | VALUES,
         "benchmark": st.lists(BENCHMARKS, max_size=3) | VALUES,
         "rule": st.lists(_tables(("rule",)), max_size=3) | VALUES,
+        "waive": st.lists(_tables(("waive",)), max_size=3) | VALUES,
         "aliases": st.dictionaries(st.sampled_from("abcd"), st.sampled_from("abcd")) | VALUES,
         "xyzzy": VALUES,
     },

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.config import load, loads
+from benchgate.config import load, loads, loads_folder
 from benchgate.errors import ConfigError
 
 OWN = '[gate]\nmargin = "3%"\n'
@@ -159,3 +159,23 @@ def test_text_of_another_commit() -> None:
     assert config.where("gate.margin") == "benchgate.toml at 1a2b3c4:2: gate.margin"
     assert loads(SHARED, "main:pyproject.toml").gate.margin == 0.04
     assert loads(FOREIGN, "main:pyproject.toml").gate.margin == 0.02
+
+
+@pytest.mark.parametrize(
+    ("files", "margin"),
+    [
+        ({}, None),
+        ({"main:pyproject.toml": FOREIGN}, None),
+        ({"main:benchgate.toml": ""}, 0.02),
+        ({"main:benchgate.toml": OWN, "main:pyproject.toml": FOREIGN}, 0.03),
+        ({"main:sub/pyproject.toml": SHARED}, 0.04),
+    ],
+)
+def test_the_files_of_a_folder_elsewhere(files: dict[str, str], margin: float | None) -> None:
+    config = loads_folder(files)
+    assert (config and config.gate.margin) == margin
+
+
+def test_two_files_of_a_folder_elsewhere_are_one_too_many() -> None:
+    with pytest.raises(ConfigError, match=r"both main:benchgate\.toml and .* main:pyproject"):
+        loads_folder({"main:benchgate.toml": OWN, "main:pyproject.toml": SHARED})

@@ -103,13 +103,13 @@ def test_the_tail_has_its_own_margin(statistic: str, margin: float) -> None:
 
 
 def test_rules_that_concern_nobody() -> None:
-    (warning,) = CONFIG.unmatched_rules(["db/insert[rows=1000]", "nothing"])
+    (warning,) = CONFIG.unmatched(["db/insert[rows=1000]", "nothing"])
     assert warning == (
         'benchgate.toml:25: rule[4].benchmark = "nothing/*": matches no benchmark'
         "; did you mean 'nothing'?"
     )
-    assert len(CONFIG.unmatched_rules([])) == 5
-    assert CONFIG.unmatched_rules(["db/insert[rows=1000]", "nothing/x"]) == ()
+    assert len(CONFIG.unmatched([])) == 5
+    assert CONFIG.unmatched(["db/insert[rows=1000]", "nothing/x"]) == ()
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,8 @@ def test_the_workload_is_the_code_and_not_its_layout(start: Start) -> None:
     first = workload("def bench_a():\n    return 1 + 1\n")
     same = "x = 1\n\ndef bench_a():\n  # why\n  return (\n    1 + 1  # what\n  )\n"
     assert workload(same.replace("(\n    1 + 1  # what\n  )", "1  +  1")) == first
+    assert workload("def bench_renamed():\n    return 1 + 1\n") == first
+    assert workload("async def bench_a():\n    return 1 + 1\n") != first
     others = [
         "def bench_a():\n    return 1 + 2\n",
         "def bench_a():\n    return 1 + 1\nbench_a.number = 5\n",

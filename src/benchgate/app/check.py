@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from benchgate.app.check_stored import STORED_SOURCES, check_stored
 from benchgate.app.choice import Choice
@@ -14,6 +14,7 @@ from benchgate.app.records import Record, working_tree_source
 from benchgate.app.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.app.run import RunRequest
 from benchgate.baselines.git import choose_base
+from benchgate.baselines.policy import judged_by_base
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
@@ -43,11 +44,14 @@ class CheckRequest:
     Attributes:
         output: the result file; saved after every round.
         self_check: measure the working tree on both arms.
+        policy: whose configuration decides how it is judged. People tune margins in their working
+            tree; a pull request is judged by the base's, where there is one.
     """
 
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
     self_check: bool = False
+    policy: Literal["base", "head"] = "head"
 
 
 def check(
@@ -72,6 +76,9 @@ def check(
         base = replace(head, why="the working tree itself: every difference is noise")
     else:
         base = choose_base(git, config.baseline.against)
+    if request.policy == "base" and base.sha:
+        config, unread = judged_by_base(git, base.sha, config, effects.cwd)
+        warnings = (*warnings, *unread)
     with ExitStack() as stack:
         trees = stack.enter_context(
             same_arms(git) if request.self_check else two_arms(git, base.sha or "")
@@ -88,7 +95,7 @@ def check(
             screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
             until_decided=config.measure.until_decided,
             output=request.output,
-            warnings=(*warnings, *trees.notes, *config.unmatched_rules(session.recorder.found())),
+            warnings=(*warnings, *trees.notes, *config.unmatched(session.recorder.found())),
         )
         _measure(session, record, config, effects)
     return _decide(record.result(), config)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from benchgate.baselines.stored import choose_stored
+from benchgate.config import loosening
 from benchgate.errors import UsageError
+from benchgate.gate.canary import is_canary
 from benchgate.gate.conclude import conclude
 from benchgate.gate.suite import judge
+from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.result import Run, Source
 from benchgate.model.verdict import NO_BASELINE, GateSettings, Skipped, Verdict
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.suite import Judgement, Need
     from benchgate.model.result import Result
+    from benchgate.model.verdict import Loosened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,13 +99,21 @@ def _judge_first(found: Found, head: Result, config: Config) -> Judged:
     )
 
 
-def make_verdict(judged: Judged, config: Config) -> Verdict:
-    """Conclude from the rows, and put everything a reader needs beside them."""
+def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> Verdict:
+    """Conclude from the rows, and put everything a reader needs beside them.
+
+    Args:
+        day: on which waivers must hold, in UTC; by default that of the measurement, so that the
+            same result is judged the same way on any later day. Who judges what strangers
+            measured must not take the day from them.
+    """
     gate, judgement = config.gate, judged.judgement
     all_of_base = judgement.base_benchmarks
     min_compared = gate.min_compared if isinstance(gate.min_compared, int) else all_of_base
+    day = day or date.fromisoformat(judged.head.started[:10])
+    rows = apply_waivers(judgement.rows, config, day)
     decision, exit_code = conclude(
-        judgement.rows,
+        rows,
         fail_on=gate.fail_on,
         min_compared=min_compared,
         advisory_fails=config.baseline.advisory_fails,
@@ -120,16 +133,27 @@ def make_verdict(judged: Judged, config: Config) -> Verdict:
             confidence=gate.confidence,
             fail_on=tuple(gate.fail_on),
             min_compared=min_compared,
+            policy="base" if config.sides else "head",
         ),
-        rows=tuple(worst_first(judgement.rows)),
-        warnings=(*judged.warnings, *judgement.warnings),
+        rows=tuple(worst_first(rows)),
+        warnings=(*judged.warnings, *judgement.warnings, *config.expired(day)),
         environment=judged.head.environment,
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),
         base_source=judged.base_source,
         skipped=judged.skipped,
+        policy_changes=_policy_changes(judged, config),
     )
     return replace(verdict, summary=headline(verdict))
+
+
+def _policy_changes(judged: Judged, config: Config) -> tuple[Loosened, ...]:
+    """Tell how the change loosens its own gate; nothing where its own configuration decides."""
+    if config.sides is None:
+        return ()
+    benchmarks = (*judged.base.benchmarks, *judged.head.benchmarks)
+    ids = [benchmark.id for benchmark in benchmarks if not is_canary(benchmark)]
+    return loosening(config.sides.base, config.sides.head, ids)
 
 
 def _waves(config: Config, head: Run) -> WaveSettings | None:

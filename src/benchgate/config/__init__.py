@@ -1,8 +1,10 @@
 """What the user wants measured and how it is judged: benchgate.toml or [tool.benchgate]."""
 
 from benchgate.config.benchmarks import Benchmark, CommandBenchmark, PythonBenchmark
-from benchgate.config.load import load, loads
-from benchgate.config.models import Baseline, Build, Gate, Measure, Rule
+from benchgate.config.load import load, loads, loads_folder
+from benchgate.config.loosening import loosening
+from benchgate.config.models import Baseline, Build, Gate, Measure, Rule, Waive
+from benchgate.config.policy import policy_from
 from benchgate.config.resolved import Config
 from benchgate.config.rules import RowPolicy, matches
 from benchgate.config.schema import config_schema
@@ -18,8 +20,12 @@ __all__ = [
     "PythonBenchmark",
     "RowPolicy",
     "Rule",
+    "Waive",
     "config_schema",
     "load",
     "loads",
+    "loads_folder",
+    "loosening",
     "matches",
+    "policy_from",
 ]

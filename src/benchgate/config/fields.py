@@ -1,5 +1,6 @@
 """The types of configuration values: what people write, what it becomes, what is refused."""
 
+import datetime as dt
 import math
 import re
 import shlex
@@ -101,6 +102,17 @@ def argv(value: object, *, in_shell: bool) -> tuple[str, ...]:
     return tuple(words)
 
 
+def day(value: object) -> object:
+    """A date as TOML has it; anything else is refused in words.
+
+    Raises:
+        ValueError: for text, and for a date with a time of day.
+    """
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return value
+    raise ValueError("must be a date without quotes or a time of day: write 2026-12-31")
+
+
 def _text(value: object, otherwise: str) -> str:
     if not isinstance(value, str):
         raise ValueError(otherwise)  # noqa: TRY004 - pydantic collects value errors only
@@ -139,6 +151,12 @@ def _python_path(path: str) -> str:
     return path
 
 
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
 def _identifier(name: str) -> str:
     if not name.isprintable() or name != name.strip():
         raise ValueError("must be printable text without spaces at its ends")
@@ -171,7 +189,10 @@ Duration = Annotated[
 Margin = Annotated[float, BeforeValidator(margin_ratio), WithJsonSchema(_PERCENTAGE)]
 Tolerance = Annotated[float, BeforeValidator(tolerance_ratio), WithJsonSchema(_PERCENTAGE)]
 
+Day = Annotated[dt.date, BeforeValidator(day)]
+
 Text = Annotated[str, Field(min_length=1)]
+Reason = Annotated[str, Field(max_length=500), AfterValidator(_not_blank)]
 Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_identifier)]
 Template = Annotated[Text, AfterValidator(checked_template)]
 RelativePath = Annotated[str, AfterValidator(_relative)]

@@ -12,7 +12,7 @@ from benchgate.config.resolved import resolve
 from benchgate.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.config.resolved import Config
@@ -64,6 +64,22 @@ def loads(text: str, name: str) -> Config:
     return resolve(origin or Origin())
 
 
+def loads_folder(files: Mapping[str, str]) -> Config | None:
+    """Read the configuration that the files of one folder hold, such as a commit's.
+
+    Args:
+        files: text by name, a benchgate.toml before a pyproject.toml.
+
+    Returns:
+        None where none of them speaks of benchgate.
+
+    Raises:
+        ConfigError: when it is not valid, or when two of them configure benchgate.
+    """
+    origin = _only(_parsed(text, name, None) for name, text in files.items())
+    return resolve(origin) if origin else None
+
+
 def _folders(start: Path, stop: Path | None) -> Iterator[Path]:
     yield start
     if stop is None or not start.is_relative_to(stop):
@@ -76,12 +92,16 @@ def _folders(start: Path, stop: Path | None) -> Iterator[Path]:
 
 def _origin_in(folder: Path, start: Path) -> Origin | None:
     """The document of one folder; messages name files as seen from where the search began."""
-    found = [
-        origin
+    return _only(
+        _origin(folder / name, os.path.relpath(folder / name, start))
         for name in (OWN_FILE, SHARED_FILE)
         if (folder / name).is_file()
-        and (origin := _origin(folder / name, os.path.relpath(folder / name, start)))
-    ]
+    )
+
+
+def _only(origins: Iterable[Origin | None]) -> Origin | None:
+    """The one document of a folder that configures benchgate."""
+    found = [origin for origin in origins if origin]
     if len(found) > 1:
         own, shared = found
         raise ConfigError(

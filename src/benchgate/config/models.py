@@ -219,6 +219,22 @@ class Rule(Table):
     tolerance: fields.Tolerance | None = Field(default=None, description="As in `[gate]`.")
 
 
+class Waive(Table):
+    """A regression that is allowed for a while."""
+
+    benchmark: fields.Text = Field(
+        description="Glob over benchmark ids: `*` and `?` are special, `[` is not."
+    )
+    metric: fields.Text | None = Field(
+        default=None, description="Glob over metrics; by default all."
+    )
+    ceiling: fields.Margin = Field(
+        description="The largest estimated change that is waived; beyond it, it has regressed."
+    )
+    until: fields.Day = Field(description="The last day on which it holds, in UTC.")
+    reason: fields.Reason = Field(description="Why it is accepted; shown beside every row.")
+
+
 class Settings(Table):
     """A whole configuration."""
 
@@ -238,6 +254,11 @@ class Settings(Table):
         alias="rule",
         description="Exceptions from `[gate]`; later ones win, key by key.",
     )
+    waivers: Annotated[tuple[Waive, ...], BeforeValidator(fields.as_tuple)] = Field(
+        default=(),
+        alias="waive",
+        description="Regressions that are allowed, up to a ceiling and until a day.",
+    )
     aliases: Mapping[fields.Identifier, fields.Identifier] = Field(
         default_factory=dict, description='Renamed benchmarks: `"old/id" = "new/id"`.'
     )
@@ -252,6 +273,7 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
     ("benchmark", "command"): CommandBenchmark,
     ("benchmark", "python"): PythonBenchmark,
     ("rule",): Rule,
+    ("waive",): Waive,
 }
 """Every table by its place; the two kinds of [[benchmark]] are told apart by their tag."""
 
@@ -259,3 +281,12 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
 def keys_of(table: type[Table]) -> tuple[str, ...]:
     """The keys that people may write in a table, in the order of its definition."""
     return tuple(info.alias or name for name, info in table.model_fields.items())
+
+
+def field_of(table: type[Table], key: str) -> str:
+    """The field that holds what people write under a key.
+
+    Raises:
+        StopIteration: the table has no such key.
+    """
+    return next(name for name, info in table.model_fields.items() if (info.alias or name) == key)

@@ -13,15 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate.config.origin import Origin
-    from benchgate.config.places import KeyPath
 
 _SOURCES = {"auto": "auto", "git": "git", "dir": "directory", "file": "file"}
 _REPLACED = ("source", "against", "path")
-# What the file says of these gives way to an option.
-_GIVES_WAY = {
+GIVES_WAY = {
     ("measure", "until_decided"): ("rounds", "budget"),
     ("measure", "rounds"): ("until_decided",),
 }
+"""What the file says of the keys on the right gives way to an option."""
 
 
 def overridden(
@@ -43,9 +42,9 @@ def overridden(
         UsageError: when the two last contradict each other or cannot be read.
     """
     document = dict(origin.document)
-    options: dict[KeyPath, str] = dict(origin.options)
+    options = dict(origin.options)
     for (table, key), value in keys.items():
-        gone = {k for k in _GIVES_WAY.get((table, key), ()) if (table, k) not in keys}
+        gone = {k for k in GIVES_WAY.get((table, key), ()) if (table, k) not in keys}
         kept = {k: v for k, v in document.get(table, {}).items() if k not in gone}
         document[table] = {**kept, key: value}
         options[table, key] = f"--{key.replace('_', '-')}"

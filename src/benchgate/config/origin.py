@@ -33,7 +33,7 @@ class Origin:
     text: str = ""
     prefix: tuple[str, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[KeyPath, str] = field(default_factory=dict)
+    options: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @cached_property
     def _lines(self) -> Mapping[KeyPath, int]:
@@ -49,12 +49,16 @@ class Origin:
             return None
         return nearest_line((*self.prefix, *path), self._lines)
 
+    def file_and_line(self, path: KeyPath) -> str:
+        """`benchgate.toml:3`, or the file alone where the key is not in it."""
+        line = self.line(path)
+        return self.name if line is None else f"{self.name}:{line}"
+
     def place(self, path: KeyPath) -> str:
         """`benchgate.toml:3: gate.margin`, or the option: `--margin`."""
         if option := self.option(path):
             return option
-        line = self.line(path)
-        file = self.name if line is None else f"{self.name}:{line}"
+        file = self.file_and_line(path)
         key = dotted((*self.prefix, *path))
         return f"{file}: {key}" if key else file
 
@@ -64,8 +68,8 @@ class Origin:
         Args:
             key: from the configuration's own root, e.g. `gate.margin` or `rule[0].margin`.
         """
-        for path, option in self.options.items():
-            if dotted(path) == key:
+        for given, option in self.options.items():
+            if dotted(given) == key:
                 return option
         full = ".".join([*self.prefix, key])
         for path in self._lines:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchgate.config.places import KeyPath
 
 NO_VALUE: Final = object()
+_LISTS = frozenset({"benchmark", "rule", "waive"})
 _MANY = 20
 _LONGEST_VALUE = 60
 
@@ -164,7 +165,7 @@ def _unknown_key(path: KeyPath, table: tuple[str, ...]) -> Problem:
 
 def _heading(place: tuple[str, ...]) -> str:
     """A table as people write it."""
-    brackets = "[[{}]]" if place[0] in {"benchmark", "rule"} else "[{}]"
+    brackets = "[[{}]]" if place[0] in _LISTS else "[{}]"
     suffix = f" with `{place[1]}`" if len(place) > 1 else ""
     return brackets.format(place[0]) + suffix
 

@@ -28,7 +28,12 @@ _BOUNDS = {
     "maximum": "at most",
     "exclusiveMaximum": "below",
 }
-_FORMATS = {"duration": "duration", "percentage": "percentage", "command": "command"}
+_FORMATS = {
+    "duration": "duration",
+    "percentage": "percentage",
+    "command": "command",
+    "date": "date",
+}
 _TYPES = {"boolean": "`true` or `false`", "string": "text", "object": "table of text"}
 
 

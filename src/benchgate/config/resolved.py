@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,20 @@ from pydantic import ValidationError
 from benchgate.config.conflicts import conflicts
 from benchgate.config.models import Settings
 from benchgate.config.options import overridden
+from benchgate.config.policy import DECIDED_BY, Side
 from benchgate.config.problems import config_error, from_validation
 from benchgate.config.rules import effective_policy, matches
 from benchgate.config.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import date
     from pathlib import Path
 
     from benchgate.config.benchmarks import Benchmark
-    from benchgate.config.models import Baseline, Build, Gate, Measure, Rule
+    from benchgate.config.models import Baseline, Build, Gate, Measure, Rule, Waive
     from benchgate.config.origin import Origin
+    from benchgate.config.policy import Sides
     from benchgate.config.rules import RowPolicy
 
 
@@ -31,8 +35,10 @@ class Config:
     Attributes:
         benchmarks: in the order in which they are written.
         rules: exceptions from the gate's settings; later ones win.
+        waivers: regressions that are allowed; one that covers a row is enough.
         aliases: new id of each renamed benchmark by its old one; one step leads to the end.
         origin: where it came from.
+        sides: of one whose policy is the base commit's, what it was put together from.
     """
 
     gate: Gate
@@ -41,8 +47,10 @@ class Config:
     baseline: Baseline
     benchmarks: tuple[Benchmark, ...]
     rules: tuple[Rule, ...]
+    waivers: tuple[Waive, ...]
     aliases: Mapping[str, str]
     origin: Origin
+    sides: Sides | None = None
 
     @property
     def source(self) -> Path | None:
@@ -55,7 +63,7 @@ class Config:
         Args:
             key: dotted, e.g. `gate.margin` or `benchmark[2].timeout`.
         """
-        return self.origin.where(key)
+        return self._origin_of(key).where(key)
 
     def effective(self, benchmark_id: str, metric: str | None = None) -> RowPolicy:
         """The margins, statistics and metrics of one benchmark, or of one metric of it.
@@ -66,18 +74,59 @@ class Config:
         """
         return effective_policy(self.gate, self.rules, benchmark_id, metric)
 
-    def unmatched_rules(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """A warning for each rule that concerns none of the benchmarks that exist.
+    def name_in_policy(self, benchmark_id: str, renamed_from: str | None) -> str:
+        """The id under which rules and waivers know a benchmark.
+
+        The base's know one that the head renames by its old id.
+
+        Args:
+            benchmark_id: in the head.
+            renamed_from: in the base, where an alias joined the two.
+        """
+        if renamed_from is None or self.sides is None:
+            return benchmark_id
+        known_to_base = self.sides.base.aliases.get(renamed_from) == benchmark_id
+        return benchmark_id if known_to_base else renamed_from
+
+    def unmatched(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """A warning for each rule and each waiver that concerns none of the benchmarks that exist.
 
         Args:
             ids: of all benchmarks, of both arms.
         """
-        return tuple(
-            f'{self.origin.place(("rule", index, "benchmark"))} = "{rule.benchmark}": '
-            f"matches no benchmark{did_you_mean(rule.benchmark.strip('*'), ids)}"
-            for index, rule in enumerate(self.rules)
-            if not any(matches(rule.benchmark, name) for name in ids)
+        return (
+            *self._unmatched("rule", self.rules, ids),
+            *self._unmatched("waive", self.waivers, ids),
         )
+
+    def _unmatched(
+        self, table: str, entries: Iterable[Rule | Waive], ids: Sequence[str]
+    ) -> Iterator[str]:
+        for index, entry in enumerate(entries):
+            if not any(matches(entry.benchmark, name) for name in ids):
+                place = self._origin_of(table).place((table, index, "benchmark"))
+                meant = did_you_mean(entry.benchmark.strip("*"), ids)
+                yield f'{place} = "{entry.benchmark}": matches no benchmark{meant}'
+
+    def expired(self, day: date) -> tuple[str, ...]:
+        """A warning for each waiver that does not hold any more.
+
+        Args:
+            day: the one that counts, in UTC.
+        """
+        return tuple(
+            f"{self._origin_of('waive').place(('waive', index))}: the waiver of "
+            f'"{waiver.benchmark}" expired on {waiver.until}: delete it, or repair the benchmark'
+            for index, waiver in enumerate(self.waivers)
+            if waiver.until < day
+        )
+
+    def _origin_of(self, key: str) -> Origin:
+        """Where the table that a key lies in came from."""
+        table = re.split(r"[.[]", key, maxsplit=1)[0]
+        if self.sides and DECIDED_BY.get(table) is Side.BASE:
+            return self.sides.base.origin
+        return self.origin
 
     def with_overrides(
         self,
@@ -110,7 +159,10 @@ class Config:
 
         Raises:
             ConfigError: naming the option, `--margin`.
+            ValueError: the policy of a base commit holds already: options come before it.
         """
+        if self.sides:
+            raise ValueError("options cannot be laid over the policy of the base commit")
         given: dict[tuple[str, str], Any] = {
             ("gate", "rule"): rule,
             ("gate", "alpha"): alpha,
@@ -147,6 +199,7 @@ def resolve(origin: Origin) -> Config:
         baseline=settings.baseline,
         benchmarks=settings.benchmarks,
         rules=settings.rules,
+        waivers=settings.waivers,
         aliases=settings.aliases,
         origin=origin,
     )

@@ -12,7 +12,7 @@ from benchgate.model.metrics import INSTRUCTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchgate.config.models import Gate, Rule
+    from benchgate.config.models import Gate, Rule, Waive
 
 TOLERANCES = {INSTRUCTIONS.name: 0.01}
 """How far exact metrics may change where the user sets nothing; all others not at all.
@@ -56,6 +56,12 @@ def matches(glob: str, name: str) -> bool:
     return fnmatch.fnmatchcase(name, glob.replace("[", "[[]"))
 
 
+def covers(glob: str, other: str) -> bool:
+    """Whether a glob matches everything that another one, or an id, does."""
+    # Any text may stand where the other has a `*`, and `?` is one character of it only.
+    return fnmatch.fnmatchcase(other, glob.replace("[", "[[]").replace("?", "[!*]"))
+
+
 def effective_policy(
     gate: Gate, rules: Iterable[Rule], benchmark_id: str, metric: str | None = None
 ) -> RowPolicy:
@@ -70,13 +76,18 @@ def effective_policy(
     tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance
     policy = RowPolicy(gate.margin, gate.tail_margin, gate.statistics, gate.metrics, tolerance)
     for rule in rules:
-        if _applies(rule, benchmark_id, metric):
+        if concerns(rule, benchmark_id, metric):
             changes = {key: getattr(rule, key) for key in RULE_SETTINGS}
             policy = replace(policy, **{k: v for k, v in changes.items() if v is not None})
     return policy
 
 
-def _applies(rule: Rule, benchmark_id: str, metric: str | None) -> bool:
-    if rule.metric is not None and (metric is None or not matches(rule.metric, metric)):
+def concerns(entry: Rule | Waive, benchmark_id: str, metric: str | None) -> bool:
+    """Whether a rule or a waiver is for a metric of a benchmark.
+
+    Args:
+        metric: None for what is said of all metrics of the benchmark.
+    """
+    if entry.metric is not None and (metric is None or not matches(entry.metric, metric)):
         return False
-    return matches(rule.benchmark, benchmark_id)
+    return matches(entry.benchmark, benchmark_id)

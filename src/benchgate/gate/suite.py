@@ -166,8 +166,9 @@ def _compare(one: Pair, config: Config, *, paired: bool) -> tuple[list[Row], lis
         return [incomparable_row(one, why)], []
     rows: list[Row] = []
     evidences: list[Evidence] = []
-    for name in config.effective(one.id).metrics:
-        policy = config.effective(one.id, name)
+    known_as = config.name_in_policy(one.id, one.renamed_from)
+    for name in config.effective(known_as).metrics:
+        policy = config.effective(known_as, name)
         before, after = series_of(base, name), series_of(head, name)
         if before is None or after is None:
             rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))

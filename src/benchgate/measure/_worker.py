@@ -134,7 +134,10 @@ def location_of(function: Any, root: str) -> str | None:
 
 
 def source_tokens(function: Callable[..., Any] | None) -> str:
-    """Give a function's source without comments and layout; "" where there is none."""
+    """Give a function's source without comments, layout and its name; "" where there is none.
+
+    A function that was renamed does the same work.
+    """
     import inspect  # noqa: PLC0415
     import io  # noqa: PLC0415
     import tokenize  # noqa: PLC0415
@@ -153,7 +156,9 @@ def source_tokens(function: Callable[..., Any] | None) -> str:
         tokens = list(tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline))
     except (tokenize.TokenError, IndentationError, SyntaxError):
         return source
-    return "".join(layout.get(t.type, t.string) for t in tokens if t.type not in dropped)
+    kept = [t for t in tokens if t.type not in dropped]
+    name = next((i + 1 for i, t in enumerate(kept) if t.string == "def"), None)
+    return "".join(layout.get(t.type, t.string) for i, t in enumerate(kept) if i != name)
 
 
 def label_of(value: object, index: int) -> str:

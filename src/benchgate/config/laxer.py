@@ -1,0 +1,120 @@
+"""For every key of the configuration, which of two values makes the gate laxer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.config.table import Table
+
+Place: TypeAlias = tuple[str, ...]
+Laxer: TypeAlias = "Callable[[Any, Any, str], bool]"
+"""Whether the second of two tables is laxer in the field that is named."""
+
+
+def _less(before: Table, after: Table, name: str) -> bool:
+    was, now = getattr(before, name), getattr(after, name)
+    return now is not None and (was is None or now < was)
+
+
+def _off(before: Table, after: Table, name: str) -> bool:
+    return bool(getattr(before, name)) and not getattr(after, name)
+
+
+def _on(before: Table, after: Table, name: str) -> bool:
+    return _off(after, before, name)
+
+
+def _dropped(before: Table, after: Table, name: str) -> bool:
+    return not set(getattr(before, name)) <= set(getattr(after, name))
+
+
+def _added(before: Table, after: Table, name: str) -> bool:
+    return _dropped(after, before, name)
+
+
+def _other(before: Table, after: Table, name: str) -> bool:
+    return bool(getattr(before, name) != getattr(after, name))
+
+
+def _classical(before: Table, after: Table, name: str) -> bool:
+    return _other(before, after, name) and getattr(after, name) == "classical"
+
+
+def _stored(before: Table, after: Table, name: str) -> bool:
+    """Stored results alone are weaker evidence than a base that is measured beside the head."""
+    measured = {"auto", "git"}
+    return getattr(before, name) in measured and getattr(after, name) not in measured
+
+
+def _shorter(before: Any, after: Any, _: str) -> bool:  # noqa: ANN401 - both are [measure]
+    return bool(after.limit_s < before.limit_s)
+
+
+def _fewer_rounds(before: Any, after: Any, _: str) -> bool:  # noqa: ANN401 - both are [measure]
+    most = math.inf if before.until_decided else before.rounds or before.max_rounds
+    return bool(after.rounds is not None and after.rounds < most)
+
+
+LAXER: Mapping[Place, Mapping[str, Laxer]] = {
+    ("gate",): {
+        "rule": _classical,
+        # The less likely a false alarm is to be, the more it takes to call a change one.
+        "alpha": _less,
+        "confidence": _less,
+        "fail_on": _dropped,
+        "min_compared": _less,
+    },
+    ("baseline",): {
+        "source": _stored,
+        "against": _other,
+        "path": _other,
+        "required": _off,
+        "advisory_fails": _off,
+    },
+    ("measure",): {
+        "budget": _shorter,
+        "screen_rounds": _less,
+        "confirm_rounds": _less,
+        "max_rounds": _less,
+        "rounds": _fewer_rounds,
+        "until_decided": _off,
+        "samples": _less,
+        "launch_time": _less,
+        "pin": _off,
+        "canary": _off,
+        "executions": _less,
+    },
+    ("benchmark", "command"): {
+        "ok_exit_codes": _added,
+        "executions": _less,
+        "tags": _dropped,
+        "pin": _off,
+    },
+    ("benchmark", "python"): {"tags": _dropped, "parallel": _on},
+}
+"""The tables that are compared key by key."""
+
+BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "metrics"})
+"""Keys of [gate] and [[rule]] of which the effect on each benchmark is compared."""
+
+NEUTRAL: Mapping[Place, frozenset[str]] = {
+    # What the classical rule compares: neither finds less in every case.
+    ("gate",): frozenset({"unit"}),
+    ("baseline",): frozenset(),
+    # What is discarded, when a launch has failed, and which random choices are repeated.
+    ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
+    # What is built is the same on both sides.
+    ("build",): frozenset({"shell", "command", "timeout", "env"}),
+    # Other work is incomparable with the base's, and a benchmark under another name is missing.
+    ("benchmark", "command"): frozenset(
+        {"name", "shell", "command", "prepare", "cleanup", "cwd", "timeout", "env"}
+    ),
+    ("benchmark", "python"): frozenset(
+        {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
+    ),
+}
+"""Keys that make a gate neither laxer nor stricter."""

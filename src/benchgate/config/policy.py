@@ -1,0 +1,86 @@
+"""Whose configuration decides what: the base's how it is judged, the head's what is measured.
+
+A change must not judge itself by rules that it brings along. What it says of them holds once it
+is merged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from benchgate.config.models import Settings, field_of
+from benchgate.config.options import GIVES_WAY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.config.resolved import Config
+
+
+class Side(StrEnum):
+    """The commit whose configuration has the say."""
+
+    BASE = "base"
+    HEAD = "head"
+
+
+DECIDED_BY: Mapping[str, Side] = {
+    "gate": Side.BASE,
+    "rule": Side.BASE,
+    "waive": Side.BASE,
+    "baseline": Side.BASE,
+    "measure": Side.HEAD,
+    "build": Side.HEAD,
+    "benchmark": Side.HEAD,
+    # Only the head knows what it renamed. A line of it joins nothing but a benchmark that the base
+    # alone has and one that the head alone has, and they are compared only if they do the same
+    # work; so it cannot hide a regression, and a new one is shown.
+    "aliases": Side.HEAD,
+}
+"""Every table of the configuration."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What a configuration was put together from, both with the options of the command line."""
+
+    base: Config
+    head: Config
+
+
+def policy_from(base: Config, head: Config) -> Config:
+    """Judge by the base's configuration what the head's says is to be measured.
+
+    An option of the command line is no part of the change, and holds over both.
+
+    Args:
+        base: of the base commit.
+        head: with the options of the command line, which cannot be laid over the outcome any more.
+    """
+    base = with_options(base, head)
+    policy = {
+        name: getattr(base, name)
+        for name, info in Settings.model_fields.items()
+        if DECIDED_BY[info.alias or name] is Side.BASE
+    }
+    return replace(head, **policy, sides=Sides(base, head))
+
+
+def with_options(base: Config, head: Config) -> Config:
+    """Give the base's configuration with the options that were laid over the head's."""
+    options = head.origin.options
+    given = [*options, *((t, gone) for t, key in options for gone in GIVES_WAY.get((t, key), ()))]
+    changed: dict[str, dict[str, Any]] = {}
+    for table, key in given:
+        values = getattr(head, table)
+        name = field_of(type(values), key)
+        changed.setdefault(table, {})[name] = getattr(values, name)
+    tables = {name: getattr(base, name).model_copy(update=new) for name, new in changed.items()}
+    return replace(base, **tables, origin=replace(base.origin, options=options))
+
+
+def old_ids(base: Config, head: Config) -> Mapping[str, str]:
+    """The old id of each benchmark that the head says it renamed, by the new one."""
+    return {new: old for old, new in head.aliases.items() if base.aliases.get(old) != new}

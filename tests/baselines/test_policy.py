@@ -1,0 +1,137 @@
+"""The base's configuration, out of real commits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from benchgate.baselines.policy import base_config, judged_by_base
+from benchgate.config import load
+from benchgate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.git.repository import Git
+
+# Files of the base, files of the head, where to start, the base's margin, and its file.
+Case: TypeAlias = "tuple[Mapping[str, str], Mapping[str, str | None], str, float | None, str]"
+FOREIGN = '[project]\nname = "x"\n'
+
+
+def own(margin: str) -> str:
+    return f'[gate]\nmargin = "{margin}"\n'
+
+
+def shared(margin: str) -> str:
+    return f'{FOREIGN}[tool.benchgate.gate]\nmargin = "{margin}"\n'
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ({"benchgate.toml": own("3%")}, {"benchgate.toml": own("9%")}, "", 0.03, "benchgate.toml"),
+        ({"pyproject.toml": shared("3%")}, {"x": ""}, "", 0.03, "pyproject.toml"),
+        # The head moved it from one file to the other.
+        (
+            {"pyproject.toml": shared("3%")},
+            {"pyproject.toml": FOREIGN, "benchgate.toml": own("9%")},
+            "",
+            0.03,
+            "pyproject.toml",
+        ),
+        # The head deleted it.
+        ({"benchgate.toml": own("3%")}, {"benchgate.toml": None}, "", 0.03, "benchgate.toml"),
+        # As the head's is found, upwards from the folder.
+        (
+            {"a/benchgate.toml": own("3%"), "benchgate.toml": own("4%")},
+            {"a/benchgate.toml": own("9%")},
+            "a/b",
+            0.03,
+            "a/benchgate.toml",
+        ),
+        (
+            {"benchgate.toml": own("4%")},
+            {"a/benchgate.toml": own("9%")},
+            "a/b",
+            0.04,
+            "benchgate.toml",
+        ),
+        ({"a/benchgate.toml": "\ufeff" + own("3%")}, {}, "a/b", 0.03, "a/benchgate.toml"),
+        # There is none.
+        ({"pyproject.toml": FOREIGN}, {"benchgate.toml": own("9%")}, "", None, ""),
+        ({"a/benchgate.toml": own("3%")}, {"benchgate.toml": own("9%")}, "", None, ""),
+    ],
+)
+def test_it_is_found_where_the_head_has_its_own(
+    repo: Git, commit: Callable[..., str], case: Case
+) -> None:
+    base, head, folder, margin, name = case
+    sha = commit(repo, {"a/b/keep": "", **base})
+    for path, text in head.items():
+        if text is None:
+            (repo.root / path).unlink()
+        else:
+            (repo.root / path).write_text(text)
+    start = repo.root / folder
+    found = base_config(repo, sha, load(start, repo.root), start)
+    assert (found and found.gate.margin) == margin
+    if found:
+        assert found.where("gate.margin").startswith(f"{sha[:7]}:{name}:")
+        assert found.source is None
+
+
+def test_a_file_of_another_name_is_looked_for_under_that_name(
+    repo: Git, commit: Callable[..., str]
+) -> None:
+    sha = commit(repo, {"ci/quick.toml": own("3%"), "benchgate.toml": own("4%")})
+    quick, new = repo.root / "ci/quick.toml", repo.root / "ci/new.toml"
+    new.write_text(own("9%"))
+    found = base_config(repo, sha, load(repo.root, explicit=quick), repo.root)
+    assert found is not None
+    assert found.gate.margin == 0.03
+    assert base_config(repo, sha, load(repo.root, explicit=new), repo.root) is None
+
+
+def test_a_file_outside_of_the_repository_is_no_part_of_the_change(
+    repo: Git, commit: Callable[..., str]
+) -> None:
+    sha = commit(repo, {"benchgate.toml": own("3%")})
+    elsewhere = repo.root.parent / "benchgate.toml"
+    elsewhere.write_text(own("9%"))
+    head = load(repo.root, explicit=elsewhere)
+    assert base_config(repo, sha, head, repo.root) is None
+    config, warnings = judged_by_base(repo, sha, head, repo.root)
+    assert (config, warnings) == (head, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b'[gate]\nmargn = "2%"', "benchgate.toml:2: gate.margn: unknown key"),
+        (b"[gate]\nmargin = 2\nalpha = 2", "2 problems in the configuration: "),
+        (b"# \xff\xfe", "benchgate.toml: is not UTF-8 text"),
+    ],
+)
+def test_one_that_cannot_be_read_gives_way_to_the_heads_with_a_warning(
+    repo: Git, commit: Callable[..., str], text: bytes, why: str
+) -> None:
+    (repo.root / "benchgate.toml").write_bytes(text)
+    sha = commit(repo, {})
+    (repo.root / "benchgate.toml").write_text(own("9%"))
+    head = load(repo.root, repo.root)
+    with pytest.raises(ConfigError):
+        base_config(repo, sha, head, repo.root)
+    config, (warning,) = judged_by_base(repo, sha, head, repo.root)
+    assert config is head
+    assert warning.startswith("judged by the change's own configuration, because the base's is not")
+    assert why in warning
+    assert "\n" not in warning
+
+
+def test_a_change_is_judged_by_its_base(repo: Git, commit: Callable[..., str]) -> None:
+    sha = commit(repo, {"benchgate.toml": own("3%")})
+    (repo.root / "benchgate.toml").write_text(own("9%") + "[measure]\nsamples = 50\n")
+    config, warnings = judged_by_base(repo, sha, load(repo.root, repo.root), repo.root)
+    assert (config.gate.margin, config.measure.samples, warnings) == (0.03, 50, ())

@@ -1,0 +1,130 @@
+"""Which tables are the base's, and what a configuration of two sides says of itself."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from benchgate.config import loads, policy_from
+from benchgate.config.models import Settings, keys_of
+from benchgate.config.policy import DECIDED_BY, Side
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
+BASE = """
+[gate]
+margin = "1%"
+fail_on = ["regressed", "missing"]
+
+[measure]
+samples = 10
+
+[baseline]
+required = true
+
+[[benchmark]]
+name = "old"
+command = "true"
+
+[[rule]]
+benchmark = "db/*"
+margin = "3%"
+
+[[waive]]
+benchmark = "sort"
+ceiling = "10%"
+until = 2026-06-30
+reason = "known"
+
+[aliases]
+"db/gone" = "db/put"
+"""
+HEAD = """
+[gate]
+margin = "50%"
+fail_on = []
+
+[measure]
+samples = 20
+
+[build]
+command = "make"
+
+[[benchmark]]
+name = "new"
+command = "true"
+
+[aliases]
+"db/insert" = "storage/insert"
+"db/gone" = "db/put"
+"""
+
+
+def test_every_table_says_whose_it_is() -> None:
+    assert DECIDED_BY.keys() == set(keys_of(Settings))
+
+
+def test_the_documentation_says_the_same() -> None:
+    lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
+    named = [re.findall(r"`\[+(\w+)\]+`", line) for line in lines if re.match(r"\| `\[+\w", line)]
+    assert [set(names) for names in named] == [
+        {table for table, side in DECIDED_BY.items() if side is one} for one in Side
+    ]
+
+
+def test_the_base_judges_what_the_head_measures() -> None:
+    base, head = loads(BASE, "a1b2c3d:benchgate.toml"), loads(HEAD, "benchgate.toml")
+    config = policy_from(base, head)
+    for taken in ("gate", "rules", "waivers", "baseline"):
+        assert getattr(config, taken) == getattr(base, taken)
+    for own in ("measure", "build", "benchmarks", "aliases"):
+        assert getattr(config, own) == getattr(head, own)
+    assert config.effective("db/x").margin == 0.03
+    assert config.source == head.source
+
+
+def test_messages_name_the_file_that_a_key_was_taken_from() -> None:
+    config = policy_from(loads(BASE, "a1b2c3d:benchgate.toml"), loads(HEAD, "benchgate.toml"))
+    assert config.where("gate.margin") == "a1b2c3d:benchgate.toml:3: gate.margin"
+    assert config.where("measure.samples") == "benchgate.toml:7: measure.samples"
+    (expired,) = config.expired(date(2026, 7, 1))
+    assert expired.startswith("a1b2c3d:benchgate.toml:20: waive[0]: ")
+    rule, waiver = config.unmatched(["other"])
+    assert rule.startswith("a1b2c3d:benchgate.toml:17: rule[0].benchmark")
+    assert waiver.startswith("a1b2c3d:benchgate.toml:21: waive[0].benchmark")
+
+
+def test_an_option_holds_over_both() -> None:
+    head = loads(HEAD, "benchgate.toml").with_overrides(margin="7%", against="v1.0", rounds=9)
+    config = policy_from(loads(BASE, "base"), head)
+    assert (config.gate.margin, config.gate.fail_on) == (0.07, ("regressed", "missing"))
+    assert (config.baseline.source, config.baseline.against) == ("git", "v1.0")
+    assert config.baseline.required
+    assert config.measure.rounds == 9
+    assert config.where("gate.margin") == "--margin"
+    assert config.where("gate.fail_on") == "base:4: gate.fail_on"
+
+
+def test_an_option_that_comes_too_late_is_no_way_round() -> None:
+    config = policy_from(loads(BASE, "base"), loads(HEAD, "head"))
+    with pytest.raises(ValueError, match="policy of the base"):
+        config.with_overrides(seed=1)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "renamed_from", "known_as"),
+    [
+        ("sort", None, "sort"),
+        ("storage/insert", "db/insert", "db/insert"),
+        # The base itself has renamed it: of the old name only older runs know.
+        ("db/put", "db/gone", "db/put"),
+    ],
+)
+def test_the_base_knows_a_benchmark_by_the_name_it_has_there(
+    benchmark: str, renamed_from: str | None, known_as: str
+) -> None:
+    base, head = loads(BASE, "base"), loads(HEAD, "head")
+    assert policy_from(base, head).name_in_policy(benchmark, renamed_from) == known_as
+    assert head.name_in_policy(benchmark, renamed_from) == benchmark

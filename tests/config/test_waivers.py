@@ -1,0 +1,78 @@
+"""[[waive]]: what it may say, and which warnings it is worth."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from benchgate.config import Waive, loads
+from benchgate.errors import ConfigError
+
+WAIVE = """
+[[waive]]
+benchmark = "db/insert*"
+metric = "time"
+ceiling = "20%"
+until = 2026-12-31
+reason = "every row has a checksum"
+"""
+
+
+def test_a_waiver_with_everything() -> None:
+    (waiver,) = loads(WAIVE, "benchgate.toml").waivers
+    assert waiver == Waive.model_construct(
+        benchmark="db/insert*",
+        metric="time",
+        ceiling=0.2,
+        until=date(2026, 12, 31),
+        reason="every row has a checksum",
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "message"),
+    [
+        ("until = 2026-12-31", "", ":2: waive[0]: `until` is missing"),
+        ("until = 2026-12-31", 'until = "2026-12-31"', "must be a date without quotes"),
+        ("until = 2026-12-31", "until = 2026-12-31T10:00:00Z", "or a time of day: write 2026-12"),
+        ("until = 2026-12-31", "until = 2026", ":6: waive[0].until = 2026: must be a date"),
+        ('reason = "every row has a checksum"', "", "waive[0]: `reason` is missing"),
+        ('"every row has a checksum"', '" "', ':7: waive[0].reason = " ": must not be empty'),
+        ('"every row has a checksum"', f'"{"x" * 501}"', "must not be longer than 500"),
+        ('ceiling = "20%"', "", "waive[0]: `ceiling` is missing"),
+        ('"20%"', '"0%"', ':5: waive[0].ceiling = "0%": must be more than 0%'),
+        ('"20%"', "20", "a percentage is text"),
+        ('benchmark = "db/insert*"', "", "waive[0]: `benchmark` is missing"),
+        ("[[waive]]", "[waive]", ":2: waive: must be written [[waive]]"),
+        ("metric", "metrics", "waive[0].metrics: unknown key; did you mean 'metric'?"),
+    ],
+)
+def test_what_is_wrong_with_a_waiver(written: str, instead: str, message: str) -> None:
+    assert written in WAIVE
+    with pytest.raises(ConfigError) as caught:
+        loads(WAIVE.replace(written, instead), "benchgate.toml")
+    assert message in caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("day", "expired"),
+    [(date(2026, 12, 30), False), (date(2026, 12, 31), False), (date(2027, 1, 1), True)],
+)
+def test_it_holds_until_the_end_of_its_day(day: date, *, expired: bool) -> None:
+    warning = (
+        'benchgate.toml:2: waive[0]: the waiver of "db/insert*" expired on 2026-12-31: '
+        "delete it, or repair the benchmark"
+    )
+    assert loads(WAIVE, "benchgate.toml").expired(day) == ((warning,) if expired else ())
+
+
+def test_one_that_concerns_nobody_is_worth_a_warning() -> None:
+    config = loads(WAIVE, "benchgate.toml")
+    assert config.unmatched(["db/insert[rows=10]", "x"]) == ()
+    (warning,) = config.unmatched(["db/select"])
+    assert warning == (
+        'benchgate.toml:3: waive[0].benchmark = "db/insert*": matches no benchmark'
+        "; did you mean 'db/select'?"
+    )

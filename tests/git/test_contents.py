@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.errors import UsageError
+from benchgate.git.contents import read_committed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.git.repository import Git
+
+
+def test_a_commit_is_read_whatever_is_checked_out(repo: Git, commit: Callable[..., str]) -> None:
+    first = commit(repo, {"a.toml": "1\n", "sub folder/ü[1].toml": "x = '\r\n'"})
+    second = commit(repo, {"a.toml": "2\n", "b.toml": ""})
+    (repo.root / "a.toml").write_text("3\n")
+    assert read_committed(repo, first, "a.toml") == "1\n"
+    assert read_committed(repo, second, "a.toml") == "2\n"
+    assert read_committed(repo, first, "sub folder/ü[1].toml") == "x = '\r\n'"
+    assert read_committed(repo, second, "b.toml") == ""
+    assert read_committed(repo, first, "b.toml") is None
+
+
+@pytest.mark.parametrize("path", ["sub", "sub/nope", "../a.toml", ":(glob)*", "*", "-z"])
+def test_what_is_no_file(repo: Git, commit: Callable[..., str], path: str) -> None:
+    sha = commit(repo, {"a.toml": "1", "sub/b.toml": "1"})
+    assert read_committed(repo, sha, path) is None
+
+
+def test_links_are_followed_inside_of_the_commit(repo: Git, commit: Callable[..., str]) -> None:
+    (repo.root / "ci").mkdir()
+    for name, target in {
+        "link.toml": "ci/again.toml",
+        "ci/again.toml": "../real.toml",
+        "outside.toml": "/etc/hostname",
+        "above.toml": "../../etc/hostname",
+        "circle.toml": "circle.toml",
+    }.items():
+        (repo.root / name).symlink_to(target)
+    sha = commit(repo, {"real.toml": "x = 1"})
+    assert read_committed(repo, sha, "link.toml") == "x = 1"
+    for name in ("outside.toml", "above.toml", "circle.toml"):
+        assert read_committed(repo, sha, name) is None
+
+
+def test_a_commit_that_is_not_here(repo: Git, commit: Callable[..., str]) -> None:
+    commit(repo, {"a.toml": "1"})
+    with pytest.raises(UsageError):
+        read_committed(repo, "deadbeef" * 5, "a.toml")
