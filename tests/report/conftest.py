@@ -20,6 +20,7 @@ from benchgate.model.verdict import (
     Classical,
     Decision,
     GateSettings,
+    Loosened,
     Outcome,
     Row,
     Skipped,
@@ -243,7 +244,9 @@ def _samples() -> dict[str, Verdict]:
                 test="exact",
                 notes=("from 0 to 12",),
             ),
-            changed("db/query", Outcome.WAIVED, 1.06, notes=("until 2026-12-31: checksum added",)),
+            changed(
+                "db/query", Outcome.WAIVED, 1.06, waiver=Waiver(0.1, "2026-12-31", "checksum added")
+            ),
             exit_code=3,
         ),
         "failed": verdict(Decision.FAIL, *CLEAN, failed, exit_code=5),
@@ -292,6 +295,7 @@ def _samples() -> dict[str, Verdict]:
             exit_code=3,
             head=Source(sha=HEAD.sha, ref="octocat:patch-1"),
             warnings=("measured in a fork's own run, judged by the configuration of main",),
+            policy_changes=(Loosened("gate.margin", "", "2 %", "20 %", "benchgate.toml:3"),),
         ),
         "waived": verdict(
             Decision.PASS,
@@ -303,6 +307,39 @@ def _samples() -> dict[str, Verdict]:
                 waiver=Waiver(0.2, "2026-12-31", "checksum added"),
             ),
             settings=GateSettings(fail_on=("regressed", "failed", "missing")),
+        ),
+        "loosened": verdict(
+            Decision.FAIL,
+            *CLEAN,
+            changed(
+                "db/insert",
+                Outcome.REGRESSED,
+                1.26,
+                waiver=Waiver(0.2, "2026-12-31", "checksum added"),
+            ),
+            replace(unchanged("db/put"), renamed_from="db/insert_many"),
+            exit_code=3,
+            settings=GateSettings(policy="base"),
+            warnings=('a1b2c3d:benchgate.toml:20: waive[1]: the waiver of "sort" expired',),
+            policy_changes=(
+                Loosened("gate.margin", "", "2 %", "10 %", "benchgate.toml:3"),
+                Loosened(
+                    "waive[0]",
+                    "db/insert*",
+                    "up to 20 % until 2026-12-31",
+                    "up to 30 % until 2026-12-31",
+                    "benchgate.toml:9",
+                ),
+                Loosened("measure.budget", "", "10m", "1m", "benchgate.toml:14", in_force=True),
+                Loosened(
+                    'aliases."db/insert_many"',
+                    "",
+                    "none",
+                    "db/put",
+                    "benchgate.toml:22",
+                    in_force=True,
+                ),
+            ),
         ),
         "canary": verdict(
             Decision.NO_VERDICT,
@@ -327,6 +364,16 @@ def _samples() -> dict[str, Verdict]:
                 Outcome.FAILED,
                 error="| @octocat <b>#1</b> <!-- x -->\n```\n</details>\x1b[2J\n~~~\n@octocat",
                 notes=("see https://evil.example | $x$ *bold* @octocat",),
+                renamed_from="@octocat <b>",
+            ),
+            changed(
+                "waived",
+                Outcome.WAIVED,
+                1.1,
+                waiver=Waiver(0.2, "2026-12-31", "</sub> @octocat #1 | https://evil.example"),
+            ),
+            policy_changes=(
+                Loosened(*(["@octocat <!-- x --> | `#1` https://evil.example\x1b[2J"] * 5)),
             ),
             warnings=("<img src=x onerror=alert(1)> @octocat",),
             exit_code=3,

@@ -22,6 +22,7 @@ STATES = (
     "no-baseline",
     "fork",
     "waived",
+    "loosened",
     "canary",
     "hostile",
     "detailed",

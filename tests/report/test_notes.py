@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.model.verdict import Calibration, Outcome, Row
+from benchgate.model.verdict import Calibration, Outcome, Row, Waiver
 from benchgate.report.notes import note
+
+WAIVER = Waiver(0.125, "2026-12-31", "checksum\nadded")
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,15 @@ from benchgate.report.notes import note
         (Row("a", Outcome.INCOMPARABLE), "the two sides measured different work"),
         (Row("a", Outcome.INCOMPARABLE, notes=("other CPU",)), "other CPU"),
         (Row("a", Outcome.REGRESSED, notes=("12 of 12",)), "12 of 12"),
+        (
+            Row("a", Outcome.WAIVED, waiver=WAIVER, notes=("12 of 12",)),
+            "waived up to 12.5 % until 2026-12-31: checksum added; 12 of 12",
+        ),
+        (
+            Row("a", Outcome.REGRESSED, waiver=WAIVER),
+            "beyond the 12.5 % that is waived until 2026-12-31 (checksum added)",
+        ),
+        (Row("a", Outcome.UNCHANGED, renamed_from="old\x1b[1m"), "renamed from old"),
         (Row("a", Outcome.REGRESSED, advisory=True), "seen against stored launches only"),
         (
             Row("a", Outcome.REGRESSED, advisory=True, calibration=Calibration(1, None, None)),

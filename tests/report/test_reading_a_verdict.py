@@ -31,3 +31,10 @@ def test_the_example_is_what_is_really_printed() -> None:
     assert example[0] == printed[0]
     rows = [line for line in example[2:] if line][:-3]
     assert set(rows) <= set(printed)
+
+
+def test_a_loosened_gate_is_shown_as_it_is_really_printed() -> None:
+    example = PAGE.split("```text\nthis change")[1].split("```")[0]
+    printed = (GOLDEN / "loosened-110.txt").read_text(encoding="utf-8")
+
+    assert f"\nthis change{example}" in printed

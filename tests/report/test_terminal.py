@@ -26,6 +26,8 @@ STATES = (
     "missing-and-new",
     "incomparable",
     "nothing",
+    "waived",
+    "loosened",
     "hostile",
     "detailed",
     "many",
@@ -60,7 +62,9 @@ def test_every_state_looks_as_it_did_in_a_pipe(
 
 
 @pytest.mark.parametrize("width", [60, 80, 110])
-@pytest.mark.parametrize("state", ["fail", "several", "failed", "inconclusive", "detailed"])
+@pytest.mark.parametrize(
+    "state", ["fail", "several", "failed", "inconclusive", "loosened", "detailed"]
+)
 def test_states_look_as_they_did_on_a_terminal(
     state: str, width: int, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
 ) -> None:

@@ -52,11 +52,11 @@ def render_comment(
         summary_url: where the whole verdict is; "" where nowhere else.
     """
     first, last = first_line(verdict), last_line(verdict)
-    parts = list(folded_parts(verdict))
+    parts, all_warnings = list(folded_parts(verdict)), warning_lines(verdict)
     # What is left out is never told at greater length than all of it.
     least = (
         first,
-        _more_warnings(len(verdict.warnings)),
+        _more_warnings(len(all_warnings)),
         _more_rows(verdict.attention),
         _left_out(parts, summary_url),
         last,
@@ -64,9 +64,9 @@ def render_comment(
     room = limit_bytes - sum(map(_size, least))
     if room < 0:
         return f"{first}\n"
-    warnings = _fitting(warning_lines(verdict), room // _WARNINGS_SHARE)
+    warnings = _fitting(all_warnings, room // _WARNINGS_SHARE)
     room -= sum(map(_size, warnings))
-    warnings.append(_more_warnings(len(verdict.warnings) - len(warnings)))
+    warnings.append(_more_warnings(len(all_warnings) - len(warnings)))
     some = verdict.attention[: room // _LEAST_LINE_BYTES]
     table = _fitting(result_lines(some, verdict.interval_title), room)
     more_rows = _more_rows(verdict.attention[max(0, len(table) - _TITLE_LINES) :])

@@ -35,6 +35,7 @@ _NAME_LIMIT = 100
 _NOTE_LIMIT = 600
 # Of the first line and the last, which a comment is never without.
 _SENTENCE_LIMIT = 2000
+_BULLET = "&bull;"
 _LEGEND = (
     "In each round, base and head were each started afresh and measured in turn. "
     '"Typical" is the value that a quarter of the samples stay below (p25), '
@@ -88,8 +89,12 @@ def first_line(verdict: VerdictView) -> str:
 
 
 def warning_lines(verdict: VerdictView) -> list[str]:
-    """A line of a quotation for each warning."""
-    return [f"> **Warning:** {prose(text)}  " for text in verdict.warnings]
+    """A line of a quotation for each way in which the gate is loosened, and for each warning."""
+    lines = []
+    for loosening in verdict.loosening:
+        lines.append(f"> **{prose(_sentence(loosening.title))}:**  ")
+        lines += [f"> {_BULLET} {prose(change)}  " for change in loosening.changes]
+    return lines + [f"> **Warning:** {prose(text)}  " for text in verdict.warnings]
 
 
 def result_lines(rows: Sequence[RowView], interval_title: str) -> list[str]:
@@ -213,6 +218,10 @@ def _lines(*parts: str) -> str:
 def _unbroken(text: str) -> str:
     """A number stays on one line with its unit."""
     return prose(text).replace(" ", "&nbsp;")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _small(text: str) -> str:

@@ -45,8 +45,7 @@ def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = Fa
     if verdict.headline.startswith(word):
         text.stylize(_DECISION_STYLES[verdict.decision], 0, len(word))
     print_text(console, text)
-    for warning in verdict.warnings:
-        print_text(console, Text.assemble(("warning: ", "yellow"), warning))
+    _print_warnings(console, verdict)
     shown = [group for group in verdict.folded if verbose or _is_short(group, console)]
     rows = [*verdict.attention, *(row for group in shown for row in group.rows)]
     if rows:
@@ -68,6 +67,15 @@ def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = Fa
             _print_detail(console, row.detail, verdict.interval_title)
     console.print()
     print_text(console, Text(verdict.last_line, "dim"))
+
+
+def _print_warnings(console: Console, verdict: VerdictView) -> None:
+    for loosening in verdict.loosening:
+        print_text(console, Text(f"{loosening.title}:", "yellow"))
+        for change in loosening.changes:
+            print_text(console, change, indent=4)
+    for warning in verdict.warnings:
+        print_text(console, Text.assemble(("warning: ", "yellow"), warning))
 
 
 def _is_short(group: Group, console: Console) -> bool:

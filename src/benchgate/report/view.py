@@ -13,6 +13,7 @@ from benchgate.report import words
 from benchgate.report.comparison import ComparisonView, view_comparison
 from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import headline
+from benchgate.report.loosening import view_loosening
 from benchgate.report.notes import note
 from benchgate.report.ordering import is_tail, needs_attention, worst_first
 from benchgate.units import counted, format_duration, format_percent
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.model.verdict import Decision, Verdict
+    from benchgate.report.loosening import LooseningView
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class VerdictView:
         interval_title: "95 % interval".
         attention: worst first.
         skipped: stored results that were not used, each with the reason.
+        loosening: how the change loosens its own gate, for the reader's attention.
         last_line: what was compared, where, how long, the false-alarm rate asked for.
     """
 
@@ -87,6 +90,7 @@ class VerdictView:
     warnings: tuple[str, ...]
     last_line: str
     skipped: tuple[tuple[str, str], ...] = ()
+    loosening: tuple[LooseningView, ...] = ()
 
     @property
     def rows(self) -> tuple[RowView, ...]:
@@ -111,6 +115,7 @@ def view_verdict(verdict: Verdict) -> VerdictView:
         folded=_folded([row for row in rows if row not in attention]),
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
         last_line=_last_line(verdict),
+        loosening=view_loosening(verdict.policy_changes),
         skipped=tuple(
             (plain_line(x.what) or "(no name)", plain_line(x.reason)) for x in verdict.skipped
         ),

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchgate.model.verdict import Loosened
+from benchgate.report.loosening import IN_FORCE, JUDGED, LooseningView, view_loosening
+
+MARGIN = Loosened("gate.margin", "", "2 %", "10 %", "benchgate.toml:3")
+
+
+def test_what_had_no_influence_and_what_had_are_told_apart() -> None:
+    budget = Loosened("measure.budget", "", "10m", "1m", "", in_force=True)
+    assert view_loosening([budget, replace(MARGIN, about="db/*"), MARGIN]) == (
+        LooseningView(
+            JUDGED,
+            (
+                "gate.margin, db/*: 2 % -> 10 % (benchgate.toml:3)",
+                "gate.margin: 2 % -> 10 % (benchgate.toml:3)",
+            ),
+        ),
+        LooseningView(IN_FORCE, ("measure.budget: 10m -> 1m",)),
+    )
+    assert view_loosening([]) == ()
+
+
+def test_more_than_anybody_reads_are_counted() -> None:
+    (view,) = view_loosening([MARGIN] * 1000)
+    assert len(view.changes) == 21
+    assert view.changes[-1] == "and 980 more"
+
+
+def test_a_line_is_a_line() -> None:
+    nasty = "a\nb\x1b[2J\u202e" * 1000
+    (view,) = view_loosening([Loosened(nasty, nasty, nasty, nasty, nasty)])
+    (line,) = view.changes
+    assert line.isprintable()
+    assert len(line) < 2000
