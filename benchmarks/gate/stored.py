@@ -17,12 +17,13 @@ from benchmarks.gate.machines import BENCHMARKS, MACHINES, Truth, draw_build
 
 from benchgate.config import loads
 from benchgate.gate.at_once import judge_at_once
-from benchgate.gate.calibration import run_value
+from benchgate.gate.calibration import is_steady, run_value
+from benchgate.gate.rows import tested_row
 from benchgate.gate.screening import to_measure
 from benchgate.gate.suite import Judgement, gather_rows
 from benchgate.model.environment import Environment
 from benchgate.model.result import BenchmarkResult, Launch, Run, Series, Source, Tier
-from benchgate.model.verdict import Outcome
+from benchgate.model.verdict import Classical, Outcome
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -34,6 +35,7 @@ _LAUNCH_SPREAD = 0.02
 _INTERRUPTED = 0.01
 _MERGED = 0.20
 _SLOWER_MACHINE = 0.30
+_NOT_COMPARED = Classical(None, None, "not tested")
 
 
 class Between(StrEnum):
@@ -56,6 +58,7 @@ class Question:
         runs: how many earlier ones there are.
         changes: of the first benchmarks of the head; the others are as they were.
         other_machine: the earlier runs are of another, which was 30 % faster.
+        launch_spread: standard deviation of the launches of a run.
     """
 
     effect: float
@@ -63,18 +66,21 @@ class Question:
     changes: tuple[float, ...] = ()
     other_machine: bool = False
     between: Between = Between.CHANCE
+    launch_spread: float = _LAUNCH_SPREAD
 
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """One build that was screened by a stored run and confirmed in turn, and its cost.
+    """One build that was screened by stored runs and confirmed in turn, and its cost.
 
     Attributes:
+        settled: how many benchmarks were not measured in turn.
         launches: of both arms and all benchmarks.
         without: the same where all is measured in turn.
     """
 
     regressed: frozenset[str]
+    settled: int
     launches: int
     without: int
 
@@ -94,15 +100,24 @@ def ask(question: Question, seed: tuple[int, ...]) -> frozenset[str]:
 
 
 def screen(question: Question, seed: tuple[int, ...]) -> Screened:
-    """Screen the head's first launches by the newest run, and confirm on a lockstep machine."""
+    """Screen the head by stored runs where these are steady, confirm on a lockstep machine."""
     rng = np.random.default_rng(seed)
-    launches = _CONFIG.measure.screen_rounds
-    wanted = to_measure(Judgement((), evidence=tuple(_draw(question, rng, launches))))
+    gate = _CONFIG.gate
+    evidences = [
+        e for e in _draw(question, rng, _LAUNCHES) if is_steady(e, confidence=gate.confidence)
+    ]
+    findings = judge_at_once(evidences, alpha=gate.alpha, confidence=gate.confidence)
+    rows = (
+        tested_row(e, found, _NOT_COMPARED, gate.confidence)
+        for e, found in zip(evidences, findings, strict=True)
+    )
+    screened = {e.pair.id for e in evidences}
+    settled = screened - to_measure(Judgement(tuple(rows), evidence=tuple(evidences)))
     source = draw_build(MACHINES[0], Truth(location=sum(question.changes)), rng)
     whole = run_build(source, _CONFIG)
-    part = run_build({id_: x for id_, x in source.items() if id_ in wanted}, _CONFIG)
-    cost = launches * len(BENCHMARKS) + 2 * part.rounds
-    return Screened(frozenset(part.regressed), cost, 2 * whole.rounds)
+    part = run_build({id_: x for id_, x in source.items() if id_ not in settled}, _CONFIG)
+    cost = _LAUNCHES * len(screened) + 2 * part.rounds
+    return Screened(frozenset(part.regressed), len(settled), cost, 2 * whole.rounds)
 
 
 def _draw(question: Question, rng: np.random.Generator, launches: int) -> list[Evidence]:
@@ -114,8 +129,9 @@ def _draw(question: Question, rng: np.random.Generator, launches: int) -> list[E
     levels[-1, : len(question.changes)] += np.log1p(question.changes)
     if question.other_machine:
         levels[-1] += math.log1p(_SLOWER_MACHINE)
-    earlier = np.exp(_with_noise(levels[:-1], earlier_launches, rng))
-    head = np.exp(_with_noise(levels[-1], launches, rng))
+    spread = question.launch_spread
+    earlier = np.exp(_with_noise(levels[:-1], earlier_launches, spread, rng))
+    head = np.exp(_with_noise(levels[-1], launches, spread, rng))
     _, evidences = gather_rows(_run(earlier[-1]), _run(head), _CONFIG, paired=False)
     if question.other_machine:
         return evidences
@@ -143,10 +159,12 @@ def _effects(question: Question, shape: tuple[int, int], rng: np.random.Generato
     return rng.standard_normal(shape)
 
 
-def _with_noise(levels: FloatArray, launches: int, rng: np.random.Generator) -> FloatArray:
+def _with_noise(
+    levels: FloatArray, launches: int, spread: float, rng: np.random.Generator
+) -> FloatArray:
     """Draw the launches of runs in logs, shape (..., launches): some are interrupted."""
     shape = (*levels.shape, launches)
-    noise = _LAUNCH_SPREAD * rng.standard_normal(shape)
+    noise = spread * rng.standard_normal(shape)
     hit = rng.random(shape) < _INTERRUPTED
     return levels[..., np.newaxis] + noise + hit * rng.uniform(0.05, 0.3, shape)
 

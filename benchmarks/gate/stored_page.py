@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
@@ -26,6 +26,8 @@ EFFECTS = (0.0, 0.02, 0.05, 0.10, 0.15)
 RUNS = (1, 3, 5, 10, 20, 30)
 CHANGES = (0.05, 0.10, 0.20, 0.50)
 _TYPICAL_EFFECT = 0.05
+_STEADY_EFFECTS = (0.0, 0.002, 0.005, 0.01, 0.02)
+_STEADY_LAUNCHES = 0.005
 _SCREENED_CHANGE = 0.05
 
 T = TypeVar("T")
@@ -121,12 +123,15 @@ def _otherwise(asker: _Asker, builds: int) -> Iterator[str]:
 
 def _screened(asker: _Asker, builds: int) -> Iterator[str]:
     rows = []
-    for effect in EFFECTS:
-        clean = asker.screen(Question(effect, 1), builds // 5)
-        slower = asker.screen(Question(effect, 1, (_SCREENED_CHANGE,)), builds // 5)
+    steady = Question(0.0, RUNS[-1], launch_spread=_STEADY_LAUNCHES)
+    for effect in _STEADY_EFFECTS:
+        clean = asker.screen(replace(steady, effect=effect), builds // 5)
+        changed = replace(steady, effect=effect, changes=(_SCREENED_CHANGE,))
+        slower = asker.screen(changed, builds // 5)
         rows.append(
             (
-                f"{effect:.0%}",
+                f"{effect:.1%}",
+                f"{np.mean([x.settled for x in clean]) / len(BENCHMARKS):.0%}",
                 with_bounds(rate(bool(x.regressed) for x in clean)),
                 with_bounds(rate(SLOWER in x.regressed for x in slower)),
                 f"{np.mean([x.launches for x in clean]):.0f}",
@@ -134,9 +139,12 @@ def _screened(asker: _Asker, builds: int) -> Iterator[str]:
             )
         )
     yield (
-        "Screened by one stored run, and what looks changed measured in turn with the base; then\n"
-        "the launches of a clean build, of ten benchmarks and both sides, and how many there are\n"
-        "where everything is measured in turn:"
+        f"Screened by {RUNS[-1]} stored runs whose launches differ by {_STEADY_LAUNCHES:.1%}, and\n"
+        "what they do not settle measured in turn with the base; then the launches of a clean\n"
+        "build, of ten benchmarks and both sides, and how many there are where everything is\n"
+        "measured in turn:"
     )
     found = f"finds +{_SCREENED_CHANGE:.0%}"
-    yield table(("runs differ by", "false alarms", found, "launches", "all in turn"), rows)
+    yield table(
+        ("runs differ by", "settled", "false alarms", found, "launches", "all in turn"), rows
+    )

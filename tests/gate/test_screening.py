@@ -3,10 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.screening import joined, to_measure
+from benchgate.gate.screening import can_settle, joined, to_measure
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
 from benchgate.model.result import Better, Kind, Metric, Run, Source, Status, Tier
@@ -48,21 +49,74 @@ def _run(benchmarks: Sequence[BenchmarkResult]) -> Run:
     return Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(benchmarks))
 
 
-def test_what_looks_changed_is_measured_whichever_way(screened: Callable[..., Judgement]) -> None:
-    stored = screened(0.0, 0.05, -0.05, 0.009, 0.012)
-    assert to_measure(stored) == {"b1", "b2", "b4"}
+def test_what_enough_runs_show_to_be_unchanged_is_settled(
+    screened: Callable[..., Judgement],
+) -> None:
+    stored = screened(0.0, 0.05, -0.05, 0.009, 0.012, 0.019, earlier=10)
+    by_id = {row.benchmark: row.outcome for row in stored.rows}
+    assert {by_id[f"b{i}"] for i in (0, 3, 4, 5)} == {Outcome.UNCHANGED}
+    # Of those, the launches of the base and the head differ by more than half a margin.
+    assert to_measure(stored) == {"b1", "b2", "b4", "b5"}
 
 
-def test_a_change_that_the_spread_explains_is_not(screened: Callable[..., Judgement]) -> None:
-    assert to_measure(screened(0.03, spread=0.3)) == frozenset()
-    assert to_measure(screened(0.03, spread=0.01)) == {"b0"}
+@pytest.mark.parametrize("earlier", [1, 9])
+def test_too_few_runs_settle_nothing(earlier: int, screened: Callable[..., Judgement]) -> None:
+    assert to_measure(screened(0.0, 0.05, earlier=earlier)) == {"b0", "b1"}
+
+
+def test_runs_that_differ_too_much_settle_nothing(
+    bench: Callable[..., BenchmarkResult], heads: Callable[..., FloatArray]
+) -> None:
+    days = [0.03 * (-1) ** day for day in range(12)]
+    runs = [_run([bench("a", heads(10, day, 0.002).tolist())]) for day in days]
+    head = _run([bench("a", heads(10, 0.0, 0.002).tolist())])
+    stored = judge(runs[0], head, loads(P25, "t"), paired=False, waves=None, earlier=runs)
+    assert [row.outcome for row in stored.rows] == [Outcome.INCONCLUSIVE]
+    assert to_measure(stored) == {"a"}
+
+
+def test_a_tail_that_stays_open_is_not_measured_for_its_own_sake(
+    bench: Callable[..., BenchmarkResult],
+) -> None:
+    config = loads('[gate]\nstatistics = ["p25", "p95"]', "t")
+    runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
+    stored = judge(runs[0], runs[0], config, paired=False, waves=None, earlier=runs)
+    assert {row.statistic: row.outcome for row in stored.rows} == {
+        "p25": Outcome.UNCHANGED,
+        "p95": Outcome.NOT_TESTED,
+    }
+    assert to_measure(stored) == frozenset()
+
+
+def test_what_no_machine_here_can_measure_is_left(bench: Callable[..., BenchmarkResult]) -> None:
+    config = loads(P25 + '\nmetrics = ["time", "instructions"]', "t")
+    runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
+    stored = judge(runs[0], runs[0], config, paired=False, waves=None, earlier=runs)
+    assert {row.outcome for row in stored.rows} == {Outcome.UNCHANGED, Outcome.NOT_TESTED}
+    assert to_measure(stored) == frozenset()
 
 
 @pytest.mark.parametrize(("base", "head"), [(1, 1), (2, 1), (1, 5)])
-def test_launches_that_do_not_overlap_are_enough_however_few(
+def test_launches_that_do_not_overlap_look_changed_however_few(
     base: int, head: int, screened: Callable[..., Judgement]
 ) -> None:
-    assert to_measure(screened(0.1, 0.0, base=base, head=head)) == {"b0"}
+    assert looks_changed(screened(0.1, 0.0, base=base, head=head)) == {"b0"}
+
+
+def looks_changed(stored: Judgement) -> set[str]:
+    """The benchmarks of which that is said where they were not measured here."""
+    return {
+        row.benchmark
+        for row in joined(stored, _nothing()).rows
+        if row.notes[:1] == ("not measured here, although its benchmark looks changed",)
+    }
+
+
+def test_a_change_that_the_spread_explains_does_not_look_like_one(
+    screened: Callable[..., Judgement],
+) -> None:
+    assert looks_changed(screened(0.03, spread=0.3)) == set()
+    assert looks_changed(screened(0.03, spread=0.01)) == {"b0"}
 
 
 def test_more_is_worse_or_better_all_the_same(
@@ -77,11 +131,11 @@ def test_more_is_worse_or_better_all_the_same(
         bench("same", [100, 101, 102, 103], metric=speed),
     ]
     stored = judged(base, head, toml, paired=False, waves=None)
-    assert to_measure(stored) == {"slower", "faster"}
+    assert looks_changed(stored) == {"slower", "faster"}
 
 
 def test_what_the_baseline_knows_nothing_of_is_measured(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult],
 ) -> None:
     base = [
         bench("same", [1] * 10),
@@ -91,7 +145,8 @@ def test_what_the_baseline_knows_nothing_of_is_measured(
         bench("gone", [1] * 10),
     ]
     head = [bench(id_, [1] * 10) for id_ in ("same", "other work", "broken", "other metric", "new")]
-    stored = judged(base, head, P25, paired=False, waves=None)
+    runs = [_run(base)] * 10
+    stored = judge(runs[0], _run(head), loads(P25, "t"), paired=False, waves=None, earlier=runs)
     assert to_measure(stored) == {"other work", "broken", "other metric", "new"}
 
 
@@ -102,10 +157,10 @@ def test_counts_of_another_machine_are_taken_anew(
     base = _run([bench("a", [5], metric=COUNT), bench("b", [5], metric=COUNT)])
     head = _run([bench("a", [6], metric=COUNT), bench("b", [5], metric=COUNT)])
     here = judge(base, head, toml, paired=False, waves=None, earlier=[base])
-    assert to_measure(here) == frozenset()
+    assert to_measure(here) == {"a"}  # one machine counts the same, until something else changed
     assert [row.advisory for row in here.rows] == [False, False]
     elsewhere = judge(base, head, toml, paired=False, waves=None)
-    assert to_measure(elsewhere) == {"a"}
+    assert to_measure(elsewhere) == {"a", "b"}
     assert [row.advisory for row in elsewhere.rows] == [True, True]
 
 
@@ -166,3 +221,48 @@ def test_rows_without_a_test_stay(screened: Callable[..., Judgement]) -> None:
 def _nothing() -> Judgement:
     empty = _run([])
     return judge(empty, empty, loads(P25, "t"), paired=True, waves=None)
+
+
+def test_only_what_enough_steady_runs_have_measured_can_be_settled(
+    bench: Callable[..., BenchmarkResult], heads: Callable[..., FloatArray]
+) -> None:
+    def run_of(day: float) -> Run:
+        return _run(
+            [
+                bench("steady", heads(10, 0.005 * day, 0.002).tolist()),
+                bench("noisy", heads(10, 0.03 * day, 0.002).tolist()),
+                bench("broken", [1], status=Status.FAILED, error="boom"),
+            ]
+        )
+
+    runs = [run_of((-1) ** day) for day in range(10)]
+    config = loads(P25, "t")
+    assert can_settle(runs, config) == {"steady"}
+    assert can_settle(runs[:9], config) == frozenset()
+    assert can_settle((), config) == frozenset()
+
+
+def test_one_run_is_enough_for_what_is_counted(bench: Callable[..., BenchmarkResult]) -> None:
+    runs = [_run([bench("a", [7], metric=COUNT)])]
+    counted = loads('[gate]\nmetrics = ["count"]', "t")
+    assert can_settle(runs, counted) == {"a"}
+
+
+def test_what_can_be_settled_is_settled_for_an_unchanged_head_half_of_the_time(
+    bench: Callable[..., BenchmarkResult],
+) -> None:
+    rng = np.random.default_rng(3)
+    config = loads(P25, "t")
+
+    def run_of(tau: float) -> Run:
+        level = float(np.exp(tau * rng.standard_normal()))
+        return _run([bench("a", (level * np.linspace(0.999, 1.001, 5)).tolist())])
+
+    settled: dict[bool, list[bool]] = {True: [], False: []}
+    for tau in np.repeat([0.004, 0.006, 0.008], 60):
+        runs = [run_of(tau) for _ in range(10)]
+        stored = judge(runs[0], run_of(tau), config, paired=False, waves=None, earlier=runs)
+        unchanged = stored.rows[0].outcome is Outcome.UNCHANGED
+        settled[bool(can_settle(runs, config))].append(unchanged)
+    assert np.mean(settled[True]) > 0.55
+    assert np.mean(settled[False]) < 0.4

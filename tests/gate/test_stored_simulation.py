@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from benchmarks.gate.machines import BENCHMARKS
 from benchmarks.gate.stored import Between, Question, ask, screen
@@ -47,11 +49,20 @@ def test_what_is_well_beyond_the_spread_of_runs_is_found(
 
 
 def test_a_screen_by_steady_runs_finds_what_changed_for_half_the_launches() -> None:
-    clean = [screen(Question(0.0, 1), (5, i)) for i in range(5)]
+    steady = Question(0.002, 30, launch_spread=0.005)
+    clean = [screen(steady, (5, i)) for i in range(5)]
     assert not any(x.regressed for x in clean)
+    assert sum(x.settled for x in clean) > 0.9 * 5 * len(BENCHMARKS)
     assert sum(x.launches for x in clean) < 0.7 * sum(x.without for x in clean)
-    slower = [screen(Question(0.0, 1, (0.05,)), (5, i)) for i in range(5)]
+    slower = [screen(replace(steady, changes=(0.05,)), (5, i)) for i in range(5)]
     assert all(BENCHMARKS[0] in x.regressed for x in slower)
+
+
+@pytest.mark.parametrize("question", [Question(0.0, 9, launch_spread=0.001), Question(0.02, 30)])
+def test_by_few_runs_or_such_that_differ_nothing_is_screened(question: Question) -> None:
+    found = [screen(question, (6, i)) for i in range(3)]
+    assert [x.settled for x in found] == [0, 0, 0]
+    assert all(x.launches == x.without for x in found)
 
 
 def test_the_blocks_are_tables_and_always_the_same() -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
 
 _MISSED = 0.1
+_QUARTER = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,23 @@ def foretell(evidence: Evidence, *, confidence: float, level: float) -> Forecast
         finite_exp(reach) - 1,
         _p(change, spread, n),
     )
+
+
+def is_steady(evidence: Evidence, *, confidence: float) -> bool:
+    """Whether a head of equal code would be shown to be unchanged at least half of the time.
+
+    Two things must fit into the margin together: the half-width of what is foretold, and how far
+    off the head itself is half of the time.
+
+    Args:
+        confidence: of the interval that has to lie inside the margin.
+    """
+    n = len(evidence.runs)
+    if n < RUNS_NEEDED:
+        return False
+    spread = moments(evidence.runs).sd or 0.0
+    half_width = prediction_reach(spread, n, (1 - confidence) / 2)
+    return half_width + prediction_reach(spread, n, _QUARTER) < math.log1p(evidence.margin)
 
 
 def _p(change: float, spread: float, runs: int) -> float:

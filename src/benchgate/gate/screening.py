@@ -1,8 +1,9 @@
-"""Screen by a stored baseline, confirm in turn: which benchmarks are measured here, and the whole.
+"""Screen by stored runs, confirm in turn: which benchmarks are measured here, and the whole.
 
-A stored baseline costs one arm, but what shifts a whole run looks like a change of the code, or
-hides one. So it only says where to look. What looks changed, and what it knows nothing of, is
-measured here against the base by the usual procedure, whose rounds had no part in the choice.
+Stored runs cost one arm, but what shifts a whole run looks like a change of the code, or hides one.
+They settle a benchmark only where enough of them are known and hardly differ, and where they show
+it to be unchanged. Everything else is measured here against the base by the usual procedure, whose
+rounds had no part in the choice.
 """
 
 from __future__ import annotations
@@ -13,42 +14,70 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.batches import by_lengths
+from benchgate.gate.calibration import is_steady
+from benchgate.gate.suite import judge
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
+from benchgate.model.result import Tier
 from benchgate.model.verdict import Outcome
 from benchgate.stats.mannwhitney import least_p_mann_whitney, mann_whitney
 from benchgate.stats.shift import two_sample_shift
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgement
+    from benchgate.model.result import Run
     from benchgate.model.verdict import Row
 
-_UNKNOWN = frozenset({Outcome.NEW, Outcome.INCOMPARABLE, Outcome.FAILED})
 _CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 
 
-def to_measure(stored: Judgement) -> frozenset[str]:
-    """Give the benchmarks that look changed, or that the stored baseline cannot be used for."""
-    doubtful = {
-        row.benchmark
-        for row in stored.rows
-        if row.outcome in _UNKNOWN or (row.advisory and row.outcome in _CHANGED)
+def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:
+    """Give the benchmarks that stored runs would probably settle, were the head unchanged.
+
+    Of the others the head need not be measured alone: it would have to be measured again.
+
+    Args:
+        earlier: on the head's machine, the base first.
+    """
+    if not earlier:
+        return frozenset()
+    known = judge(earlier[0], earlier[0], config, paired=False, waves=None, earlier=earlier)
+    confidence = config.gate.confidence
+    tested = {e.key: is_steady(e, confidence=confidence) for e in known.evidence if e.settles}
+    asides = {e.key for e in known.evidence if not e.settles}
+    hopeless = {
+        row.benchmark for row in known.rows if not tested.get(_key(row), _is_settled(row, asides))
     }
-    return frozenset(doubtful | _suspects([e for e in stored.evidence if e.obstacle is None]))
+    return frozenset({row.benchmark for row in known.rows} - hopeless)
+
+
+def to_measure(stored: Judgement) -> frozenset[str]:
+    """Give the benchmarks that stored runs have not settled, or of which something looks changed.
+
+    What only the base has is not among them.
+    """
+    asides = {e.key for e in stored.evidence if not e.settles}
+    unsettled = {row.benchmark for row in stored.rows if not _is_settled(row, asides)}
+    return frozenset(unsettled | _suspects([e for e in stored.evidence if e.obstacle is None]))
 
 
 def joined(stored: Judgement, measured: Judgement) -> Judgement:
-    """Put the rows that were measured here in the place of those that a stored baseline gave.
+    """Put the rows that were measured here in the place of those that stored runs gave.
 
-    The others stay as they are where enough earlier runs are known. Else all that is known is
-    whether they look changed: they are inconclusive, and say so.
+    What is settled stays as it is. What is not, and was not measured here all the same, claims
+    nothing, and says so.
     """
     here = {row.benchmark for row in measured.rows}
-    wanted = to_measure(stored)
+    changed = {row.benchmark for row in stored.rows if row.outcome in _CHANGED}
+    changed |= _suspects([e for e in stored.evidence if e.obstacle is None])
+    unsettled = to_measure(stored)
     kept = [
-        _kept(row, suspected=row.benchmark in wanted)
+        _unsettled(row, looks_changed=row.benchmark in changed)
+        if row.benchmark in unsettled and row.tier is Tier.STORED
+        else row
         for row in stored.rows
         if row.benchmark not in here
     ]
@@ -59,6 +88,25 @@ def joined(stored: Judgement, measured: Judgement) -> Judgement:
         base_benchmarks=stored.base_benchmarks,
         evidence=(*measured.evidence, *(e for e in stored.evidence if e.pair.id not in here)),
     )
+
+
+def _is_settled(row: Row, asides: Collection[tuple[str, str, str]]) -> bool:
+    """Whether to measure it here would tell nothing that has to be known.
+
+    Args:
+        asides: rows on which no rounds are spent unless they look changed, such as tails.
+    """
+    if row.outcome is Outcome.MISSING:
+        return True
+    if _key(row) in asides:
+        return row.outcome not in _CHANGED
+    if row.outcome is Outcome.NOT_TESTED and not row.statistic:
+        return True  # a metric that cannot be measured here
+    return row.outcome is Outcome.UNCHANGED and not row.advisory
+
+
+def _key(row: Row) -> tuple[str, str, str]:
+    return row.benchmark, row.metric, row.statistic
 
 
 def _suspects(evidences: Sequence[Evidence]) -> set[str]:
@@ -79,13 +127,13 @@ def _suspects(evidences: Sequence[Evidence]) -> set[str]:
     return suspects
 
 
-def _kept(row: Row, *, suspected: bool) -> Row:
-    """Claim nothing of a row that only too few stored runs speak of."""
-    if not row.advisory:
-        return row
-    if suspected:
+def _unsettled(row: Row, *, looks_changed: bool) -> Row:
+    """Claim nothing of a row that should have been measured here."""
+    if looks_changed:
         note = "not measured here, although its benchmark looks changed"
     else:
         note = "no change seen against stored launches, which may hide one"
-    outcome = row.outcome if row.outcome in _CHANGED else Outcome.INCONCLUSIVE
+    outcome = row.outcome
+    if outcome is Outcome.UNCHANGED and row.advisory:
+        outcome = Outcome.INCONCLUSIVE
     return replace(row, outcome=outcome, notes=(note, *row.notes))
