@@ -83,6 +83,7 @@ def test_a_file_is_a_baseline_too(benchgate: Program, toy: Project) -> None:
 
 def test_what_is_there_but_of_no_use_is_no_pass(benchgate: Program, toy: Project) -> None:
     toy.write({".benchgate/torn.json": '{"schema": 3'})
+    toy.configure('[[rule]]\nbenchmark = "other/*"\nmargin = "5%"\n')
     done = benchgate(toy.root, "check", "--baseline", "dir:", "--rounds", "1", *QUIET)
     done.check(4)
     verdict = verdict_of(done)
@@ -90,6 +91,7 @@ def test_what_is_there_but_of_no_use_is_no_pass(benchgate: Program, toy: Project
     assert verdict["warnings"] == [
         ".benchgate/torn.json is left out: the file is cut off: it ends at line 1 column 12",
         ".benchgate holds no result to compare with",
+        'benchgate.toml:12: rule[0].benchmark = "other/*": matches no benchmark',
     ]
 
 
@@ -124,10 +126,3 @@ def test_what_was_not_asked_for_is_not_missing(benchgate: Program, toy: Project)
 def test_a_benchmark_that_fails_fails_also_a_first_run(benchgate: Program, toy: Project) -> None:
     toy.configure("", benchmarks='[[benchmark]]\nname = "bad"\ncommand = "false"\n')
     benchgate(toy.root, "check", "--baseline", "dir:../none", "--rounds", "1").check(5)
-
-
-def test_what_only_the_base_could_answer_is_refused(benchgate: Program, toy: Project) -> None:
-    arguments = ("check", "--baseline", "dir:../none")
-    benchgate(toy.root, *arguments, "--until-decided").check(2, "--until-decided: stored results")
-    benchgate(toy.root, *arguments, "--against", "main").check(2, "--against and --baseline")
-    benchgate(toy.root, "check", "--baseline", "artifact").check(2, "only a job on GitHub")

@@ -48,17 +48,14 @@ def check_stored(
     found = place.read()
     place.require(found, config)
     result = run(request, config, git, effects)
-    found = fit_for(
-        _chosen(found, request.choice, config.aliases, result.head), result.head, config.aliases
-    )
-    place.require(found, config)
-    if found.is_empty:
-        found = replace(found, warnings=(place.first_run(request.output),))
-    elif not found.earlier:
-        found = replace(
-            found, warnings=(*found.warnings, f"{place.path} holds no result to compare with")
-        )
-    return make_verdict(judge_stored(found, result, config), config), result
+    chosen = _chosen(found, request.choice, config.aliases, result.head)
+    fit = fit_for(chosen, result.head, config.aliases)
+    place.require(fit, config)
+    warnings = (*fit.warnings, *place.remarks(fit, request.output))
+    if request.choice.is_everything:
+        warnings += config.unmatched(_ids(result.head, *(one.run for one in found.earlier)))
+    fit = replace(fit, warnings=warnings)
+    return make_verdict(judge_stored(fit, result, config), config), result
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +88,17 @@ class _Place:
             details=reasons,
         )
 
-    def first_run(self, output: Path | None) -> str:
-        """Say how this run becomes a baseline."""
+    def remarks(self, found: Found, output: Path | None) -> tuple[str, ...]:
+        """Say so where there is nothing to compare with, and how this run becomes a baseline."""
+        if found.earlier:
+            return ()
+        if not found.is_empty:
+            return (f"{self.path} holds no result to compare with",)
         place = output and (output if self.is_file else output.parent)
         if place and place.resolve() == self.path.resolve():
-            return f"first run: {output} becomes the baseline of the next"
+            return (f"first run: {output} becomes the baseline of the next",)
         how = f"--output {self._example} makes this one the baseline of the next"
-        return f"first run: there is no result in {self.path} yet; {how}"
+        return (f"first run: there is no result in {self.path} yet; {how}",)
 
     @property
     def _example(self) -> Path:
@@ -123,3 +124,7 @@ def _chosen(found: Found, choice: Choice, aliases: Mapping[str, str], head: Run)
         return replace(one, result=replace(one.result, head=replace(run_, benchmarks=kept)))
 
     return replace(found, earlier=tuple(map(narrowed, found.earlier)))
+
+
+def _ids(*runs: Run) -> list[str]:
+    return list(dict.fromkeys(one.id for run_ in runs for one in run_.benchmarks))
