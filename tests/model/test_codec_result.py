@@ -20,6 +20,7 @@ from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (
     CANARY_ID,
+    MAX_SHARDS,
     BenchmarkResult,
     Better,
     Kind,
@@ -28,16 +29,19 @@ from benchgate.model.result import (
     Result,
     Run,
     Series,
+    Shard,
     Source,
     Status,
     Tier,
 )
+from benchgate.model.shards import join
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = "result.json"
-VERSION_1 = Path(__file__).with_name("version_1")
+UNSPLIT: dict[str, Any] = {"shard": None, "other_shards": []}
+VERSION_1, VERSION_2, VERSION_3 = (Path(__file__).with_name(f"version_{n}") for n in (1, 2, 3))
 
 
 def as_is(text: str) -> str:
@@ -159,6 +163,7 @@ results = st.builds(
     duration_s=st.floats(0, 1e9),
     warnings=st.lists(texts, max_size=2).map(tuple),
     tool=texts,
+    shard=st.none() | st.builds(Shard, st.just(2), st.integers(2, MAX_SHARDS), st.just(("a", "b"))),
 )
 
 
@@ -218,6 +223,7 @@ def test_the_layout_is_the_documented_one() -> None:
     whole = document()
     assert list(whole) == [
         "schema", "tool", "run", "environment", "benchmarks", "base", "duration_s", "warnings",
+        "shard", "other_shards",
     ]  # fmt: skip
     assert whole["schema"] == RESULT_SCHEMA
     assert list(whole["base"]) == ["run", "environment", "benchmarks"]
@@ -336,7 +342,19 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("base", {}, 'base: "run" is missing'),
         ("base.run.sha", 5, "base.run.sha: 5 is not a text"),
         ("duration_s", -1, "duration_s: -1: must be at least 0"),
-        ("schema", 4, "schema: version 4 was written by a newer benchgate; this one reads up to 3"),
+        ("shard", {}, 'shard: "number" is missing'),
+        (
+            "shard",
+            {"number": 3, "count": 2, "dealt": []},
+            "shard.number: there is no shard 3 of 2",
+        ),
+        (
+            "shard",
+            {"number": 1, "count": 10**400, "dealt": []},
+            f"shard.count: {'1' + '0' * 39}...: must be at most 1000",
+        ),
+        ("other_shards", [{}], 'other_shards[0]: "run" is missing'),
+        ("schema", 5, "schema: version 5 was written by a newer benchgate; this one reads up to 4"),
         ("schema", 0, "schema: there never was a version 0"),
         ("schema", -(10**30), f"schema: there never was a version {-(10**30)}"),
         ("schema", True, "schema: true is not a version number"),
@@ -389,7 +407,7 @@ def test_a_file_of_version_1_is_read_with_an_unknown_timer() -> None:
     for arm in (older, older["base"]):
         arm["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
         arm["run"]["until_decided"] = False
-    assert written == older | {"schema": RESULT_SCHEMA}
+    assert written == older | UNSPLIT | {"schema": RESULT_SCHEMA}
 
 
 def test_a_file_of_version_1_that_was_measured_alone_is_read() -> None:
@@ -398,13 +416,26 @@ def test_a_file_of_version_1_that_was_measured_alone_is_read() -> None:
 
 
 def test_a_file_of_version_2_was_not_measured_until_all_was_decided() -> None:
-    older = document() | {"schema": 2}
-    for arm in (older, older["base"]):
-        del arm["run"]["until_decided"]
-    read = decode_result(json.dumps(older).encode(), NAME)
+    data = (VERSION_2 / "result.json").read_bytes()
+    read = decode_result(data, NAME)
     assert read.base is not None
     assert not read.head.until_decided
     assert not read.base.until_decided
+    assert read.head.environment.timer_resolution_ns == 50
+    older = json.loads(data)
+    for arm in (older, older["base"]):
+        arm["run"]["until_decided"] = False
+    assert json.loads(encode_result(read, as_is)) == older | UNSPLIT | {"schema": RESULT_SCHEMA}
+
+
+def test_a_file_of_version_3_is_a_suite_of_its_own() -> None:
+    data = (VERSION_3 / "result.json").read_bytes()
+    read = decode_result(data, NAME)
+    assert (read.shard, read.shards) == (None, ())
+    assert read.head.until_decided
+    assert {b.id for b in read.head.benchmarks} == {"sort/sort", "cli/true", CANARY_ID}
+    written = json.loads(encode_result(read, as_is))
+    assert written == json.loads(data) | UNSPLIT | {"schema": RESULT_SCHEMA}
 
 
 @pytest.mark.parametrize("change", [{"environment": []}, {"base": {}}, {"base": 5}])
@@ -512,3 +543,110 @@ def test_output_that_is_no_utf_8_can_be_written() -> None:
     printed = b"caf\xe9".decode(errors="surrogateescape")
     whole = Result(head=run(), warnings=(printed,))
     assert decode_result(encode_result(whole, as_is), NAME).warnings == (r"caf\udce9",)
+
+
+def shards() -> list[Result]:
+    """Three shards of a suite of two benchmarks, each with its own machine and canary."""
+    found = []
+    for number, ids in enumerate((["b"], ["a"], []), start=1):
+        measured = [replace_run(run(*map(benchmark, (*ids, CANARY_ID))), number) for _ in "hb"]
+        found.append(
+            Result(
+                head=measured[0],
+                base=measured[1],
+                duration_s=number,
+                warnings=(f"of {number}",),
+                tool=f"benchgate {number}",
+                shard=Shard(number, 3, ("a", "b")),
+            )
+        )
+    return found
+
+
+def replace_run(measured: Run, number: int) -> Run:
+    environment = dataclasses.replace(measured.environment, cpu_model=f"CPU {number}")
+    return dataclasses.replace(measured, environment=environment, seed=number)
+
+
+class TestJoinedShards:
+    @pytest.fixture
+    def file(self) -> bytes:
+        return encode_result(join((str(i), part) for i, part in enumerate(shards())), as_is)
+
+    def test_each_is_kept_as_it_was_measured(self, file: bytes) -> None:
+        read = decode_result(file, NAME)
+        assert plain(read.shards) == plain(tuple(shards()))
+        assert [b.id for b in read.head.benchmarks] == ["a", "b"]
+        assert read.head.is_mixed
+        assert encode_result(read, as_is) == file
+
+    def test_the_file_is_that_of_the_first_with_the_others_behind(self, file: bytes) -> None:
+        whole = json.loads(file)
+        others = whole["other_shards"]
+        first = json.loads(encode_result(shards()[0], as_is))
+        assert whole == first | {"other_shards": others}
+        for other, part in zip(others, shards()[1:], strict=True):
+            alone = json.loads(encode_result(part, as_is))
+            assert alone == other | {"schema": RESULT_SCHEMA, "other_shards": []}
+        jsonschema.validate(whole, result_schema())
+
+    @pytest.mark.parametrize(
+        ("place", "value", "message"),
+        [
+            ("shard", None, "the file itself is not the result of a shard: "),
+            (
+                "other_shards[0].shard.number",
+                1,
+                "the file itself and other_shards[0] are both shard 1 of 3",
+            ),
+            (
+                "other_shards[1].shard.dealt",
+                ["a"],
+                "the file itself and other_shards[1] are not of one suite: ",
+            ),
+            (
+                "other_shards[0].benchmarks",
+                [],
+                "no shard measured 'a'",
+            ),
+            (
+                "other_shards[0].run.sha",
+                "f",
+                "the file itself and other_shards[0] differ in the commit: ",
+            ),
+            ("other_shards[1].duration_s", -1, "other_shards[1].duration_s: -1: must be at least"),
+        ],
+    )
+    def test_what_is_not_a_whole_suite_is_refused(
+        self, file: bytes, place: str, value: object, message: str
+    ) -> None:
+        whole = json.loads(file)
+        if place.endswith("benchmarks"):
+            whole["other_shards"][0]["base"]["benchmarks"] = []
+        set_at(place, value)(whole)
+        with pytest.raises(FormatError) as caught:
+            decode_result(json.dumps(whole).encode(), NAME)
+        assert caught.value.message.startswith(f"{NAME}: {message}")
+        assert caught.value.hint
+
+    def test_without_the_others_it_is_a_part(self, file: bytes) -> None:
+        read = decode_result(json.dumps(json.loads(file) | {"other_shards": []}).encode(), NAME)
+        assert (read.shard, read.shards) == (Shard(1, 3, ("a", "b")), ())
+        assert [b.id for b in read.head.benchmarks] == ["b", CANARY_ID]
+
+    def test_no_secret_is_written(self) -> None:
+        parts = [replace_texts(part, "xyzzy123") for part in shards()]
+        data = encode_result(join((str(i), part) for i, part in enumerate(parts)), as_is)
+        assert data.count(b"xyzzy123") >= len(parts)
+        redact = Redactor({"MY_TOKEN": "xyzzy123"})
+        assert b"xyzzy123" not in encode_result(decode_result(data, NAME), redact)
+
+
+def replace_texts(part: Result, text: str) -> Result:
+    assert part.shard is not None
+    dealt = (*part.shard.dealt, text)
+    extra = (benchmark(text),) if part.shard.number == 1 else ()
+    head = dataclasses.replace(part.head, benchmarks=(*part.head.benchmarks, *extra))
+    return dataclasses.replace(
+        part, head=head, tool=text, warnings=(text,), shard=Shard(part.shard.number, 3, dealt)
+    )

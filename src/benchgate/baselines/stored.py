@@ -204,7 +204,7 @@ def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
 
 def differences(run: Run, head: Run) -> tuple[str, ...]:
     """What makes their machines incomparable, in words."""
-    return run.environment.differences(head.environment)
+    return run.differences(head)
 
 
 def _is_same(one: Run, other: Run) -> bool:

@@ -32,7 +32,7 @@ MAX_VALUES: Final = 40_000_000
 A number takes two bytes of the file and sixteen times as many of memory.
 """
 
-_REWRITE = "A file that benchgate wrote and nobody edited is never refused: write or fetch it anew."
+REWRITE = "A file that benchgate wrote and nobody edited is never refused: write or fetch it anew."
 _FETCH_AGAIN = "The file was damaged after it was written: write or fetch it anew."
 _UPGRADE = "Upgrade benchgate to at least the version that wrote the file."
 _KINDS = "`--output` writes result files, `--json` writes verdicts."
@@ -73,7 +73,7 @@ class Format(Generic[R]):
                 document = self._having(self.hallmark, document, name)
                 return self.record.model_validate(document, context=Lengths())
             except ValidationError as error:
-                raise FormatError(f"{name}: {first_fault(error)}", hint=_REWRITE) from None
+                raise FormatError(f"{name}: {first_fault(error)}", hint=REWRITE) from None
 
     def json_schema(self) -> dict[str, Any]:
         """The JSON Schema of the current version."""
@@ -92,7 +92,7 @@ class Format(Generic[R]):
         found = document["schema"]
         if type(found) is not int:
             raise FormatError(
-                f"{name}: schema: {_shown(found)} is not a version number", hint=_REWRITE
+                f"{name}: schema: {_shown(found)} is not a version number", hint=REWRITE
             )
         if found > self.version:
             raise FormatError(
@@ -104,7 +104,7 @@ class Format(Generic[R]):
             migrate = self.migrations.get(version)
             if migrate is None:
                 raise FormatError(
-                    f"{name}: schema: there never was a version {version}", hint=_REWRITE
+                    f"{name}: schema: there never was a version {version}", hint=REWRITE
                 )
             try:
                 document = migrate(document) | {"schema": version + 1}
@@ -112,7 +112,7 @@ class Format(Generic[R]):
                 # Of another kind of file the reason is what it lacks, not where that was missed.
                 self._having(self.hallmark, document, name)
                 raise FormatError(
-                    f"{name}: not valid in version {version}: {error!r}", hint=_REWRITE
+                    f"{name}: not valid in version {version}: {error!r}", hint=REWRITE
                 ) from None
         return document
 

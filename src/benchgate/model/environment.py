@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +65,19 @@ class Environment:
             for name in names
         ]
         return tuple(f"{what}: {a!r} and {b!r}" for what, a, b in compared if a != b)
+
+
+def in_common(environments: Sequence[Environment]) -> Environment:
+    """What all of them, at least one, agree on; the rest counts as unknown."""
+    first, *others = environments
+    agreed = {
+        one.name: getattr(first, one.name)
+        for one in fields(Environment)
+        if all(getattr(other, one.name) == getattr(first, one.name) for other in others)
+    }
+    toolchains = {
+        name: version
+        for name, version in first.toolchains.items()
+        if all(other.toolchains.get(name) == version for other in others)
+    }
+    return Environment(**agreed | {"toolchains": toolchains})

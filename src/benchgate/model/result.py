@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 CANARY_ID = "benchgate/canary/loop"
 """Id of the fixed workload that is measured beside the user's benchmarks."""
 
+MAX_SHARDS = 1000
+"""A suite is split into no more parts: each has its share of alpha, which must stay a number."""
+
 
 class Better(StrEnum):
     """The direction in which a metric improves."""
@@ -148,6 +151,8 @@ class Run:
         screen_rounds: how many of the first rounds were the screen; a verdict
             recomputed from the file needs it.
         until_decided: whether every row was to go on until it is decided; likewise.
+        is_mixed: whether it was joined from shards of machines that differ; `environment` is then
+            what these have in common.
     """
 
     source: Source
@@ -159,6 +164,28 @@ class Run:
     complete: bool = True
     screen_rounds: int = 0
     until_decided: bool = False
+    is_mixed: bool = False
+
+    def differences(self, other: Run) -> tuple[str, ...]:
+        """What makes the machines of two runs incomparable, one phrase for each reason."""
+        if self.is_mixed or other.is_mixed:
+            return ("the shards of one of them ran on machines that differ",)
+        return self.environment.differences(other.environment)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Which of the parts that a suite was split into.
+
+    Attributes:
+        number: from 1.
+        count: how many there are, MAX_SHARDS at most.
+        dealt: ids of the whole suite, what the other parts measure among them.
+    """
+
+    number: int
+    count: int
+    dealt: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,6 +198,9 @@ class Result:
         duration_s: wall time of building and measuring.
         warnings: about the whole of it.
         tool: name and version of what measured it.
+        shard: which part of the suite it is; None where it is all of it.
+        shards: the results that it was joined from, in the order of their numbers: `head` and
+            `base` then hold what all of them measured, but for the canary that each had.
     """
 
     head: Run
@@ -178,3 +208,5 @@ class Result:
     duration_s: float = 0.0
     warnings: tuple[str, ...] = ()
     tool: str = field(default="benchgate")
+    shard: Shard | None = None
+    shards: tuple[Result, ...] = ()

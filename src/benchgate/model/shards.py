@@ -1,0 +1,204 @@
+"""The results of a suite's shards, joined to the result of the suite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeAlias
+
+from benchgate.errors import UsageError
+from benchgate.model.environment import in_common
+from benchgate.model.result import CANARY_ID, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from benchgate.model.result import Run, Shard
+
+_NAMED = 10
+_ONCE = "Give the result of each shard of one suite, and each of them once."
+_ANEW = "All shards must measure the same suite and the same commits in the same way: run them anew"
+_UNCHECKED = (
+    "not all of what was measured is committed: whether the shards had the same code is not known"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """A result under the name by which messages call it."""
+
+    name: str
+    result: Result
+    shard: Shard
+
+
+_Parts: TypeAlias = "Sequence[_Part]"
+
+
+def join(named: Iterable[tuple[str, Result]]) -> Result:
+    """Join the shards of one suite; rounds and machines of each stay as they were.
+
+    Args:
+        named: at least one result, each with the name by which messages call it.
+
+    Raises:
+        UsageError: one is no shard, or they are not all the shards of one suite, or two of them
+            measured the same benchmark.
+    """
+    parts = sorted((_part(*each) for each in named), key=lambda part: part.shard.number)
+    _require_all_once(parts)
+    _require_alike(parts)
+    _require_all_measured_once(parts)
+    return parts[0].result if len(parts) == 1 else _joined(parts)
+
+
+def ids_of(result: Result) -> list[str]:
+    """Give the ids of both arms, each once; the canary is none of them."""
+    runs = [result.head, *([result.base] if result.base else [])]
+    ids = dict.fromkeys(b.id for run in runs for b in run.benchmarks)
+    return [id_ for id_ in ids if id_ != CANARY_ID]
+
+
+def _part(name: str, result: Result) -> _Part:
+    if result.shards:
+        raise UsageError(f"{name} was joined from {len(result.shards)} shards already", hint=_ONCE)
+    if result.shard is None:
+        raise UsageError(
+            f"{name} is not the result of a shard: it measured a suite of its own",
+            hint="Only what was measured with --shard is joined. Results of different suites or "
+            "times are compared, with `benchgate compare`.",
+        )
+    return _Part(name, result, result.shard)
+
+
+def _require_all_once(parts: _Parts) -> None:
+    first, count = parts[0], parts[0].shard.count
+    for part in parts:
+        if part.shard.count != count:
+            raise UsageError(
+                f"{first.name} is one of {count} shards, and {part.name} one of {part.shard.count}",
+                hint=_ONCE,
+            )
+    for one, other in pairwise(parts):
+        if one.shard.number == other.shard.number:
+            raise UsageError(
+                f"{one.name} and {other.name} are both shard {one.shard.number} of {count}",
+                hint=_ONCE,
+            )
+    there = {part.shard.number for part in parts}
+    if missing := [number for number in range(1, count + 1) if number not in there]:
+        raise UsageError(
+            f"{first.name} is one of {count} shards, and there is no result of {_listed(missing)}",
+            hint="What was not measured cannot pass. Where its job failed, run it again.",
+        )
+
+
+def _require_alike(parts: _Parts) -> None:
+    first = parts[0]
+    expected = _traits(first.result)
+    for part in parts[1:]:
+        for trait, value in _traits(part.result).items():
+            if value != expected[trait]:
+                raise UsageError(
+                    f"{first.name} and {part.name} differ in {trait}: {expected[trait]} and "
+                    f"{value}",
+                    hint=f"{_ANEW}.",
+                )
+
+
+def _traits(result: Result) -> Mapping[str, str]:
+    """What the shards of one suite have in common, in words."""
+    head, base = result.head, result.base
+    return {
+        "the suite": repr(head.suite),
+        "the commit": f"{head.source.sha!r}{' plus changes' if head.source.dirty else ''}",
+        "the base": repr(base.source.sha) if base else "none",
+        "the rounds of the screen": str(head.screen_rounds),
+        "until_decided": str(head.until_decided).lower(),
+    }
+
+
+def _require_all_measured_once(parts: _Parts) -> None:
+    first = parts[0]
+    dealt = set(first.shard.dealt)
+    measured: dict[str, _Part] = {}
+    for part in parts:
+        if unlike := dealt ^ set(part.shard.dealt):
+            id_ = min(unlike)
+            knows = first if id_ in dealt else part
+            raise UsageError(
+                f"{first.name} and {part.name} are not of one suite: only {knows.name} knows of "
+                f"{id_!r}",
+                hint=f"{_ANEW}, and with the same --filter and --tag.",
+            )
+        for id_ in ids_of(part.result):
+            other = measured.setdefault(id_, part)
+            if other is not part:
+                raise UsageError(
+                    f"{other.name} and {part.name} both measured {id_!r}", hint=f"{_ANEW}."
+                )
+    if lost := sorted(dealt - measured.keys()):
+        raise UsageError(f"no shard measured {lost[0]!r}", hint=f"{_ANEW}.")
+
+
+def _joined(parts: _Parts) -> Result:
+    first = parts[0]
+    bases = [part.result.base for part in parts if part.result.base]
+    place = {id_: index for index, id_ in enumerate(first.shard.dealt)}
+    return Result(
+        head=_joined_run([part.result.head for part in parts], place),
+        base=_joined_run(bases, place) if bases else None,
+        duration_s=sum(part.result.duration_s for part in parts),
+        warnings=(*_doubts(parts), *_warnings(parts)),
+        tool=first.result.tool,
+        shards=tuple(part.result for part in parts),
+    )
+
+
+def _joined_run(runs: Sequence[Run], place: Mapping[str, int]) -> Run:
+    """Put the benchmarks of all into the order in which the suite has them."""
+    benchmarks = [b for run in runs for b in run.benchmarks if b.id != CANARY_ID]
+    earliest = min(runs, key=lambda run: datetime.fromisoformat(run.started))
+    return replace(
+        runs[0],
+        started=earliest.started,
+        environment=in_common([run.environment for run in runs]),
+        benchmarks=tuple(sorted(benchmarks, key=lambda b: place.get(b.id, len(place)))),
+        complete=all(map(attrgetter("complete"), runs)),
+        is_mixed=any(runs[0].differences(run) for run in runs),
+    )
+
+
+def _doubts(parts: _Parts) -> list[str]:
+    """What a reader of the joined result must know of the shards."""
+    head = parts[0].result.head
+    doubts = [_UNCHECKED] if head.source.dirty or head.source.sha is None else []
+    others = [part.result.head for part in parts[1:]]
+    if unlike := dict.fromkeys(d for other in others for d in head.differences(other)):
+        doubts.append(f"the shards were measured on machines that differ: {'; '.join(unlike)}")
+    if broken := [part.shard.number for part in parts if not part.result.head.complete]:
+        doubts.append(f"{_listed(broken)}: interrupted before the last round")
+    return doubts
+
+
+def _warnings(parts: _Parts) -> list[str]:
+    """Give what was said of each shard; what was said of all of them, once."""
+    said: dict[str, list[int]] = {}
+    for part in parts:
+        for warning in dict.fromkeys(part.result.warnings):
+            said.setdefault(warning, []).append(part.shard.number)
+    return [
+        warning if len(numbers) == len(parts) else f"{_listed(numbers)}: {warning}"
+        for warning, numbers in said.items()
+    ]
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Name shards: "shard 2", "shards 2, 3 and 5"."""
+    if len(numbers) == 1:
+        return f"shard {numbers[0]}"
+    named = [str(number) for number in numbers[:_NAMED]]
+    last = named.pop() if len(numbers) <= _NAMED else f"{len(numbers) - _NAMED} more"
+    return f"shards {', '.join(named)} and {last}"
