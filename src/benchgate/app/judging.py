@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
+from benchgate.app.sharding import about_shard, share_of
 from benchgate.baselines.stored import choose_stored
 from benchgate.config import loosening
 from benchgate.errors import UsageError
 from benchgate.gate.canary import is_canary
-from benchgate.gate.conclude import conclude
+from benchgate.gate.conclude import PASS, conclude
+from benchgate.gate.shards import joined
 from benchgate.gate.suite import judge
 from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import WaveSettings
@@ -25,13 +27,18 @@ if TYPE_CHECKING:
     from benchgate.baselines.stored import Found
     from benchgate.config import Config
     from benchgate.gate.suite import Judgement, Need
-    from benchgate.model.result import Result
+    from benchgate.model.result import Result, Shard
     from benchgate.model.verdict import Loosened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """Two runs and what the gate says of them."""
+    """Two runs and what the gate says of them.
+
+    Attributes:
+        shard: which part of a suite they are; None where they are all of it.
+        shards: how many parts share alpha.
+    """
 
     base: Run
     head: Run
@@ -40,6 +47,8 @@ class Judged:
     warnings: tuple[str, ...] = ()
     base_source: str = "git"
     skipped: tuple[Skipped, ...] = ()
+    shard: Shard | None = None
+    shards: int = 1
 
     @property
     def needs(self) -> Sequence[Need]:
@@ -58,9 +67,39 @@ def judge_run(result: Result, config: Config) -> Judged:
             "the result holds one arm only: there is nothing to compare it with",
             hint="Give a second result, or measure both with `benchgate check`.",
         )
-    waves = _waves(config, result.head)
-    judgement = judge(result.base, result.head, config, paired=True, waves=waves)
-    return Judged(result.base, result.head, judgement, result.duration_s, result.warnings)
+    parts = result.shards or (result,)
+    # Where one of them has both arms, all have: that was looked at when they were joined.
+    judgement = joined([_judge_shard(p.base, p, config) for p in parts if p.base])
+    return Judged(
+        result.base,
+        result.head,
+        judgement,
+        result.duration_s,
+        (*about_shard(result), *result.warnings),
+        shard=result.shard,
+        shards=len(result.shards) or _shards(result),
+    )
+
+
+def _judge_shard(base: Run, part: Result, config: Config) -> Judgement:
+    """Judge what one machine measured, a part of a suite or all of it."""
+    judgement = judge(
+        base,
+        part.head,
+        config,
+        paired=True,
+        waves=_waves(config, part.head),
+        shards=_shards(part),
+    )
+    if part.shard is None:
+        return judgement
+    warnings = tuple(f"shard {part.shard.number}: {one}" for one in judgement.warnings)
+    return replace(judgement, warnings=warnings)
+
+
+def _shards(result: Result) -> int:
+    """Into how many parts the suite was split that this is a part of."""
+    return result.shard.count if result.shard else 1
 
 
 def judge_stored(found: Found, head: Result, config: Config) -> Judged:
@@ -73,15 +112,26 @@ def judge_stored(found: Found, head: Result, config: Config) -> Judged:
         return _judge_first(found, head, config)
     stored = choose_stored(found.earlier, head.head, config.aliases)
     base = stored.base
-    judgement = judge(base.head, head.head, config, paired=False, waves=None, earlier=stored.runs)
+    run = share_of(base.head, head, config.aliases)
+    judgement = judge(
+        run,
+        head.head,
+        config,
+        paired=False,
+        waves=None,
+        earlier=stored.runs,
+        shards=_shards(head),
+    )
     return Judged(
-        base.head,
+        run,
         head.head,
         judgement,
         base.duration_s + head.duration_s,
-        (*found.warnings, *stored.warnings, *base.warnings, *head.warnings),
+        (*about_shard(head), *found.warnings, *stored.warnings, *base.warnings, *head.warnings),
         base_source=found.source,
         skipped=(*found.skipped, *stored.skipped),
+        shard=head.shard,
+        shards=_shards(head),
     )
 
 
@@ -93,9 +143,10 @@ def _judge_first(found: Found, head: Result, config: Config) -> Judged:
         head.head,
         judge(nothing, head.head, config, paired=False, waves=None),
         head.duration_s,
-        (*found.warnings, *head.warnings),
+        (*about_shard(head), *found.warnings, *head.warnings),
         base_source=NO_BASELINE if found.is_empty else found.source,
         skipped=found.skipped,
+        shard=head.shard,
     )
 
 
@@ -108,8 +159,7 @@ def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> 
             measured must not take the day from them.
     """
     gate, judgement = config.gate, judged.judgement
-    all_of_base = judgement.base_benchmarks
-    min_compared = gate.min_compared if isinstance(gate.min_compared, int) else all_of_base
+    min_compared = _min_compared(judged, config)
     day = day or date.fromisoformat(judged.head.started[:10])
     rows = apply_waivers(judgement.rows, config, day)
     decision, exit_code = conclude(
@@ -120,6 +170,8 @@ def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> 
         doubted=judgement.doubted,
         first_run=judged.base_source == NO_BASELINE,
     )
+    if judged.shard and not rows:
+        exit_code = PASS  # there are more shards than benchmarks
     verdict = Verdict(
         decision=decision,
         exit_code=exit_code,
@@ -129,7 +181,7 @@ def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> 
         settings=GateSettings(
             rule=gate.rule,
             alpha=gate.alpha,
-            correction="none" if gate.rule == "classical" else "holm",
+            correction=_correction(judged, config),
             confidence=gate.confidence,
             fail_on=tuple(gate.fail_on),
             min_compared=min_compared,
@@ -154,6 +206,22 @@ def _policy_changes(judged: Judged, config: Config) -> tuple[Loosened, ...]:
     benchmarks = (*judged.base.benchmarks, *judged.head.benchmarks)
     ids = [benchmark.id for benchmark in benchmarks if not is_canary(benchmark)]
     return loosening(config.sides.base, config.sides.head, ids)
+
+
+def _min_compared(judged: Judged, config: Config) -> int:
+    """Give how many must have been compared; a number that is set is one of the whole suite."""
+    wanted = config.gate.min_compared
+    if not isinstance(wanted, int):
+        return judged.judgement.base_benchmarks
+    return 0 if judged.shard else wanted
+
+
+def _correction(judged: Judged, config: Config) -> str:
+    """Name what keeps the suite to alpha, whatever the number of its rows and shards."""
+    if config.gate.rule == "classical":
+        return "none"
+    shards = f", bonferroni over {judged.shards} shards" if judged.shards > 1 else ""
+    return f"holm{shards}"
 
 
 def _waves(config: Config, head: Run) -> WaveSettings | None:

@@ -79,6 +79,7 @@ def judge(
     paired: bool,
     waves: WaveSettings | None,
     earlier: Sequence[Run] = (),
+    shards: int = 1,
 ) -> Judgement:
     """Judge every benchmark of two runs.
 
@@ -87,13 +88,15 @@ def judge(
         waves: the procedure that chose the rounds; None when all were measured regardless.
         earlier: for arms that are not paired, the runs on the head's machine, the newest first,
             which is the base; none where the base is of another machine.
+        shards: into how many parts the suite was split, of which this is one: it spends its equal
+            share of alpha, so that the verdicts of all of them together keep to alpha.
     """
     rows, evidences = gather_rows(base, head, config, paired=paired)
     if earlier and config.gate.rule != "classical":
         evidences = _with_runs(evidences, earlier, head, config)
     if not paired:
         rows = [replace(row, advisory=_is_advisory(row, len(earlier))) for row in rows]
-    tested, needs = _judge_rows(evidences, config, waves if paired else None)
+    tested, needs = _judge_rows(evidences, config, waves if paired else None, shards)
     warning = _disturbance(base, head, config) if paired else None
     doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
@@ -214,16 +217,19 @@ def _evidences(
 
 
 def _judge_rows(
-    evidences: Sequence[Evidence], config: Config, waves: WaveSettings | None
+    evidences: Sequence[Evidence], config: Config, waves: WaveSettings | None, shards: int
 ) -> tuple[list[Row], list[Need]]:
     gate = config.gate
     beside = _classical(evidences, raw=gate.unit == "sample" and gate.rule == "classical")
     testable = [i for i, e in enumerate(evidences) if e.obstacle is None]
     chosen = [evidences[i] for i in testable]
     if waves is None:
-        findings = judge_at_once(chosen, alpha=gate.alpha, confidence=gate.confidence)
+        findings = judge_at_once(chosen, alpha=gate.alpha / shards, confidence=gate.confidence)
     else:
-        findings = judge_in_waves(chosen, waves, gate.confidence)
+        share = replace(waves, alpha=waves.alpha / shards)
+        findings = judge_in_waves(chosen, share, gate.confidence)
+    if shards > 1:
+        findings = [_of_whole_suite(finding, shards) for finding in findings]
     by_index = dict(zip(testable, findings, strict=True))
     rows = []
     for index, evidence in enumerate(evidences):
@@ -234,6 +240,13 @@ def _judge_rows(
             row = tested_row(evidence, found, beside[index], gate.confidence)
             rows.append(_classically(row) if gate.rule == "classical" else row)
     return rows, needs_of(chosen, findings)
+
+
+def _of_whole_suite(finding: Finding, shards: int) -> Finding:
+    """Adjust p for the shards, too, so that it is held against the alpha of the suite."""
+    if finding.p_adjusted is None:
+        return finding
+    return replace(finding, p_adjusted=min(1.0, shards * finding.p_adjusted))
 
 
 def _classical(evidences: Sequence[Evidence], *, raw: bool) -> list[Classical]:
