@@ -14,16 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.measure.session import Session
+    from benchgate.model.result import Shard
 
 _NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Globs over ids and names of tags; a benchmark must match one of each that is given."""
+    """Globs over ids and names of tags; a benchmark must match one of each that is given.
+
+    Attributes:
+        shard: which part of those is measured; see `sharding`.
+    """
 
     globs: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    shard: Shard | None = None
 
     @property
     def is_everything(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.app.choice import leave_out_unwanted
 from benchgate.app.engines import choose_place, make_engines
+from benchgate.app.sharding import keep_share
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import kept_off
@@ -73,6 +74,8 @@ def open_session(
         note_uncounted(session, config, uncounted)
     leave_out_unwanted(choice, session)
     _require_benchmarks(session, config)
+    if choice.shard:
+        keep_share(choice.shard, session, config.aliases)
     return session
 
 

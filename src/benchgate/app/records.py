@@ -108,6 +108,7 @@ class Record:
             duration_s=self.elapsed_s(),
             warnings=self.warnings,
             tool=f"benchgate {__version__}",
+            shard=self.session.shard,
         )
 
     def save(self) -> None:

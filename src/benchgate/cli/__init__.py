@@ -13,6 +13,7 @@ COMMANDS = {
     "check": "Measure base and head in turn, decide, report.",
     "run": "Measure one tree, write a result file.",
     "compare": "Decide between result files.",
+    "merge": "Join the results of a suite's shards.",
     "show": "Show the statistics of a result file.",
     "list": "List what would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",

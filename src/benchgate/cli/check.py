@@ -16,12 +16,15 @@ from benchgate.cli.world import configuration, real_effects, repository
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.model.result import Shard
+
 
 @click.command("check")
 @o.options(
     click.option("--against", metavar="REF", help="Commit to compare with; default: merge base."),
     o.BASELINE,
     o.CHOICE,
+    o.SHARD,
     o.MEASURING,
     o.UNTIL_DECIDED,
     o.DECIDING,
@@ -36,6 +39,7 @@ def command(
     baseline: str | None,
     globs: tuple[str, ...],
     tags: tuple[str, ...],
+    shard: Shard | None,
     output: Path | None,
     json_file: Path | None,
     markdown_file: Path | None,
@@ -70,7 +74,7 @@ def command(
     )
     output = output or prepare_last_result(git.root, effects.environ)
     try:
-        verdict, _ = check(CheckRequest(Choice(globs, tags), output), config, git, effects)
+        verdict, _ = check(CheckRequest(Choice(globs, tags, shard), output), config, git, effects)
     finally:
         effects.progress.close()
     outputs.write(verdict, effects.environ)

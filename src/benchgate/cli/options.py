@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
 
 import click
 
+from benchgate.app.sharding import parse_shard
 from benchgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,6 +69,12 @@ CHOICE = (
     click.option(
         "--tag", "tags", multiple=True, metavar="TAG", help="Only benchmarks with this tag."
     ),
+)
+SHARD = click.option(
+    "--shard",
+    metavar="I/N",
+    callback=lambda _context, _parameter, text: parse_shard(text) if text is not None else None,
+    help="Only the I-th of N parts of the suite; `benchgate merge` joins them.",
 )
 MEASURING = (
     click.option("--budget", metavar="TIME", help="Time for measuring, such as 90s or 10m."),

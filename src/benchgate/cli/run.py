@@ -17,14 +17,17 @@ from benchgate.report.result import render_result
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.model.result import Shard
+
 FAILED_EXIT_CODE = 5
 
 
 @click.command("run")
-@o.options(o.CHOICE, o.MEASURING, o.OUTPUT, o.CONFIG, o.QUIET)
+@o.options(o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.QUIET)
 def command(
     globs: tuple[str, ...],
     tags: tuple[str, ...],
+    shard: Shard | None,
     output: Path | None,
     config_file: Path | None,
     quiet: bool,
@@ -48,7 +51,7 @@ def command(
     root = git.root if git else None
     config = configuration(effects.cwd, root, config_file).with_overrides(**overrides)
     try:
-        result = run(RunRequest(Choice(globs, tags), output), config, git, effects)
+        result = run(RunRequest(Choice(globs, tags, shard), output), config, git, effects)
     finally:
         effects.progress.close()
     statistics = describe(result)

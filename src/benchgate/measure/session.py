@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchgate.measure.engine import ArmName, Engine
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.result import BenchmarkResult, Shard
     from benchgate.stats.timer import Timer
 
 
@@ -45,6 +45,7 @@ class Session:
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
         self.hidden: frozenset[str] = frozenset()
+        self.shard: Shard | None = None
         self._engines = engines
         self._engine_of: dict[str, Engine] = {}
         self._clock = clock

@@ -1,0 +1,60 @@
+"""`benchgate merge`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from benchgate.app.merge import merge
+from benchgate.cli.outputs import keep
+from benchgate.files import ensure_writable
+from benchgate.model.shards import ids_of
+from benchgate.report.escape import plain_line
+from benchgate.units import counted
+
+_WARNING_LIMIT = 1000
+
+
+@click.command("merge")
+@click.argument(
+    "results",
+    type=click.Path(path_type=Path, dir_okay=False),
+    nargs=-1,
+    required=True,
+    metavar="RESULT...",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    metavar="FILE",
+    help="Write the joined result; compressed when it ends in .gz.",
+)
+def command(results: tuple[Path, ...], output: Path) -> int:
+    """Join the results of a suite's shards.
+
+    Each of N jobs measures its part of the suite with --shard I/N; the result of each is given
+    here once. What was measured stays as it was: `benchgate compare` then gives the verdict on
+    the whole suite. A missing shard is an error, because what was not measured cannot pass.
+
+    \b
+    Example:
+      benchgate check --shard 1/2 --output shard-1.json.gz
+      benchgate check --shard 2/2 --output shard-2.json.gz
+      benchgate merge shard-*.json.gz --output result.json.gz
+      benchgate compare result.json.gz
+
+    Exit code 0: joined, 2: these are not all the shards of one suite.
+    """
+    ensure_writable(output)
+    for path in results:
+        keep(path, output=output)
+    joined = merge(results, output, os.environ)
+    for warning in joined.warnings:
+        click.echo(f"warning: {plain_line(warning, _WARNING_LIMIT)}", err=True)
+    click.echo(
+        f"{output}: {counted(len(ids_of(joined)), 'benchmark')} of {counted(len(results), 'shard')}"
+    )
+    return 0
