@@ -11,6 +11,7 @@ python -m benchmarks.gate stored                 judge builds by simulated store
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from benchmarks.gate.answers_page import ask_all, sections
 from benchmarks.gate.page import Sizes, write_page
@@ -20,6 +21,9 @@ from benchmarks.gate.simulate import simulate_all
 from benchmarks.gate.stored_page import stored_blocks
 
 from benchgate.units import parse_duration_s
+
+# Processes of their own get it, too: a function of this module could not be given to them.
+_SAY = partial(print, flush=True)
 
 
 def main() -> None:
@@ -49,30 +53,26 @@ def main() -> None:
         command.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if options.command == "record":
-        record(parse_duration_s(options.budget), _say, only=options.only)
+        record(parse_duration_s(options.budget), _SAY, only=options.only)
     elif options.command == "peers":
-        record_peers(parse_duration_s(options.budget), _say)
+        record_peers(parse_duration_s(options.budget), _SAY)
     elif options.command == "judge":
-        write_page(Sizes(), processes=options.processes, say=_say)
+        write_page(Sizes(), processes=options.processes, say=_SAY)
     elif options.command == "launches":
         how = {"seed": options.seed, "processes": options.processes}
-        found = ask_all(options.builds, **how, say=_say)
-        _say("\n\n".join(sections(found)))
+        found = ask_all(options.builds, **how, say=_SAY)
+        _SAY("\n\n".join(sections(found)))
     elif options.command == "stored":
         how = {"seed": options.seed, "processes": options.processes}
-        stored_blocks(options.builds, **how, say=_say)
+        stored_blocks(options.builds, **how, say=_SAY)
     else:
         simulate_all(
             options.builds,
             config=options.config,
             seed=options.seed,
             processes=options.processes,
-            say=_say,
+            say=_SAY,
         )
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)
 
 
 if __name__ == "__main__":

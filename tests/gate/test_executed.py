@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 from benchmarks.gate.executed import count
@@ -63,3 +65,18 @@ def test_every_kind_of_build_has_words_of_its_own() -> None:
     assert len(set(words)) == len(words)
     assert "+2 %, margin 1 %" in words
     assert "a program, +10 %" in words
+
+
+def test_recording_ends_with_its_time() -> None:
+    """Its processes are started all the same, one on each CPU."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gate", "record", "--budget", "1ms", "--only", "5"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout in {
+        "the time is over; run it again to go on\n",
+        "nothing is missing\n",
+    }
