@@ -151,10 +151,6 @@ def test_benchmarks_of_the_base_alone_are_counted() -> None:
             f"p.json and q.json differ in the commit: '{'a' * 40}' and '{'f' * 40}'",
         ),
         (
-            [shard(1), shard(2, source=Source("a" * 40, dirty=True))],
-            f"p.json and q.json differ in the commit: '{'a' * 40}' and '{'a' * 40}' plus changes",
-        ),
-        (
             [shard(1), shard(2, base={"source": Source("f" * 40)})],
             f"p.json and q.json differ in the base: '{'b' * 40}' and '{'f' * 40}'",
         ),
@@ -224,9 +220,17 @@ def test_an_interrupted_shard_leaves_the_suite_incomplete() -> None:
     assert whole.warnings == ("shards 2 and 3: interrupted before the last round",)
 
 
-@pytest.mark.parametrize("source", [Source("a" * 40, dirty=True), Source()])
-def test_code_that_is_in_no_commit_is_doubted(source: Source) -> None:
-    whole = joined(shard(1, source=source), shard(2, source=source))
+@pytest.mark.parametrize(
+    "sources",
+    [
+        [Source("a" * 40, dirty=True)] * 2,
+        [Source("a" * 40), Source("a" * 40, dirty=True)],
+        [Source(), Source()],
+    ],
+)
+def test_code_that_is_in_no_commit_is_doubted(sources: list[Source]) -> None:
+    whole = joined(*(shard(number, source=one) for number, one in enumerate(sources, start=1)))
+    assert whole.head.source.dirty == any(source.dirty for source in sources)
     (warning,) = whole.warnings
     assert warning.startswith("not all of what was measured is committed")
 

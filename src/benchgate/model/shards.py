@@ -113,7 +113,7 @@ def _traits(result: Result) -> Mapping[str, str]:
     head, base = result.head, result.base
     return {
         "the suite": repr(head.suite),
-        "the commit": f"{head.source.sha!r}{' plus changes' if head.source.dirty else ''}",
+        "the commit": repr(head.source.sha),
         "the base": repr(base.source.sha) if base else "none",
         "the rounds of the screen": str(head.screen_rounds),
         "until_decided": str(head.until_decided).lower(),
@@ -163,6 +163,7 @@ def _joined_run(runs: Sequence[Run], place: Mapping[str, int]) -> Run:
     earliest = min(runs, key=lambda run: datetime.fromisoformat(run.started))
     return replace(
         runs[0],
+        source=replace(runs[0].source, dirty=any(run.source.dirty for run in runs)),
         started=earliest.started,
         environment=in_common([run.environment for run in runs]),
         benchmarks=tuple(sorted(benchmarks, key=lambda b: place.get(b.id, len(place)))),
@@ -173,10 +174,10 @@ def _joined_run(runs: Sequence[Run], place: Mapping[str, int]) -> Run:
 
 def _doubts(parts: _Parts) -> list[str]:
     """What a reader of the joined result must know of the shards."""
-    head = parts[0].result.head
-    doubts = [_UNCHECKED] if head.source.dirty or head.source.sha is None else []
-    others = [part.result.head for part in parts[1:]]
-    if unlike := dict.fromkeys(d for other in others for d in head.differences(other)):
+    heads = [part.result.head for part in parts]
+    is_unchecked = any(head.source.dirty or head.source.sha is None for head in heads)
+    doubts = [_UNCHECKED] if is_unchecked else []
+    if unlike := dict.fromkeys(d for head in heads for d in heads[0].differences(head)):
         doubts.append(f"the shards were measured on machines that differ: {'; '.join(unlike)}")
     if broken := [part.shard.number for part in parts if not part.result.head.complete]:
         doubts.append(f"{_listed(broken)}: interrupted before the last round")
