@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from benchgate.app.judging import judge_run, judge_stored, make_verdict
 from benchgate.app.records import Record
 from benchgate.baselines.stored import Earlier, Found
+from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
@@ -15,9 +17,9 @@ from benchgate.model.result import Source, Tier
 from benchgate.model.verdict import NO_BASELINE, Decision, Outcome, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tests.app.conftest import World
+    from tests.app.conftest import Fake, World
 
     from benchgate.model.result import Result
 
@@ -25,7 +27,11 @@ CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")
 
 
 def measured(world: World, base_s: float, head_s: float, rounds: int = 12) -> Result:
-    session, _ = world.open({"a": world.fake(base_s, head_s), "b": world.fake()})
+    return measured_all(world, {"a": world.fake(base_s, head_s), "b": world.fake()}, rounds)
+
+
+def measured_all(world: World, fakes: Mapping[str, Fake], rounds: int = 12) -> Result:
+    session, _ = world.open(fakes)
     for index in range(rounds):
         session.measure_round(index, session.ids, world.progress.measured)
     record = Record.begin(
@@ -146,3 +152,97 @@ def test_results_that_cannot_be_used_are_no_first_run(world: World) -> None:
     assert verdict.base_source == "directory"
     assert verdict.skipped == found.skipped
     assert verdict.warnings == ("careful there", "careful")
+
+
+# The waiver's last day is that of the measurement.
+WAIVED = """
+[[waive]]
+benchmark = "a"
+ceiling = "{ceiling}"
+until = 2026-01-02
+reason = "known"
+"""
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "day", "outcome", "conclusion"),
+    [
+        ("150%", None, Outcome.WAIVED, (Decision.PASS, 0)),
+        ("50%", None, Outcome.REGRESSED, (Decision.FAIL, 3)),
+        ("150%", date(2026, 1, 2), Outcome.WAIVED, (Decision.PASS, 0)),
+        ("150%", date(2026, 1, 3), Outcome.REGRESSED, (Decision.FAIL, 3)),
+    ],
+)
+def test_a_waiver_holds_on_the_day_of_the_measurement(
+    world: World,
+    ceiling: str,
+    day: date | None,
+    outcome: Outcome,
+    conclusion: tuple[Decision, int],
+) -> None:
+    config = loads('[gate]\nstatistics = ["p25"]\n' + WAIVED.format(ceiling=ceiling), "x.toml")
+    verdict = make_verdict(judge_run(measured(world, 1e-3, 2e-3), config), config, day=day)
+    (row,) = [row for row in verdict.rows if row.benchmark == "a"]
+    assert row.outcome is outcome
+    assert (verdict.decision, verdict.exit_code) == conclusion
+    assert any("expired" in warning for warning in verdict.warnings) is (day == date(2026, 1, 3))
+    assert ("waived" in verdict.summary) is (outcome is Outcome.WAIVED)
+
+
+@pytest.mark.parametrize(
+    ("min_compared", "conclusion"),
+    [
+        ('"all"', (Decision.NO_VERDICT, 4)),
+        ("2", (Decision.PASS, 0)),
+        ("3", (Decision.NO_VERDICT, 4)),
+    ],
+)
+def test_what_is_waived_was_compared_and_what_is_missing_or_new_was_not(
+    world: World, min_compared: str, conclusion: tuple[Decision, int]
+) -> None:
+    fakes = {
+        "a": world.fake(1e-3, 2e-3),
+        "b": world.fake(),
+        "gone": world.fake(1e-3, None),
+        "fresh": world.fake(None, 1e-3),
+    }
+    gate = f'[gate]\nstatistics = ["p25"]\nmin_compared = {min_compared}\n'
+    config = loads(gate + WAIVED.format(ceiling="150%"), "x.toml")
+    verdict = make_verdict(judge_run(measured_all(world, fakes), config), config)
+    assert (verdict.decision, verdict.exit_code) == conclusion
+    outcomes = [Outcome.MISSING, Outcome.WAIVED, Outcome.NEW, Outcome.UNCHANGED]
+    assert [row.outcome for row in verdict.rows] == outcomes
+
+
+def test_a_change_is_judged_by_its_base_and_what_it_loosens_is_told(world: World) -> None:
+    head = loads('[gate]\nstatistics = ["p25"]\nmargin = "300%"\n', "benchgate.toml")
+    result = measured(world, 1e-3, 2e-3)
+    own = make_verdict(judge_run(result, head), head)
+    assert (own.exit_code, own.settings.policy, own.policy_changes) == (0, "head", ())
+    config = policy_from(CONFIG, head)
+    verdict = make_verdict(judge_run(result, config), config)
+    assert (verdict.exit_code, verdict.settings.policy) == (3, "base")
+    (change,) = verdict.policy_changes
+    assert (change.key, change.before, change.after) == ("gate.margin", "2 %", "300 %")
+
+
+@pytest.mark.parametrize(
+    ("rules", "outcome"),
+    [
+        ('[[rule]]\nbenchmark = "old"\nmargin = "150%"', Outcome.UNCHANGED),
+        ('[[rule]]\nbenchmark = "new"\nmargin = "150%"', Outcome.REGRESSED),
+        (WAIVED.format(ceiling="150%").replace('"a"', '"old"'), Outcome.WAIVED),
+        (WAIVED.format(ceiling="150%").replace('"a"', '"new"'), Outcome.REGRESSED),
+    ],
+)
+def test_the_base_judges_a_renamed_benchmark_under_its_old_name(
+    world: World, rules: str, outcome: Outcome
+) -> None:
+    fakes = {"old": world.fake(1e-3, None), "new": world.fake(None, 2e-3)}
+    gate = '[gate]\nstatistics = ["p25"]\n'
+    config = policy_from(loads(gate + rules, "base"), loads('[aliases]\nold = "new"', "head"))
+    verdict = make_verdict(judge_run(measured_all(world, fakes), config), config)
+    (row,) = verdict.rows
+    assert (row.benchmark, row.renamed_from, row.outcome) == ("new", "old", outcome)
+    assert verdict.decision is not Decision.NO_VERDICT
+    assert "aliases.old" in {change.key for change in verdict.policy_changes}

@@ -54,6 +54,7 @@ class MakeEngine(Protocol):
         samples: int = 10,
         cpu: int | None = None,
         interpreter: str = sys.executable,
+        aliases: Mapping[str, str] | None = None,
     ) -> PythonEngine: ...
 
 
@@ -72,6 +73,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         samples: int = 10,
         cpu: int | None = None,
         interpreter: str = sys.executable,
+        aliases: Mapping[str, str] | None = None,
     ) -> PythonEngine:
         trees = []
         for name in arms:
@@ -93,7 +95,8 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             forbidden=(tmp_path / "checkout",),
             environ={"PATH": os.environ["PATH"], **(environ or {})},
         )
-        engine = PythonEngine(specs or [PythonSpec(("benchmarks",))], trees, settings, guardian)
+        some = specs or [PythonSpec(("benchmarks",))]
+        engine = PythonEngine(some, trees, settings, guardian, aliases or {})
         engines.append(engine)
         return engine
 
@@ -156,6 +159,50 @@ def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngi
                     assert (measured.samples > 0).all()
                     assert (measured.samples < 0.1).all()
             assert ("alloc_peak" in one) == ("alloc_blocks" in other) == (round_index == 0)
+
+
+RENAMED = {
+    "it/before": "it/after",
+    "it/kept": "moved/kept",
+    "it/gone": "it/nowhere",
+    "it/b": "it/c",
+}
+
+
+def test_what_the_head_renamed_is_one_benchmark(make_engine: MakeEngine) -> None:
+    work = "def bench_{}():\n    return sum(range(500))\n"
+    engine = make_engine(
+        {"benchmarks/bench_it.py": "".join(map(work.format, ("before", "kept", "gone", "b")))},
+        head={
+            "benchmarks/bench_it.py": "".join(map(work.format, ("after", "b", "c"))),
+            "benchmarks/bench_moved.py": work.format("kept"),
+        },
+        aliases=RENAMED,
+    )
+    discovery = engine.discover()
+    found = {
+        arm: {d.id: (d.renamed_from, d.workload) for d in definitions}
+        for arm, definitions in discovery.found.items()
+    }
+    (workload,) = {workload for ds in found.values() for _, workload in ds.values()}
+    assert found[BASE] == {
+        "it/b": (None, workload),
+        "it/gone": (None, workload),
+        "it/after": ("it/before", workload),
+        "moved/kept": ("it/kept", workload),
+    }
+    assert found[HEAD] == dict.fromkeys(
+        ("it/after", "it/b", "it/c", "moved/kept"), (None, workload)
+    )
+    for round_index in range(2):
+        ids = ["it/after", "moved/kept", "it/b"]
+        observations = measure(engine, ids, round_index)
+        assert sorted((o.benchmark, o.arm) for o in observations) == sorted(
+            (id_, arm) for id_ in ids for arm in (BASE, HEAD)
+        )
+        for id_ in ids:
+            loops = {metrics_of(o)["time"].loops for o in observations if o.benchmark == id_}
+            assert len(loops) == 1
 
 
 def test_loops_are_calibrated_once(make_engine: MakeEngine) -> None:

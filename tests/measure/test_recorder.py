@@ -89,6 +89,16 @@ def test_ids_are_those_of_both_arms_the_heads_first() -> None:
     assert [d.id for d in record.definitions(BASE)] == ["old", "x"]
 
 
+def test_the_base_keeps_its_own_id_of_what_the_head_renamed() -> None:
+    record = recorder(base=[definition("new", renamed_from="old")], head=[definition("new")])
+    record.add(launched(BASE, "new", 1.0), 0)
+    assert (record.ids(), record.is_on_all_arms("new")) == (("new",), True)
+    assert record.found() == ("new", "old")
+    assert [(r.id, len(r.series)) for r in record.results(BASE)] == [("old", 1)]
+    assert [r.id for r in record.results(HEAD)] == ["new"]
+    assert record.results(BASE, {"new"}) == record.results(HEAD, {"new"}) == ()
+
+
 def test_what_could_not_be_read_is_a_failed_result() -> None:
     record = recorder(head=[definition("x")])
     record.define(Discovery({}, (DiscoveryFailure(BASE, "bad", "SyntaxError\nline 3"),)))

@@ -116,6 +116,7 @@ Traceback (most recent call last):
     insert(load())
 \x1b[31mValueError\x1b[0m: the fixture is gone"""
 
+NASTY = "@octocat <!-- x --> | `#1` https://evil.example\x1b[2J"
 HOSTILE_NAMES = (
     "<script>alert(1)</script>",
     "a|b|c\\|d",
@@ -372,9 +373,7 @@ def _samples() -> dict[str, Verdict]:
                 1.1,
                 waiver=Waiver(0.2, "2026-12-31", "</sub> @octocat #1 | https://evil.example"),
             ),
-            policy_changes=(
-                Loosened(*(["@octocat <!-- x --> | `#1` https://evil.example\x1b[2J"] * 5)),
-            ),
+            policy_changes=(Loosened(NASTY, NASTY, NASTY, NASTY, NASTY),),
             warnings=("<img src=x onerror=alert(1)> @octocat",),
             exit_code=3,
         ),

@@ -98,7 +98,7 @@ def make_engines(
     )
     engines: list[Engine] = []
     if specs:
-        engines.append(PythonEngine(specs, arms, settings, guardian))
+        engines.append(PythonEngine(specs, arms, settings, guardian, config.aliases))
     if commands:
         engines.append(
             CommandEngine(

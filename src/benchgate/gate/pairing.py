@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.model.renames import renamed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -34,11 +36,11 @@ def pair(
     """Join the benchmarks of two runs by id, the head's order first, then what is missing.
 
     Args:
-        aliases: old id to new id. An alias joins only where the head no longer has the old id.
+        aliases: old id to new id; see `renamed`.
     """
     in_base = {b.id: b for b in base}
     in_head = {b.id: b for b in head}
-    old_ids = {new: old for old, new in aliases.items() if old in in_base and old not in in_head}
+    old_ids = renamed(in_base, in_head, aliases)
     pairs, used = [], set()
     for id_, result in in_head.items():
         old = id_ if id_ in in_base else old_ids.get(id_)

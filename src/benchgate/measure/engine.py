@@ -49,7 +49,12 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A benchmark that an engine found in one arm; the fields are those of BenchmarkResult."""
+    """A benchmark that an engine found in one arm; the other fields are those of BenchmarkResult.
+
+    Attributes:
+        id: the same in both arms.
+        renamed_from: the id that the base itself has for it, where the head renamed it.
+    """
 
     id: str
     workload: str
@@ -58,6 +63,7 @@ class Definition:
     location: str | None = None
     display_unit: str | None = None
     notes: tuple[str, ...] = ()
+    renamed_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class Launched:
 
 def measure_launch(
     workers: Sequence[Worker],
-    name: str,
+    names: Sequence[str],
     plan: Plan | None,
     sampling: Sampling,
     rng: random.Random,
@@ -87,7 +87,7 @@ def measure_launch(
 
     Args:
         workers: ready, with nothing open; every step is done in each, in this order.
-        name: of the benchmark, as the workers know it.
+        names: of the benchmark, as each worker knows it.
         plan: None in the first launch of a session, which makes it and traces allocations.
         timeout_s: for each worker's setup with calibration, its samples, and each later step.
         alone: whether nothing else is measured in these processes.
@@ -95,7 +95,8 @@ def measure_launch(
     Raises:
         WorkerFailedError: the benchmark failed; the workers are then in no known state.
     """
-    own_rss = [step["rss_is_own"] or alone for step in _ask(workers, timeout_s, "open", id=name)]
+    opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
+    own_rss = [step["rss_is_own"] or alone for (step,) in opened]
     is_first = plan is None
     if plan is None:
         plan = _calibrate(workers, sampling)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import UsageError
@@ -27,11 +28,12 @@ from benchgate.measure.layout import Layout, draw_layout
 from benchgate.measure.pair import Sampling, measure_launch
 from benchgate.measure.turns import starting_order
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
+from benchgate.model.renames import renamed
 from benchgate.model.result import Tier
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.measure.benchfiles import PythonSpec
@@ -78,16 +80,36 @@ class PythonSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A benchmark, and where it is: its file, its name in it, the arms that have it."""
+    """A benchmark, and where it is in each arm that has it: its file, and its name in that."""
 
-    file: BenchFile
-    name: str
-    arms: tuple[ArmName, ...]
+    files: Mapping[ArmName, BenchFile]
+    names: Mapping[ArmName, str]
     parallel: bool
+
+    @property
+    def file(self) -> BenchFile:
+        """The file, or that of the base where the head has moved it."""
+        return next(iter(self.files.values()))
+
+    def files_of(self, arms: Iterable[ArmName]) -> Mapping[ArmName, BenchFile]:
+        """Give what each arm imports, also one that does not have the benchmark."""
+        return {arm: self.files.get(arm, self.file) for arm in arms}
+
+    def joined(self, other: _Entry) -> _Entry:
+        """Give a benchmark of two arms."""
+        return _Entry(
+            {**self.files, **other.files},
+            {**self.names, **other.names},
+            self.parallel or other.parallel,
+        )
 
 
 class PythonEngine:
-    """Measures `bench_*` functions of one or two arms; see `engine.Engine`."""
+    """Measures `bench_*` functions of one or two arms; see `engine.Engine`.
+
+    Args:
+        aliases: new id of each benchmark that the head renamed, by its old one.
+    """
 
     def __init__(
         self,
@@ -95,8 +117,10 @@ class PythonEngine:
         arms: Sequence[Arm],
         settings: PythonSettings,
         guardian: Guardian,
+        aliases: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._specs = specs
+        self._aliases = aliases
         self._arms = {arm.name: arm for arm in arms}
         self._settings = settings
         self._guardian = guardian
@@ -112,12 +136,12 @@ class PythonEngine:
         Raises:
             UsageError: a configured place holds no benchmark file in any arm.
         """
-        found: dict[ArmName, tuple[Definition, ...]] = {}
+        found: dict[ArmName, dict[str, Definition]] = {}
         failures: list[DiscoveryFailure] = []
         toolchains: dict[ArmName, dict[str, str]] = {}
         timers: dict[ArmName, Timer] = {}
         for arm in self._arms.values():
-            definitions: dict[str, Definition] = {}
+            definitions = found[arm.name] = {}
             toolchains[arm.name] = {}
             for file in self._files(arm):
                 try:
@@ -131,11 +155,13 @@ class PythonEngine:
                 for described in hello["benchmarks"]:
                     id_ = file.id_of(described["id"])
                     if id_ in definitions:
-                        failures.append(_taken(arm, file, id_, self._entries[id_].file))
+                        other_file = self._entries[id_].files[arm.name]
+                        failures.append(_taken(arm, file, id_, other_file))
                         break
                     definitions[id_] = self._define(arm, file, described)
-            found[arm.name] = tuple(definitions.values())
-        return Discovery(found, tuple(failures), toolchains, timers)
+        self._join(found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {}))
+        by_arm = {arm: tuple(definitions.values()) for arm, definitions in found.items()}
+        return Discovery(by_arm, tuple(failures), toolchains, timers)
 
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
@@ -144,8 +170,9 @@ class PythonEngine:
         groups: dict[tuple[object, ...], list[str]] = {}
         for id_ in ids:
             entry = self._entries[id_]
+            files = entry.files_of(self._arms).values()
             # Threads keep the CPUs of the process that they were started in.
-            key = (entry.file.path, entry.file.group, entry.parallel)
+            key = (*((file.path, file.group) for file in files), entry.parallel)
             groups.setdefault((*key, id_) if entry.file.spec.isolate else key, []).append(id_)
         for group in groups.values():
             yield from self._measure_group(group, rng, round_index)
@@ -179,14 +206,10 @@ class PythonEngine:
 
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
-        known = self._entries.get(id_)
         parallel = file.spec.parallel or described["parallel"]
-        self._entries[id_] = _Entry(
-            file=known.file if known else file,
-            name=described["id"],
-            arms=(*(known.arms if known else ()), arm.name),
-            parallel=parallel or (known is not None and known.parallel),
-        )
+        entry = _Entry({arm.name: file}, {arm.name: described["id"]}, parallel)
+        known = self._entries.get(id_)
+        self._entries[id_] = known.joined(entry) if known else entry
         unpinned = "not pinned: it is marked parallel" if parallel else self._settings.unpinned
         return Definition(
             id=id_,
@@ -198,6 +221,12 @@ class PythonEngine:
             notes=(unpinned,) if unpinned else (),
         )
 
+    def _join(self, base: dict[str, Definition], head: Mapping[str, Definition]) -> None:
+        """Let what the head renamed be one benchmark, under its new id."""
+        for new, old in renamed(base, head, self._aliases).items():
+            base[new] = replace(base.pop(old), id=new, renamed_from=old)
+            self._entries[new] = self._entries.pop(old).joined(self._entries[new])
+
     def _measure_group(
         self, ids: Sequence[str], rng: random.Random, round_index: int
     ) -> Iterator[Observation]:
@@ -205,12 +234,13 @@ class PythonEngine:
         pending = list(ids)
         while pending:
             entries = [self._entries[id_] for id_ in pending]
-            file, parallel = entries[0].file, entries[0].parallel
-            arms = tuple(a for a in self._arms if any(a in entry.arms for entry in entries))
-            arms = starting_order(arms, file.path, round_index)
+            first, parallel = entries[0], entries[0].parallel
+            arms = tuple(a for a in self._arms if any(a in entry.files for entry in entries))
+            arms = starting_order(arms, first.file.path, round_index)
             layout = draw_layout(rng)
             try:
-                workers = self._start_all(arms, file, self._cpus(parallel=parallel), layout)
+                files = first.files_of(arms)
+                workers = self._start_all(files, self._cpus(parallel=parallel), layout)
             except WorkerFailedError as failure:
                 for id_ in pending:
                     yield _failed(failure, id_, arms)
@@ -227,12 +257,12 @@ class PythonEngine:
         while pending:
             id_ = pending.pop(0)
             entry = self._entries[id_]
-            players = [worker for worker in workers if worker.arm.name in entry.arms]
+            players = [worker for worker in workers if worker.arm.name in entry.files]
             try:
                 with moved_to(None if entry.parallel else self._settings.cpu):
                     launched = measure_launch(
                         players,
-                        entry.name,
+                        [entry.names[worker.arm.name] for worker in players],
                         self._plans.get(id_),
                         self._settings.sampling,
                         rng,
@@ -250,16 +280,16 @@ class PythonEngine:
                 return
 
     def _start_all(
-        self, arms: Sequence[ArmName], file: BenchFile, cpus: Sequence[int], layout: Layout
+        self, files: Mapping[ArmName, BenchFile], cpus: Sequence[int], layout: Layout
     ) -> list[Worker]:
         workers: list[Worker] = []
         try:
             # One by one, so that those that have started are ended when a later one cannot.
-            for name in arms:
+            for name, file in files.items():
                 worker = self._start(self._arms[name], file, cpus, layout)
                 workers.append(worker)
             for worker in workers:
-                worker.ready(file.spec.timeout_s)
+                worker.ready(files[worker.arm.name].spec.timeout_s)
         except WorkerFailedError:
             for worker in workers:
                 self._end(worker)

@@ -9,7 +9,7 @@ from benchgate.measure.engine import ArmName
 from benchgate.model.result import BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from benchgate.measure.engine import Definition, Discovery, Observation
     from benchgate.model.result import Metric
@@ -28,7 +28,7 @@ class _Record:
     def result(self) -> BenchmarkResult:
         about = self.definition
         return BenchmarkResult(
-            id=about.id,
+            id=about.renamed_from or about.id,
             workload=about.workload,
             tier=about.tier,
             series=tuple(
@@ -92,8 +92,10 @@ class Recorder:
         return tuple(id_ for id_ in found if not self.has_failed(id_))
 
     def found(self) -> tuple[str, ...]:
-        """Every benchmark that was found in any arm, wanted or not."""
-        return tuple(dict.fromkeys(id_ for records in self._records.values() for id_ in records))
+        """Every benchmark that was found in any arm, wanted or not, under all of its names."""
+        definitions = [d for arm in self._records for d in self.definitions(arm)]
+        names = (name for d in definitions for name in (d.id, d.renamed_from) if name)
+        return tuple(dict.fromkeys(names))
 
     def has_failed(self, id_: str) -> bool:
         """Whether a benchmark failed on any arm."""
@@ -111,7 +113,14 @@ class Recorder:
         """What could not even be read in one arm."""
         return tuple(self._failures[arm])
 
-    def results(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
-        """Everything measured in one arm so far, failures included."""
-        records = self._records[arm].values()
-        return (*(record.result() for record in records), *self._failures[arm])
+    def results(
+        self, arm: ArmName, without: Collection[str] = frozenset()
+    ) -> tuple[BenchmarkResult, ...]:
+        """Everything measured in one arm so far, failures included.
+
+        Args:
+            without: ids to leave out.
+        """
+        kept = [record for id_, record in self._records[arm].items() if id_ not in without]
+        failures = (one for one in self._failures[arm] if one.id not in without)
+        return (*(record.result() for record in kept), *failures)

@@ -113,10 +113,7 @@ class Session:
 
     def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
         """What was measured so far, by arm."""
-        return {
-            arm: tuple(b for b in self.recorder.results(arm) if b.id not in self.hidden)
-            for arm in self.arms
-        }
+        return {arm: self.recorder.results(arm, self.hidden) for arm in self.arms}
 
     def close(self) -> None:
         """End every process of every engine."""
