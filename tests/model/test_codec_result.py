@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as npst
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import RESULT_SCHEMA, decode_result, encode_result, result_schema
+from benchgate.model.codec_screening import MOST_STORED
 from benchgate.model.codec_types import LARGEST
 from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
@@ -34,13 +35,20 @@ from benchgate.model.result import (
     Status,
     Tier,
 )
+from benchgate.model.screening import Document, Policy, Screening, StoredRun
 from benchgate.model.shards import join
+from benchgate.model.verdict import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = "result.json"
-UNSPLIT: dict[str, Any] = {"shard": None, "other_shards": []}
+UNSPLIT: dict[str, Any] = {
+    "shard": None,
+    "other_shards": [],
+    "screening": None,
+    "policy": None,
+}
 VERSION_1, VERSION_2, VERSION_3 = (Path(__file__).with_name(f"version_{n}") for n in (1, 2, 3))
 
 
@@ -223,7 +231,7 @@ def test_the_layout_is_the_documented_one() -> None:
     whole = document()
     assert list(whole) == [
         "schema", "tool", "run", "environment", "benchmarks", "base", "duration_s", "warnings",
-        "shard", "other_shards",
+        "shard", "other_shards", "screening", "policy",
     ]  # fmt: skip
     assert whole["schema"] == RESULT_SCHEMA
     assert list(whole["base"]) == ["run", "environment", "benchmarks"]
@@ -587,7 +595,12 @@ class TestJoinedShards:
         assert whole == first | {"other_shards": others}
         for other, part in zip(others, shards()[1:], strict=True):
             alone = json.loads(encode_result(part, as_is))
-            assert alone == other | {"schema": RESULT_SCHEMA, "other_shards": []}
+            assert alone == other | {
+                "schema": RESULT_SCHEMA,
+                "other_shards": [],
+                "screening": None,
+                "policy": None,
+            }
         jsonschema.validate(whole, result_schema())
 
     @pytest.mark.parametrize(
@@ -650,3 +663,43 @@ def replace_texts(part: Result, text: str) -> Result:
     return dataclasses.replace(
         part, head=head, tool=text, warnings=(text,), shard=Shard(part.shard.number, 3, dealt)
     )
+
+
+class TestScreening:
+    @pytest.fixture
+    def screened(self) -> Result:
+        earlier = StoredRun("artefact 11 of run 12", "the base commit's own run", run())
+        return dataclasses.replace(
+            result(),
+            base=None,
+            screening=Screening(
+                run(), (earlier,), (Skipped("artefact 13", "it has expired"),), ("one",)
+            ),
+            policy=Policy(
+                Document("benchgate.toml", '[gate]\nmargin = "3%"\n'),
+                None,
+                {"fail_on": ["regressed"], "alpha": 0.02, "rounds": 6},
+            ),
+        )
+
+    def test_all_of_it_is_read_again(self, screened: Result) -> None:
+        file = encode_result(screened, as_is)
+        read = decode_result(file, NAME)
+        assert plain(read.screening) == plain(screened.screening)
+        assert read.policy == screened.policy
+        assert encode_result(read, as_is) == file
+        jsonschema.validate(json.loads(file), result_schema())
+
+    def test_a_secret_in_the_configuration_is_not_written(self, screened: Result) -> None:
+        def redact(text: str) -> str:
+            return text.replace("3%", "***")
+
+        policy = decode_result(encode_result(screened, redact), NAME).policy
+        assert policy
+        assert policy.head == Document("benchgate.toml", '[gate]\nmargin = "***"\n')
+
+    def test_too_many_earlier_runs_are_refused(self, screened: Result) -> None:
+        whole = json.loads(encode_result(screened, as_is))
+        whole["screening"]["earlier"] *= MOST_STORED + 1
+        with pytest.raises(FormatError, match=r"screening\.earlier"):
+            decode_result(json.dumps(whole).encode(), NAME)

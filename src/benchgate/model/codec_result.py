@@ -1,15 +1,18 @@
 """The result file: `Result` to versioned JSON and back."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Final, Self
 
 from pydantic import FailFast, Field, model_validator
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.model.codec_benchmarks import Benchmarks, benchmark_records
+from benchgate.model.codec_arm import ArmRecord, RunRecord, arm_fields, run_of
+from benchgate.model.codec_benchmarks import Benchmarks
 from benchgate.model.codec_document import REWRITE, Format
 from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_timer
-from benchgate.model.codec_types import Count, Name, Record, Redact, Text, Timestamp, misplaced
-from benchgate.model.result import MAX_SHARDS, Result, Run, Shard, Source
+from benchgate.model.codec_screening import PolicyRecord, ScreeningRecord
+from benchgate.model.codec_types import Name, Record, Redact, Text, misplaced
+from benchgate.model.result import MAX_SHARDS, Result, Shard
 from benchgate.model.shards import join
 
 RESULT_SCHEMA: Final = 4
@@ -18,47 +21,8 @@ RESULT_SCHEMA: Final = 4
 1: the first.
 2: the environment holds `timer_cost_ns` and `timer_resolution_ns`.
 3: the run holds `until_decided`.
-4: the result holds `shard` and `other_shards`.
+4: the result holds `shard`, `other_shards`, `screening` and `policy`.
 """
-
-
-class RunRecord(Record):
-    """The code that was measured, and how."""
-
-    sha: Text | None
-    ref: Text | None
-    dirty: bool
-    why: Text
-    started: Timestamp
-    suite: Text
-    seed: int
-    complete: bool
-    screen_rounds: Count
-    until_decided: bool
-
-    @classmethod
-    def of(cls, run: Run) -> Self:
-        """What is written of a run, apart from its environment and benchmarks."""
-        return cls(
-            sha=run.source.sha,
-            ref=run.source.ref,
-            dirty=run.source.dirty,
-            why=run.source.why,
-            started=run.started,
-            suite=run.suite,
-            seed=run.seed,
-            complete=run.complete,
-            screen_rounds=run.screen_rounds,
-            until_decided=run.until_decided,
-        )
-
-
-class ArmRecord(Record):
-    """Everything measured for one commit in one job."""
-
-    run: RunRecord
-    environment: EnvironmentRecord
-    benchmarks: Benchmarks
 
 
 class ShardRecord(Record):
@@ -107,6 +71,8 @@ class ResultRecord(Record):
     warnings: list[Text]
     shard: ShardRecord | None
     other_shards: Annotated[list[OtherShardRecord], FailFast()]
+    screening: ScreeningRecord | None
+    policy: PolicyRecord | None
 
 
 def _second(document: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +90,7 @@ def _third(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fourth(document: dict[str, Any]) -> dict[str, Any]:
-    return document | {"shard": None, "other_shards": []}
+    return document | {"shard": None, "other_shards": [], "screening": None, "policy": None}
 
 
 RESULT = Format(
@@ -151,25 +117,19 @@ def encode_result(result: Result, redact: Redact) -> bytes:
         schema=RESULT_SCHEMA,
         **_measured(first, redact),
         other_shards=[OtherShardRecord(**_measured(other, redact)) for other in others],
+        screening=ScreeningRecord.of(result.screening, redact) if result.screening else None,
+        policy=PolicyRecord.of(result.policy) if result.policy else None,
     ).to_json(redact)
 
 
 def _measured(result: Result, redact: Redact) -> dict[str, Any]:
     return {
         "tool": result.tool,
-        **_arm(result.head, redact),
-        "base": ArmRecord(**_arm(result.base, redact)) if result.base else None,
+        **arm_fields(result.head, redact),
+        "base": ArmRecord(**arm_fields(result.base, redact)) if result.base else None,
         "duration_s": result.duration_s,
         "warnings": list(result.warnings),
         "shard": ShardRecord.of(result.shard) if result.shard else None,
-    }
-
-
-def _arm(run: Run, redact: Redact) -> dict[str, Any]:
-    return {
-        "run": RunRecord.of(run),
-        "environment": EnvironmentRecord.of(run.environment),
-        "benchmarks": benchmark_records(run.benchmarks, redact),
     }
 
 
@@ -186,7 +146,11 @@ def decode_result(data: bytes, name: str) -> Result:
     record = RESULT.read(data, name)
     first = _result(record)
     if not record.other_shards:
-        return first
+        return replace(
+            first,
+            screening=record.screening.screening() if record.screening else None,
+            policy=record.policy.policy() if record.policy else None,
+        )
     others = [(f"other_shards[{i}]", _result(o)) for i, o in enumerate(record.other_shards)]
     try:
         return join([("the file itself", first), *others])
@@ -196,25 +160,10 @@ def decode_result(data: bytes, name: str) -> Result:
 
 def _result(record: ResultRecord | OtherShardRecord) -> Result:
     return Result(
-        head=_run(record),
-        base=_run(record.base) if record.base else None,
+        head=run_of(record.run, record.environment, record.benchmarks),
+        base=record.base.arm() if record.base else None,
         duration_s=record.duration_s,
         warnings=tuple(record.warnings),
         tool=record.tool,
         shard=record.shard.shard() if record.shard else None,
-    )
-
-
-def _run(record: ArmRecord | ResultRecord) -> Run:
-    run = record.run
-    return Run(
-        source=Source(run.sha, run.ref, run.dirty, run.why),
-        started=run.started,
-        environment=record.environment.environment(),
-        benchmarks=tuple(benchmark.benchmark() for benchmark in record.benchmarks),
-        suite=run.suite,
-        seed=run.seed,
-        complete=run.complete,
-        screen_rounds=run.screen_rounds,
-        until_decided=run.until_decided,
     )

@@ -10,6 +10,7 @@ from benchgate.model.codec_comparison import ComparisonRecord
 from benchgate.model.codec_document import Format
 from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_timer
 from benchgate.model.codec_policy import LoosenedRecord, WaiverRecord
+from benchgate.model.codec_skipped import SkippedRecord
 from benchgate.model.codec_source import SourceRecord
 from benchgate.model.codec_types import (
     Count,
@@ -31,7 +32,6 @@ from benchgate.model.verdict import (
     GateSettings,
     Outcome,
     Row,
-    Skipped,
     Verdict,
 )
 
@@ -252,17 +252,6 @@ class RowRecord(Record):
 def _finite(value: float | None) -> float | None:
     """JSON has no infinity and no NaN: null stands for both."""
     return value if value is not None and math.isfinite(value) else None
-
-
-class SkippedRecord(Record):
-    """A stored result that was found and not used."""
-
-    what: Text
-    reason: Text
-
-    def skipped(self) -> Skipped:
-        """What was read."""
-        return Skipped(self.what, self.reason)
 
 
 class VerdictRecord(Record):

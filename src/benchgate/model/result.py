@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.model.environment import Environment
+    from benchgate.model.screening import Policy, Screening
 
 
 CANARY_ID = "benchgate/canary/loop"
@@ -201,6 +202,9 @@ class Result:
         shard: which part of the suite it is; None where it is all of it.
         shards: the results that it was joined from, in the order of their numbers: `head` and
             `base` then hold what all of them measured, but for the canary that each had.
+        screening: what stored runs said first; `base` is then None where they settled all, or
+            both arms hold what they did not settle.
+        policy: by what it was judged, where that is to be repeated elsewhere.
     """
 
     head: Run
@@ -210,3 +214,5 @@ class Result:
     tool: str = field(default="benchgate")
     shard: Shard | None = None
     shards: tuple[Result, ...] = ()
+    screening: Screening | None = None
+    policy: Policy | None = None

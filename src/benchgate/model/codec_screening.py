@@ -1,0 +1,97 @@
+"""What a result file holds beside its arms: stored runs, and by what it was judged."""
+
+from typing import Annotated, Final, Self
+
+from pydantic import FailFast, Field, StrictBool, StrictFloat, StrictInt
+
+from benchgate.model.codec_arm import ArmRecord, arm_fields
+from benchgate.model.codec_skipped import SkippedRecord
+from benchgate.model.codec_types import Name, Record, Redact, Text
+from benchgate.model.screening import Document, Policy, Screening, StoredRun
+
+MOST_STORED: Final = 100
+
+
+class StoredRunRecord(ArmRecord):
+    """An earlier run that the head was held against."""
+
+    name: Text
+    because: Text
+
+    @classmethod
+    def of_one(cls, one: StoredRun, redact: Redact) -> Self:
+        """What is written of it."""
+        return cls(name=one.name, because=one.why, **arm_fields(one.run, redact))
+
+    def stored_run(self) -> StoredRun:
+        """What was read."""
+        return StoredRun(self.name, self.because, self.arm())
+
+
+class ScreeningRecord(Record):
+    """What stored runs said before anything was measured in turn."""
+
+    head: ArmRecord
+    earlier: Annotated[list[StoredRunRecord], FailFast(), Field(max_length=MOST_STORED)]
+    skipped: list[SkippedRecord]
+    warnings: list[Text]
+
+    @classmethod
+    def of(cls, screening: Screening, redact: Redact) -> Self:
+        """What is written of it."""
+        return cls(
+            head=ArmRecord(**arm_fields(screening.head, redact)),
+            earlier=[StoredRunRecord.of_one(one, redact) for one in screening.earlier],
+            skipped=[SkippedRecord(what=x.what, reason=x.reason) for x in screening.skipped],
+            warnings=list(screening.warnings),
+        )
+
+    def screening(self) -> Screening:
+        """What was read."""
+        return Screening(
+            self.head.arm(),
+            tuple(one.stored_run() for one in self.earlier),
+            tuple(one.skipped() for one in self.skipped),
+            tuple(self.warnings),
+        )
+
+
+class DocumentRecord(Record):
+    """A configuration as it was written."""
+
+    name: Text
+    text: Text
+
+    @classmethod
+    def of(cls, document: Document) -> Self:
+        """What is written of it."""
+        return cls(name=document.name, text=document.text)
+
+    def document(self) -> Document:
+        """What was read."""
+        return Document(self.name, self.text)
+
+
+class PolicyRecord(Record):
+    """By what the result was judged."""
+
+    head: DocumentRecord | None
+    base: DocumentRecord | None
+    options: dict[Name, StrictBool | StrictInt | StrictFloat | Text | list[Text]]
+
+    @classmethod
+    def of(cls, policy: Policy) -> Self:
+        """What is written of it."""
+        return cls(
+            head=DocumentRecord.of(policy.head) if policy.head else None,
+            base=DocumentRecord.of(policy.base) if policy.base else None,
+            options=dict(policy.options),
+        )
+
+    def policy(self) -> Policy:
+        """What was read."""
+        return Policy(
+            self.head.document() if self.head else None,
+            self.base.document() if self.base else None,
+            dict(self.options),
+        )

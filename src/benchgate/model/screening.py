@@ -1,0 +1,69 @@
+"""What stored runs said of a head before anything was measured in turn with the base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchgate.model.result import Run
+    from benchgate.model.verdict import Skipped
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredRun:
+    """An earlier run.
+
+    Attributes:
+        name: by which messages call it.
+        why: what makes it the base, in words.
+    """
+
+    name: str
+    why: str
+    run: Run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Screening:
+    """A head that was measured alone, and what it was held against.
+
+    Attributes:
+        head: the run of it alone.
+        earlier: in order of preference.
+        skipped: what could not be used.
+        warnings: what a reader of the verdict must know of them.
+    """
+
+    head: Run
+    earlier: tuple[StoredRun, ...]
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A configuration as it was written.
+
+    Attributes:
+        name: what messages call it; one that ends in pyproject.toml is read as such.
+        text: all of it.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """By what a result was judged, so that it can be judged so again.
+
+    Attributes:
+        head: the configuration of the head; None where it has none.
+        base: that of the base, where it decides.
+        options: what the command line said instead, as `Config.with_overrides` takes it.
+    """
+
+    head: Document | None
+    base: Document | None
+    options: dict[str, str | int | float | bool | list[str]]
