@@ -13,7 +13,7 @@ from benchgate.model.codec_types import Lengths, Name, Record, Text
 
 class Third(Record):
     version: Annotated[int, Field(ge=3, le=3)] = Field(alias="schema")
-    names: list[str]
+    names: Annotated[list[str], Field(max_length=9)]
     name: Name | None = None
     text: Text | None = None
 
@@ -64,6 +64,10 @@ def test_older_versions_are_migrated_step_by_step(data: bytes) -> None:
         (b'{"schema": 0}', "schema: there never was a version 0"),
         (b'{"schema": "3"}', 'schema: "3" is not a version number'),
         (b'{"schema": 3, "names": ["a", 1]}', "names[1]: 1 is not a text"),
+        (
+            b'{"schema": 3, "names": [' + b'"",' * 9 + b'""]}',
+            "names: holds more than 9 of them, which is the limit",
+        ),
         (b'{"schema": 3, "names": [], "\\u001b[0m": 1}', r'unknown key "\u001b[0m"'),
     ],
 )

@@ -110,5 +110,6 @@ def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wa
     created_at = candidate.artifact.created_at
     started = f"{created_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if created_at else head.started
     known = replace(head, source=source, started=started)
-    # The other arm of that run is of no use here, and large.
-    return Earlier(candidate.name, replace(result, head=known, base=None), relation(run, wanted))
+    # The other arm of that run, and what it was joined from, are of no use here, and large.
+    alone = replace(result, head=known, base=None, shards=())
+    return Earlier(candidate.name, alone, relation(run, wanted))

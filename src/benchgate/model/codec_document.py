@@ -193,6 +193,7 @@ _MESSAGES = {
     "dict_type": "{given} is not an object",
     "model_type": "{given} is not an object",
     "too_short": "is empty",
+    "too_long": "holds more than {max_length} of them, which is the limit",
     "string_too_long": "{given}: is longer than {max_length} characters",
     "less_than_equal": "{given}: must be at most {le:g}",
     "greater_than_equal": "{given}: must be at least {ge:g}",
