@@ -127,11 +127,6 @@ def test_a_damaged_file(
     assert done.out == ""
 
 
-def test_a_stored_baseline_is_for_compare(call: Call, project: Path) -> None:
-    (project / "benchgate.toml").write_text('[baseline]\nsource = "directory"\n')
-    call(project, "check").check(2, "benchgate.toml:2", "directory", "benchgate compare")
-
-
 def test_a_file_that_is_not_there(call: Call, tmp_path: Path) -> None:
     for command in ("show", "compare"):
         call(tmp_path, command, "absent.json").check(2, "cannot read absent.json", "hint:")

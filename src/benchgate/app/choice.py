@@ -25,19 +25,23 @@ class Choice:
 
     Attributes:
         shard: which part of those is measured; see `sharding`.
+        ids: these alone; None for all.
     """
 
     globs: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     shard: Shard | None = None
+    ids: frozenset[str] | None = None
 
     @property
     def is_everything(self) -> bool:
         """Whether nothing is left out."""
-        return not self.globs and not self.tags
+        return not self.globs and not self.tags and self.ids is None
 
     def wants(self, id_: str, tags: Iterable[str]) -> bool:
         """Whether a benchmark is asked for."""
+        if self.ids is not None and id_ not in self.ids:
+            return False
         by_id = not self.globs or any(matches(glob, id_) for glob in self.globs)
         return by_id and (not self.tags or bool(set(self.tags) & set(tags)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.app.judging import judge_run, judge_stored, make_verdict
+from benchgate.app.judging import judge_result, judge_stored, make_verdict
 from benchgate.baselines.stored import Earlier, Found, newest_first
 from benchgate.files import read_result
 from benchgate.gate.comparison import CompareSettings, with_details
@@ -36,7 +36,7 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
         results = newest_first(Earlier(str(path), read_result(path)) for path in earlier)
         judged = judge_stored(Found("file", results), read_result(last), config)
     else:
-        judged = judge_run(read_result(last), config)
+        judged = judge_result(read_result(last), config)
     if detail:
         judged = _with_comparisons(judged, config)
     return make_verdict(judged, config)

@@ -7,16 +7,17 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from benchgate.app.sharding import about_shard, share_of
-from benchgate.baselines.stored import choose_stored
+from benchgate.baselines.stored import Earlier, Found, choose_stored
 from benchgate.config import loosening
 from benchgate.errors import UsageError
 from benchgate.gate.canary import is_canary
 from benchgate.gate.conclude import PASS, conclude
+from benchgate.gate.screening import joined as with_settled
 from benchgate.gate.shards import joined
 from benchgate.gate.suite import judge
 from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.result import Run, Source
+from benchgate.model.result import Result, Run, Source
 from benchgate.model.verdict import NO_BASELINE, GateSettings, Skipped, Verdict
 from benchgate.report.headline import headline
 from benchgate.report.ordering import worst_first
@@ -24,10 +25,9 @@ from benchgate.report.ordering import worst_first
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.baselines.stored import Found
     from benchgate.config import Config
     from benchgate.gate.suite import Judgement, Need
-    from benchgate.model.result import Result, Shard
+    from benchgate.model.result import Shard
     from benchgate.model.verdict import Loosened
 
 
@@ -56,6 +56,34 @@ class Judged:
         return self.judgement.needs
 
 
+def judge_result(result: Result, config: Config) -> Judged:
+    """Judge a result by all that it holds: both arms, and what stored runs said first.
+
+    Raises:
+        UsageError: it holds one arm only, and no stored runs.
+    """
+    screening = result.screening
+    if screening is None:
+        return judge_run(result, config)
+    earlier = (Earlier(one.name, Result(one.run), one.why) for one in screening.earlier)
+    found = Found("artifact", tuple(earlier), screening.skipped, screening.warnings)
+    plain = replace(result, screening=None)
+    if screening.head is None:
+        measured = judge_run(plain, config)
+        said = (*found.warnings, *measured.warnings)
+        return replace(measured, skipped=found.skipped, warnings=said)
+    if result.base is None:
+        return judge_stored(found, replace(plain, head=screening.head), config)
+    stored = judge_stored(found, replace(plain, head=screening.head, warnings=()), config)
+    measured = judge_run(plain, config)
+    return replace(
+        measured,
+        judgement=with_settled(stored.judgement, measured.judgement),
+        skipped=stored.skipped,
+        warnings=(*stored.warnings, *measured.warnings),
+    )
+
+
 def judge_run(result: Result, config: Config) -> Judged:
     """Judge a result whose arms were measured in turn.
 
@@ -76,6 +104,7 @@ def judge_run(result: Result, config: Config) -> Judged:
         judgement,
         result.duration_s,
         (*about_shard(result), *result.warnings),
+        base_source="git" if judgement.base_benchmarks else NO_BASELINE,
         shard=result.shard,
         shards=len(result.shards) or _shards(result),
     )

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from benchgate.measure.session import Session
     from benchgate.model.environment import Environment
 
+DEFAULT_SUITE = "default"
+
 
 @dataclass(slots=True)
 class Record:
@@ -34,6 +36,7 @@ class Record:
 
     Attributes:
         sources: the code of each arm.
+        suite: name of the suite.
         output: where to save; None keeps it in memory.
         warnings: for the result; may grow while measuring.
     """
@@ -41,6 +44,7 @@ class Record:
     session: Session
     sources: Mapping[ArmName, Source]
     environments: Mapping[ArmName, Environment]
+    suite: str
     screen_rounds: int
     until_decided: bool
     started: str
@@ -59,6 +63,7 @@ class Record:
         *,
         began_s: float,
         started: str,
+        suite: str = DEFAULT_SUITE,
         screen_rounds: int,
         until_decided: bool = False,
         output: Path | None,
@@ -78,6 +83,7 @@ class Record:
             session=session,
             sources=sources,
             environments=environments,
+            suite=suite,
             screen_rounds=screen_rounds,
             until_decided=until_decided,
             started=started,
@@ -95,6 +101,7 @@ class Record:
                 started=self.started,
                 environment=self.environments[arm],
                 benchmarks=benchmarks,
+                suite=self.suite,
                 seed=self.session.seed,
                 complete=self.complete,
                 screen_rounds=self.screen_rounds,

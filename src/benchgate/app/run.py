@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.app.choice import Choice
 from benchgate.app.opening import open_session
-from benchgate.app.records import Record, working_tree_source
+from benchgate.app.records import DEFAULT_SUITE, Record, working_tree_source
 from benchgate.app.rounds import FixedRounds, measure_rounds
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worktree import one_arm, sweep
@@ -38,6 +38,7 @@ class RunRequest:
 
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
+    suite: str = DEFAULT_SUITE
 
 
 def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
@@ -56,6 +57,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
             effects,
             began_s=began_s,
             started=started,
+            suite=request.suite,
             screen_rounds=0,
             output=request.output,
             warnings=notes,

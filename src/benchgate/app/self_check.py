@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.app.check import CheckRequest, check, fixed_rounds
+from benchgate.app.arms import fixed_rounds
+from benchgate.app.check import CheckRequest, check
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
 from benchgate.gate.sensitivity import Procedure, sensitivities

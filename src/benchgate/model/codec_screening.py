@@ -31,7 +31,7 @@ class StoredRunRecord(ArmRecord):
 class ScreeningRecord(Record):
     """What stored runs said before anything was measured in turn."""
 
-    head: ArmRecord
+    head: ArmRecord | None
     earlier: Annotated[list[StoredRunRecord], FailFast(), Field(max_length=MOST_STORED)]
     skipped: list[SkippedRecord]
     warnings: list[Text]
@@ -40,7 +40,7 @@ class ScreeningRecord(Record):
     def of(cls, screening: Screening, redact: Redact) -> Self:
         """What is written of it."""
         return cls(
-            head=ArmRecord(**arm_fields(screening.head, redact)),
+            head=ArmRecord(**arm_fields(screening.head, redact)) if screening.head else None,
             earlier=[StoredRunRecord.of_one(one, redact) for one in screening.earlier],
             skipped=[SkippedRecord(what=x.what, reason=x.reason) for x in screening.skipped],
             warnings=list(screening.warnings),
@@ -49,7 +49,7 @@ class ScreeningRecord(Record):
     def screening(self) -> Screening:
         """What was read."""
         return Screening(
-            self.head.arm(),
+            self.head.arm() if self.head else None,
             tuple(one.stored_run() for one in self.earlier),
             tuple(one.skipped() for one in self.skipped),
             tuple(self.warnings),

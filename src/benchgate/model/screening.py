@@ -29,13 +29,13 @@ class Screening:
     """A head that was measured alone, and what it was held against.
 
     Attributes:
-        head: the run of it alone.
-        earlier: in order of preference.
+        head: the run of it alone; None where stored runs could not have settled anything.
+        earlier: in order of preference; none where nothing was held against them.
         skipped: what could not be used.
         warnings: what a reader of the verdict must know of them.
     """
 
-    head: Run
+    head: Run | None
     earlier: tuple[StoredRun, ...]
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()

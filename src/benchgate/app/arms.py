@@ -1,0 +1,126 @@
+"""Two arms measured in turn, round by round, until the gate knows enough or the time is over."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchgate.app.choice import Choice
+from benchgate.app.judging import judge_run
+from benchgate.app.opening import open_session
+from benchgate.app.records import DEFAULT_SUITE, Record, working_tree_source
+from benchgate.app.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
+from benchgate.gate.waves import WaveSettings
+from benchgate.measure.engine import ArmName
+from benchgate.measure.worktree import same_arms, sweep, two_arms
+from benchgate.units import counted, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from benchgate.app.effects import Effects
+    from benchgate.app.rounds import Planner
+    from benchgate.config import Config
+    from benchgate.gate.suite import Need
+    from benchgate.git.repository import Git
+    from benchgate.measure.session import Session
+    from benchgate.model.result import Result, Source
+
+_CLASSICAL_ROUNDS = 10
+_OPEN_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ArmsRequest:
+    """What is measured, beside the configuration.
+
+    Attributes:
+        output: the result file; saved after every round.
+        self_check: measure the working tree on both arms.
+        warnings: for the result.
+    """
+
+    choice: Choice = field(default_factory=Choice)
+    output: Path | None = None
+    suite: str = DEFAULT_SUITE
+    self_check: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def measure_arms(
+    request: ArmsRequest, base: Source, config: Config, git: Git, effects: Effects
+) -> Result:
+    """Measure a commit and the working tree in turn.
+
+    Args:
+        base: the commit; with `self_check` its words alone count.
+
+    Raises:
+        BaselineError: the base cannot be checked out or built.
+        MeasureError: the head cannot be built.
+        UsageError: no benchmarks.
+        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+    """
+    began_s, started = effects.clock(), effects.now()
+    warnings = (*sweep(git), *request.warnings)
+    head = working_tree_source(git)
+    with ExitStack() as stack:
+        trees = stack.enter_context(
+            same_arms(git) if request.self_check else two_arms(git, base.sha or "")
+        )
+        session = open_session(
+            stack, trees.arms.values(), config, effects, checkout=git.root, choice=request.choice
+        )
+        record = Record.begin(
+            session,
+            {ArmName.BASE: base, ArmName.HEAD: head},
+            effects,
+            began_s=began_s,
+            started=started,
+            suite=request.suite,
+            screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
+            until_decided=config.measure.until_decided,
+            output=request.output,
+            warnings=(*warnings, *trees.notes, *config.unmatched(session.recorder.found())),
+        )
+        _measure(session, record, config, effects)
+    return record.result()
+
+
+def _measure(session: Session, record: Record, config: Config, effects: Effects) -> None:
+    effects.progress.found(len(session.ids))
+
+    def needs() -> Sequence[Need]:
+        return judge_run(record.result(), config).needs
+
+    planner: Planner
+    if fixed := fixed_rounds(config):
+        planner = FixedRounds(session, fixed)
+    else:
+        recorder = session.recorder
+        once = frozenset(id_ for id_ in session.ids if not recorder.is_on_all_arms(id_))
+        planner = ScreenAndConfirm(session, WaveSettings.of(config), needs, once)
+    with record.kept_when_interrupted():
+        still_open = measure_rounds(
+            session,
+            planner,
+            budget_s=config.measure.limit_s,
+            clock=effects.clock,
+            progress=effects.progress,
+            save=record.save,
+        )
+    if still_open:
+        named = ", ".join(still_open[:_OPEN_NAMED])
+        budget = format_duration(config.measure.budget_s)
+        how_many = counted(len(still_open), "benchmark")
+        record.warnings += (f"the budget of {budget} ended with {how_many} open: {named}",)
+    record.finish()
+
+
+def fixed_rounds(config: Config) -> int | None:
+    """How many rounds are measured regardless of what they show; None for the gate's procedure."""
+    if config.measure.rounds is not None:
+        return config.measure.rounds
+    return _CLASSICAL_ROUNDS if config.gate.rule == "classical" else None
