@@ -10,10 +10,11 @@ from tests.contract.scene import CHECKS_TOKEN, FORKS_TOKEN, HEAD_SHA, HELLO, PUL
 from tests.report.conftest import changed, unchanged, verdict
 
 from benchgate.app.check_run import CheckRun
-from benchgate.app.publishing import Published, Target, annotations, comment, summarize
+from benchgate.app.publishing import Published, Target, annotation_lines, comment, summarize
 from benchgate.errors import GitHubError
 from benchgate.github.plan import Comment, Commenting
 from benchgate.model.verdict import Decision, Outcome
+from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
@@ -52,9 +53,7 @@ def commented(
     target: Target | None = TARGET,
 ) -> Published:
     client = client_of(server, token)
-    return comment(
-        view, wanted, target, client, summary_url="https://github.com/octo-org/hello", redact=same
-    )
+    return comment(render_comment(view), wanted, target, client)
 
 
 def bodies(server: GitHubServer) -> list[str]:
@@ -106,35 +105,34 @@ def test_an_api_that_is_down_is_a_warning(github: GitHubServer) -> None:
     assert warning.startswith("no comment: GET /user: GitHub answered 503")
 
 
-def test_the_summary_is_appended_and_redacted(tmp_path: Path) -> None:
+def rendered(room: int) -> str:
+    return render_comment(failed(), limit_bytes=room)
+
+
+def test_the_summary_is_appended(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
-    done = summarize(
-        failed(), {"GITHUB_STEP_SUMMARY": str(path)}, lambda text: text.replace("sort", "***")
-    )
+    done = summarize(rendered, {"GITHUB_STEP_SUMMARY": str(path)})
     assert done == Published()
-    text = path.read_text(encoding="utf-8")
-    assert "parse/large" in text
-    assert "***" in text
-    assert "sort" not in text
+    assert path.read_text(encoding="utf-8") == rendered(1 << 20)
 
 
 def test_without_a_summary_file_that_is_noted() -> None:
-    done = summarize(failed(), {}, same)
+    done = summarize(rendered, {})
     assert done.notes == (
         "no summary: GITHUB_STEP_SUMMARY is not set, so nothing was written there",
     )
 
 
 def test_a_summary_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
-    done = summarize(failed(), {"GITHUB_STEP_SUMMARY": str(tmp_path)}, same)
+    done = summarize(rendered, {"GITHUB_STEP_SUMMARY": str(tmp_path)})
     (warning,) = done.warnings
     assert warning.startswith(f"no summary: cannot write {tmp_path}")
 
 
 def test_what_got_slower_is_annotated_where_it_is_defined() -> None:
-    (line,) = annotations(failed())
+    (line,) = annotation_lines(failed())
     assert line.startswith("::error file=bench_parse.py,line=3,title=parse/large regressed::")
-    assert annotations(passed()) == []
+    assert annotation_lines(passed()) == []
 
 
 def check_run(server: GitHubServer, token: Token = CHECKS_TOKEN) -> CheckRun:

@@ -132,7 +132,10 @@ def test_where_a_value_came_from(config: Config, key: str, place: str) -> None:
         ({"budget": "10"}, "--budget \"10\": '10' is not a duration"),
         ({"rounds": 0}, "--rounds 0: must be at least 1"),
         ({"seed": -1}, "--seed -1: must be at least 0"),
-        ({"baseline": "artifact"}, '--baseline "artifact": must be auto, git, git:REF, dir:PATH'),
+        (
+            {"baseline": "artifact:x"},
+            '--baseline "artifact:x": must be auto, artifact, git, git:REF, dir:PATH',
+        ),
         ({"baseline": "gti:main"}, "did you mean 'git'?"),
         ({"baseline": "auto:x"}, '--baseline "auto:x": must be auto'),
         ({"baseline": "file:"}, '--baseline "file:": must be auto'),

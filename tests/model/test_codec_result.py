@@ -35,7 +35,7 @@ from benchgate.model.result import (
     Status,
     Tier,
 )
-from benchgate.model.screening import Document, Policy, Screening, StoredRun
+from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
 from benchgate.model.shards import join
 from benchgate.model.verdict import Skipped
 
@@ -678,7 +678,7 @@ class TestScreening:
             policy=Policy(
                 Document("benchgate.toml", '[gate]\nmargin = "3%"\n'),
                 None,
-                {"fail_on": ["regressed"], "alpha": 0.02, "rounds": 6},
+                Options(fail_on=("regressed",), alpha=0.02, rounds=6),
             ),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from benchgate.app.choice import chosen_of
 from benchgate.app.judging import judge_stored, make_verdict
 from benchgate.app.run import RunRequest, run
 from benchgate.baselines.directory import DEFAULT_FOLDER, read_folder, read_single
@@ -12,12 +13,10 @@ from benchgate.baselines.stored import fit_for
 from benchgate.errors import BaselineError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from benchgate.app.choice import Choice
     from benchgate.app.effects import Effects
-    from benchgate.baselines.stored import Earlier, Found
+    from benchgate.baselines.stored import Found
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.model.result import Result, Run
@@ -48,7 +47,7 @@ def check_stored(
     found = place.read()
     place.require(found, config)
     result = run(request, config, git, effects)
-    chosen = _chosen(found, request.choice, config.aliases, result.head)
+    chosen = chosen_of(found, request.choice, config.aliases, result.head)
     fit = fit_for(chosen, result.head, config.aliases)
     place.require(fit, config)
     warnings = (*fit.warnings, *place.remarks(fit, request.output))
@@ -103,27 +102,6 @@ class _Place:
     @property
     def _example(self) -> Path:
         return self.path if self.is_file else self.path / "NAME.json.gz"
-
-
-def _chosen(found: Found, choice: Choice, aliases: Mapping[str, str], head: Run) -> Found:
-    """Leave out of the earlier runs what was not asked for: the head lacks it for no other reason.
-
-    Their files do not tell tags, so of benchmarks chosen by tag those are kept that the head has.
-    """
-    if choice.is_everything:
-        return found
-    measured = {one.id for one in head.benchmarks}
-
-    def is_asked_for(id_: str) -> bool:
-        name = aliases.get(id_, id_)
-        return bool({id_, name} & measured) or (not choice.tags and choice.wants(name, ()))
-
-    def narrowed(one: Earlier) -> Earlier:
-        run_ = one.result.head
-        kept = tuple(x for x in run_.benchmarks if is_asked_for(x.id))
-        return replace(one, result=replace(one.result, head=replace(run_, benchmarks=kept)))
-
-    return replace(found, earlier=tuple(map(narrowed, found.earlier)))
 
 
 def _ids(*runs: Run) -> list[str]:

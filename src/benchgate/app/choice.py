@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.config import matches
@@ -13,8 +13,9 @@ from benchgate.model.result import CANARY_ID
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from benchgate.baselines.stored import Earlier, Found
     from benchgate.measure.session import Session
-    from benchgate.model.result import Shard
+    from benchgate.model.result import Run, Shard
 
 _NAMED = 10
 
@@ -79,3 +80,24 @@ def nothing_chosen(choice: Choice, found: Mapping[str, Iterable[str]]) -> UsageE
         hint=f"There are: {named}{more}.{tagged} `*` stands for any text; "
         "`benchgate list` shows all.",
     )
+
+
+def chosen_of(found: Found, choice: Choice, aliases: Mapping[str, str], head: Run) -> Found:
+    """Leave out of the earlier runs what was not asked for: the head lacks it for no other reason.
+
+    Their files do not tell tags, so of benchmarks chosen by tag those are kept that the head has.
+    """
+    if choice.is_everything:
+        return found
+    measured = {one.id for one in head.benchmarks}
+
+    def is_asked_for(id_: str) -> bool:
+        name = aliases.get(id_, id_)
+        return bool({id_, name} & measured) or (not choice.tags and choice.wants(name, ()))
+
+    def narrowed(one: Earlier) -> Earlier:
+        run_ = one.result.head
+        kept = tuple(x for x in run_.benchmarks if is_asked_for(x.id))
+        return replace(one, result=replace(one.result, head=replace(run_, benchmarks=kept)))
+
+    return replace(found, earlier=tuple(map(narrowed, found.earlier)))

@@ -14,7 +14,6 @@ from benchgate.github.comments import mark, post_sticky
 from benchgate.github.files import write_summary
 from benchgate.github.plan import Commenting
 from benchgate.model.verdict import Decision
-from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.remarks import remarks
 
 if TYPE_CHECKING:
@@ -62,39 +61,30 @@ class Published:
     warnings: tuple[str, ...] = field(default=())
 
 
-def summarize(
-    view: VerdictView, environ: Mapping[str, str], redact: Callable[[str], str]
-) -> Published:
-    """Write the summary of the step."""
+def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Published:
+    """Write the summary of the step.
+
+    Args:
+        render: makes the markdown in at most so many UTF-8 bytes.
+    """
     try:
-        why_not = write_summary(
-            lambda room: redact(render_comment(view, limit_bytes=room)), environ
-        )
+        why_not = write_summary(render, environ)
     except BenchgateError as error:
         return Published(warnings=(f"no summary: {error.message}",))
     return Published(notes=(f"no summary: {why_not}",) if why_not else ())
 
 
-def comment(
-    view: VerdictView,
-    wanted: Comment,
-    target: Target | None,
-    api: Api,
-    *,
-    summary_url: str,
-    redact: Callable[[str], str],
-) -> Published:
+def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Published:
     """Write the comment, or keep the one that there is up to date.
 
     Args:
+        body: in at most `COMMENT_BYTES`.
         wanted: whether it is wanted, and why not.
         target: None where no pull request is known.
-        summary_url: where what does not fit can be read.
     """
     if target is None or wanted.when in {Commenting.NEVER, Commenting.LATER}:
         where = " from here" if wanted.when is Commenting.LATER else ""
         return Published(notes=(f"no comment{where}: {wanted.why}",))
-    body = redact(render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=summary_url))
     marker = mark(target.suite, head=target.head, run=target.run, attempt=target.attempt)
     try:
         posted = post_sticky(api, target.repository, target.number, body, marker)
@@ -105,7 +95,7 @@ def comment(
     return Published(posted.url, notes=(posted.what,))
 
 
-def annotations(view: VerdictView) -> list[str]:
+def annotation_lines(view: VerdictView) -> list[str]:
     """The workflow commands that mark what got worse beside its code."""
     level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING
     return annotate(level, [Annotation(one.text, one.title, one.location) for one in remarks(view)])

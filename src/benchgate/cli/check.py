@@ -12,6 +12,9 @@ from benchgate.cli import options as o
 from benchgate.cli.last import prepare_last_result
 from benchgate.cli.outputs import Outputs
 from benchgate.cli.world import configuration, real_effects, repository
+from benchgate.files import write_atomic
+from benchgate.model.codec import encode_result
+from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +34,13 @@ if TYPE_CHECKING:
     o.OUTPUT,
     o.REPORTS,
     o.CONFIG,
+    click.option(
+        "--run",
+        "run_url",
+        metavar="URL",
+        help="Measure nothing: decide again what a run on GitHub has decided.",
+    ),
+    click.option("--artifact", metavar="NAME", help="With --run: which of several results."),
     o.QUIET,
     o.VERBOSE,
 )
@@ -44,6 +54,8 @@ def command(
     json_file: Path | None,
     markdown_file: Path | None,
     config_file: Path | None,
+    run_url: str | None,
+    artifact: str | None,
     quiet: bool,
     verbose: bool,
     **overrides: Unpack[o.Overrides],
@@ -60,6 +72,10 @@ def command(
       benchgate check --against main --filter 'parse/*' --margin 3%
       benchgate check --baseline dir:.benchgate
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
+      benchgate check --run https://github.com/OWNER/NAME/actions/runs/1234567890
+
+    With --run the result of a job on GitHub is fetched, and judged by the configuration that
+    it was judged by there. GITHUB_TOKEN or GH_TOKEN may read it: a token that may see actions.
 
     The result is kept for `benchgate show` and `benchgate compare` also without --output.
 
@@ -68,6 +84,14 @@ def command(
     effects = real_effects(quiet=quiet)
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable(output)
+    if run_url is not None:
+        from benchgate.cli.job import replay_run  # noqa: PLC0415 - a client of GitHub is slow to load
+
+        verdict, result = replay_run(run_url, artifact, effects.environ)
+        if output is not None:
+            write_atomic(output, encode_result(result, Redactor(effects.environ)))
+        outputs.write(verdict, effects.environ)
+        return verdict.exit_code
     git = repository(effects.cwd)
     config = configuration(effects.cwd, git.root, config_file).with_overrides(
         against=against, baseline=baseline, **overrides

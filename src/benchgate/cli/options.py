@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
 
 import click
 
+from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.sharding import parse_shard
 from benchgate.errors import UsageError
 
@@ -39,6 +40,16 @@ def _outside_of_ci(
     return value
 
 
+class _Lines(click.types.StringParamType):
+    """Text; of several that one variable gives, each has a line of its own, spaces and all."""
+
+    envvar_list_splitter = "\n"
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        """Give the lines; empty ones stand for nothing."""
+        return [line.strip() for line in rv.splitlines() if line.strip()]
+
+
 F = TypeVar("F", bound="Callable[..., Any]")
 _Option: TypeAlias = "Callable[[Any], Any]"
 
@@ -57,9 +68,22 @@ BASELINE = click.option(
     callback=_outside_of_ci,
     help="auto, git:REF, or results of earlier runs: dir:PATH, file:PATH.",
 )
+BASELINE_IN_CI = click.option(
+    "--baseline",
+    metavar="SPEC",
+    help="auto, git, git:REF, or artifact for results of earlier runs alone.",
+)
+SUITE = click.option(
+    "--suite",
+    metavar="NAME",
+    default=DEFAULT_SUITE,
+    show_default=True,
+    help="Tells several uses in one repository apart; each has baselines and a comment of its own.",
+)
 FILTER = click.option(
     "--filter",
     "globs",
+    type=_Lines(),
     multiple=True,
     metavar="GLOB",
     help="Only benchmarks whose id matches; may be repeated.",
@@ -67,7 +91,12 @@ FILTER = click.option(
 CHOICE = (
     FILTER,
     click.option(
-        "--tag", "tags", multiple=True, metavar="TAG", help="Only benchmarks with this tag."
+        "--tag",
+        "tags",
+        type=_Lines(),
+        multiple=True,
+        metavar="TAG",
+        help="Only benchmarks with this tag.",
     ),
 )
 SHARD = click.option(
@@ -94,6 +123,7 @@ DECIDING = (
     ),
     click.option(
         "--fail-on",
+        type=_Lines(),
         multiple=True,
         metavar="OUTCOME",
         help="Outcome that fails: regressed, failed, missing, inconclusive, incomparable; may be "

@@ -104,7 +104,8 @@ BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "metrics
 NEUTRAL: Mapping[Place, frozenset[str]] = {
     # What the classical rule compares: neither finds less in every case.
     ("gate",): frozenset({"unit"}),
-    ("baseline",): frozenset(),
+    # What too few runs cannot settle is measured.
+    ("baseline",): frozenset({"runs"}),
     # What is discarded, when a launch has failed, and which random choices are repeated.
     ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
     # What is built is the same on both sides.

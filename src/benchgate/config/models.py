@@ -183,10 +183,12 @@ class Build(Table):
 class Baseline(Table):
     """What the head is compared with."""
 
-    source: Literal["auto", "git", "directory", "file"] = Field(
+    source: Literal["auto", "artifact", "git", "directory", "file"] = Field(
         default="auto",
         description="Where the baseline comes from: the base commit, built and measured beside"
-        " the head (`git`), or result files (`directory`, `file`).",
+        " the head (`git`), result files (`directory`, `file`), or what earlier runs on GitHub left"
+        " (`artifact`). `auto` is `git`, but for what artefacts show to be unchanged; outside of"
+        " GitHub there are none, and both are `git`.",
     )
     against: fields.Text | None = Field(
         default=None,
@@ -195,6 +197,12 @@ class Baseline(Table):
     path: fields.Text | None = Field(
         default=None,
         description="The folder or file of results; a folder is `.benchgate` by default.",
+    )
+    runs: int = Field(
+        default=10,
+        ge=1,
+        le=100,
+        description="How many artefacts of earlier runs are read; fewer than 10 settle nothing.",
     )
     required: bool = Field(default=False, description="A missing baseline is an error.")
     advisory_fails: bool = Field(

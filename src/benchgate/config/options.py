@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from benchgate.config.origin import Origin
 
-_SOURCES = {"auto": "auto", "git": "git", "dir": "directory", "file": "file"}
+_SOURCES = {
+    "auto": "auto",
+    "artifact": "artifact",
+    "git": "git",
+    "dir": "directory",
+    "file": "file",
+}
 _REPLACED = ("source", "against", "path")
 GIVES_WAY = {
     ("measure", "until_decided"): ("rounds", "budget"),
@@ -69,9 +75,13 @@ def _baseline_keys(against: str | None, baseline: str | None) -> Mapping[str, st
     if baseline is None:
         return {}
     kind, _, rest = baseline.partition(":")
-    if kind not in _SOURCES or (kind == "auto" and rest) or (kind == "file" and not rest):
+    if (
+        kind not in _SOURCES
+        or (kind in {"auto", "artifact"} and rest)
+        or (kind == "file" and not rest)
+    ):
         raise UsageError(
-            f'--baseline "{baseline}": must be auto, git, git:REF, dir:PATH or file:PATH'
+            f'--baseline "{baseline}": must be auto, artifact, git, git:REF, dir:PATH or file:PATH'
             f"{did_you_mean(kind, _SOURCES) if kind not in _SOURCES else ''}",
             hint="for example --baseline git:main or --baseline file:baseline.json",
         )

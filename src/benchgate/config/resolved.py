@@ -155,7 +155,7 @@ class Config:
             until_decided: takes the place of the rounds and the budget that the file sets.
             seed: as in the file.
             against: a commit; the baseline is then built from git.
-            baseline: "auto", "git", "git:REF", "dir:PATH" or "file:PATH".
+            baseline: "auto", "artifact", "git", "git:REF", "dir:PATH" or "file:PATH".
 
         Raises:
             ConfigError: naming the option, `--margin`.

@@ -56,6 +56,15 @@ def artifact_prefix(kind: ArtifactKind) -> str:
     return f"benchgate-{kind}."
 
 
+def suite_in(kind: ArtifactKind, name: str) -> str | None:
+    """The suite that a name tells, as `artifact_name` writes it; None for another kind's names."""
+    prefix = artifact_prefix(kind)
+    if not name.startswith(prefix) or len(name) > MAX_NAME_CHARACTERS:
+        return None
+    suite = name.removeprefix(prefix).partition(".")[0]
+    return suite if re.fullmatch(r"[a-z0-9_~-]+", suite) else None
+
+
 def _part(text: str) -> str:
     """The text itself, or what is safe of it and a hash of the whole, set off by a tilde."""
     safe = _UNSAFE.sub("-", text.lower())

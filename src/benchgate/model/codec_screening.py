@@ -1,13 +1,14 @@
 """What a result file holds beside its arms: stored runs, and by what it was judged."""
 
+from dataclasses import asdict
 from typing import Annotated, Final, Self
 
-from pydantic import FailFast, Field, StrictBool, StrictFloat, StrictInt
+from pydantic import FailFast, Field
 
 from benchgate.model.codec_arm import ArmRecord, arm_fields
 from benchgate.model.codec_skipped import SkippedRecord
-from benchgate.model.codec_types import Name, Record, Redact, Text
-from benchgate.model.screening import Document, Policy, Screening, StoredRun
+from benchgate.model.codec_types import Many, Record, Redact, Text
+from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
 
 MOST_STORED: Final = 100
 
@@ -72,12 +73,26 @@ class DocumentRecord(Record):
         return Document(self.name, self.text)
 
 
+class OptionsRecord(Record):
+    """What the command line said instead of a configuration."""
+
+    rule: Text | None
+    alpha: float | None
+    margin: Text | None
+    fail_on: Many[Text]
+    budget: Text | None
+    rounds: int | None
+    until_decided: bool
+    seed: int | None
+    baseline: Text | None
+
+
 class PolicyRecord(Record):
     """By what the result was judged."""
 
     head: DocumentRecord | None
     base: DocumentRecord | None
-    options: dict[Name, StrictBool | StrictInt | StrictFloat | Text | list[Text]]
+    options: OptionsRecord
 
     @classmethod
     def of(cls, policy: Policy) -> Self:
@@ -85,7 +100,7 @@ class PolicyRecord(Record):
         return cls(
             head=DocumentRecord.of(policy.head) if policy.head else None,
             base=DocumentRecord.of(policy.base) if policy.base else None,
-            options=dict(policy.options),
+            options=OptionsRecord(**asdict(policy.options)),
         )
 
     def policy(self) -> Policy:
@@ -93,5 +108,5 @@ class PolicyRecord(Record):
         return Policy(
             self.head.document() if self.head else None,
             self.base.document() if self.base else None,
-            dict(self.options),
+            Options(**self.options.model_dump()),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,15 +55,29 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line said instead of a configuration; see `Config.with_overrides`."""
+
+    rule: str | None = None
+    alpha: float | None = None
+    margin: str | None = None
+    fail_on: tuple[str, ...] = ()
+    budget: str | None = None
+    rounds: int | None = None
+    until_decided: bool = False
+    seed: int | None = None
+    baseline: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """By what a result was judged, so that it can be judged so again.
 
     Attributes:
         head: the configuration of the head; None where it has none.
         base: that of the base, where it decides.
-        options: what the command line said instead, as `Config.with_overrides` takes it.
     """
 
     head: Document | None
     base: Document | None
-    options: dict[str, str | int | float | bool | list[str]]
+    options: Options = field(default_factory=Options)

@@ -1,0 +1,128 @@
+"""How a change is measured in CI: what stored runs settle is left at that, the rest in turn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.app.arms import ArmsRequest, measure_arms
+from benchgate.app.choice import chosen_of
+from benchgate.app.judging import judge_result
+from benchgate.app.run import RunRequest, run
+from benchgate.baselines.stored import fit_for
+from benchgate.gate.canary import is_canary
+from benchgate.gate.screening import can_settle, to_measure
+from benchgate.measure.environment import read_environment
+from benchgate.model.screening import Screening, StoredRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from benchgate.app.choice import Choice
+    from benchgate.app.effects import Effects
+    from benchgate.baselines.stored import Found
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.model.environment import Environment
+    from benchgate.model.result import Result, Source
+
+# Where stored runs can settle fewer, measuring the head alone costs more than it saves.
+_LEAST_SETTLED_SHARE = 0.5
+# However long the head alone took, both arms get this share of the budget.
+_LEAST_BUDGET_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """What is measured, beside the configuration.
+
+    Attributes:
+        base: the commit; None where there is none to measure.
+        found: what stored runs there are.
+        output: saved after every round of both arms.
+        keep: takes the head measured alone, where that is to be a baseline.
+    """
+
+    choice: Choice
+    suite: str
+    base: Source | None
+    found: Found
+    output: Path
+    keep: Callable[[Result], None] | None = None
+
+
+def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
+    """Measure the head alone where that is of use, then in turn with the base what is open.
+
+    Raises:
+        BaselineError: the base cannot be checked out or built.
+        MeasureError: the head cannot be built.
+        UsageError: no benchmarks.
+        Interrupted: Ctrl-C or SIGTERM; what was measured in turn is saved.
+    """
+    began_s = effects.clock()
+    found, choice = request.found, request.choice
+    if request.base is None or config.baseline.source == "artifact":
+        alone = _measure_alone(request, config, git, effects)
+        return replace(alone, screening=_held(found, alone, config, choice))
+    screening = Screening(None, (), found.skipped, found.warnings) if not found.is_empty else None
+    if request.keep or _is_of_use(found, config, read_environment(effects.environ)):
+        alone = _measure_alone(request, config, git, effects)
+        if found.earlier:
+            screening = _held(found, alone, config, choice)
+            judged = judge_result(replace(alone, screening=screening), config)
+            choice = replace(choice, ids=to_measure(judged.judgement))
+            if not choice.ids:
+                return replace(alone, screening=screening)
+    spent_s = effects.clock() - began_s
+    result = measure_arms(
+        ArmsRequest(choice, request.output, request.suite),
+        request.base,
+        _with_less_time(config, spent_s),
+        git,
+        effects,
+    )
+    return replace(result, screening=screening, duration_s=spent_s + result.duration_s)
+
+
+def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
+    """Measure the head alone, and give it away at once: nothing that fails later must lose it."""
+    alone = run(RunRequest(request.choice, suite=request.suite), config, git, effects)
+    if request.keep:
+        request.keep(alone)
+    return alone
+
+
+def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screening:
+    """Put beside the head what it is held against."""
+    chosen = chosen_of(found, choice, config.aliases, alone.head)
+    fit = fit_for(chosen, alone.head, config.aliases)
+    earlier = tuple(StoredRun(one.name, one.why, one.run) for one in fit.earlier)
+    return Screening(alone.head, earlier, fit.skipped, fit.warnings)
+
+
+def _is_of_use(found: Found, config: Config, here: Environment) -> bool:
+    """Whether stored runs would probably settle enough, were the head unchanged.
+
+    Toolchains are known only once something was measured: they are looked at then.
+    """
+    if config.gate.rule == "classical" or config.measure.until_decided:
+        return False
+    runs = [
+        one.run
+        for one in found.earlier
+        if not replace(one.run.environment, toolchains={}).differences(here)
+    ]
+    known = sum(not is_canary(benchmark) for benchmark in runs[0].benchmarks) if runs else 0
+    return len(can_settle(runs, config)) > _LEAST_SETTLED_SHARE * known
+
+
+def _with_less_time(config: Config, spent_s: float) -> Config:
+    """Leave the rest of the budget, but a share of it however much was spent."""
+    budget_s = config.measure.limit_s
+    if math.isinf(budget_s):
+        return config
+    left_s = max(budget_s - spent_s, _LEAST_BUDGET_SHARE * budget_s)
+    return replace(config, measure=config.measure.model_copy(update={"budget_s": left_s}))

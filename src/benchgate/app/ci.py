@@ -1,0 +1,252 @@
+"""`benchgate ci`: `check` in a job of GitHub Actions. The event says what is compared and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from benchgate.app.change import ChangeRequest, measure_change
+from benchgate.app.choice import Choice
+from benchgate.app.event_base import NoBase, checked_out, find_base
+from benchgate.app.judging import judge_result, make_verdict
+from benchgate.app.records import DEFAULT_SUITE
+from benchgate.app.stored_artifacts import environment_key, read_stored
+from benchgate.baselines.git import choose_base
+from benchgate.baselines.policy import judged_by_base
+from benchgate.baselines.stored import Found
+from benchgate.errors import BaselineError, ConfigError
+from benchgate.files import write_atomic
+from benchgate.git.fetching import ensure_commit
+from benchgate.github.artifact_names import ArtifactKind, artifact_name
+from benchgate.github.plan import Commenting, plan_for
+from benchgate.github.pulls import merge_base
+from benchgate.model.codec import encode_result
+from benchgate.model.redact import Redactor
+from benchgate.model.screening import Document, Options, Policy
+from benchgate.model.verdict import NO_BASELINE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from benchgate.app.effects import Effects
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.github.client import Client
+    from benchgate.github.context import Context
+    from benchgate.github.plan import Plan
+    from benchgate.model.result import Result, Source
+    from benchgate.model.verdict import Verdict
+
+RESULT_FILE = "result.json.gz"
+_STORED_SOURCES = frozenset({"auto", "artifact"})
+
+
+@dataclass(frozen=True, slots=True)
+class CiRequest:
+    """What was asked for, beside the configuration.
+
+    Attributes:
+        folder: for the files of this job; each has one of its own.
+        suite: tells several uses of benchgate in one repository apart.
+        options: of the command line, for the record.
+    """
+
+    folder: Path
+    choice: Choice = field(default_factory=Choice)
+    suite: str = DEFAULT_SUITE
+    options: Options = field(default_factory=Options)
+
+    @property
+    def is_default_suite(self) -> bool:
+        """Whether it is the only one, as far as anybody has said."""
+        return self.suite == DEFAULT_SUITE
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The job that this is part of, and GitHub.
+
+    Attributes:
+        git: what the workflow checked out.
+        git_variables: by which git may fetch from the repository.
+        machine: the architecture, e.g. "x86_64".
+    """
+
+    context: Context
+    client: Client
+    git: Git
+    git_variables: Mapping[str, str]
+    machine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that the job keeps as an artefact."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CiOutcome:
+    """What a job came to.
+
+    Attributes:
+        verdict: None where the event leaves nothing to measure.
+        why: the reason, then.
+    """
+
+    plan: Plan
+    verdict: Verdict | None = None
+    result: Kept | None = None
+    why: str = ""
+
+
+def ci(
+    request: CiRequest,
+    config: Config,
+    effects: Effects,
+    job: Job,
+    *,
+    keep_baseline: Callable[[Kept], None],
+    say: Callable[[str], None],
+) -> CiOutcome:
+    """Measure what the event is about, and decide.
+
+    Args:
+        keep_baseline: told as soon as there is a baseline for later runs: what fails after that
+            must not lose it.
+        say: takes the reasons of what is done, for `-v`.
+
+    Raises:
+        BaselineError: the base cannot be had or built, or a baseline is required and missing.
+        GitHubError: GitHub has to be asked for the base, and does not answer.
+        MeasureError: the head cannot be built.
+        UsageError: no benchmarks.
+        Interrupted: the job was cancelled; what was measured is saved.
+    """
+    if config.baseline.source in {"directory", "file"}:
+        raise ConfigError(
+            f"{config.where('baseline.source')} = {config.baseline.source!r}: a job on GitHub "
+            "keeps no files for the next one",
+            hint='Use source = "auto"; or read them in a step with `benchgate check`.',
+        )
+    plan = plan_for(job.context, checked_out(job.git))
+    for words in plan.words():
+        say(words)
+    base = _base(plan, job)
+    is_baseline = plan.keeping.kind is ArtifactKind.BASELINE and request.choice.shard is None
+    if isinstance(base, NoBase) and not is_baseline:
+        return CiOutcome(plan, why=base.why)
+    commit = None if isinstance(base, NoBase) else base
+    judged_by, unread = config, tuple[str, ...]()
+    if commit and commit.sha:
+        judged_by, unread = judged_by_base(job.git, commit.sha, config, effects.cwd)
+    if judged_by.baseline.against is not None:
+        commit = choose_base(job.git, judged_by.baseline.against)
+    found = Found("artifact")
+    if _reads_stored(request, judged_by, plan):
+        found = _found(request, judged_by, job, commit)
+    for skipped in found.skipped:
+        say(f"{skipped.what} is not used: {skipped.reason}")
+    change = ChangeRequest(
+        request.choice,
+        request.suite,
+        commit,
+        found,
+        request.folder / RESULT_FILE,
+        _keeping(request, effects, job, keep_baseline) if is_baseline else None,
+    )
+    result = measure_change(change, judged_by, job.git, effects)
+    result = replace(
+        result,
+        warnings=(*unread, *result.warnings),
+        policy=_policy(judged_by, request),
+    )
+    _save(change.output, result, effects)
+    verdict = make_verdict(judge_result(result, judged_by), judged_by)
+    _require_baseline(verdict, judged_by, base)
+    name = _name(ArtifactKind.RESULT, request, job)
+    return CiOutcome(plan, verdict, Kept(change.output, name))
+
+
+def _base(plan: Plan, job: Job) -> Source | NoBase:
+    repository = job.context.repository.full_name
+    return find_base(
+        plan.base,
+        job.git,
+        merge_base=lambda base, head: merge_base(job.client, repository, base, head),
+        fetch=lambda sha: ensure_commit(job.git, sha, job.git_variables),
+    )
+
+
+def _reads_stored(request: CiRequest, config: Config, plan: Plan) -> bool:
+    """Whether stored runs have a say.
+
+    Not in what a fork measured, which another job judges that believes nothing of them; and not in
+    a part of a suite.
+    """
+    if plan.comment.when is Commenting.LATER or request.choice.shard is not None:
+        return False
+    return config.baseline.source in _STORED_SOURCES
+
+
+def _found(request: CiRequest, config: Config, job: Job, base: Source | None) -> Found:
+    return read_stored(
+        job.client,
+        job.context,
+        job.git,
+        name=_name(ArtifactKind.BASELINE, request, job),
+        base=base.sha if base else None,
+        limit=config.baseline.runs,
+    )
+
+
+def _keeping(
+    request: CiRequest, effects: Effects, job: Job, keep_baseline: Callable[[Kept], None]
+) -> Callable[[Result], None]:
+    def keep(alone: Result) -> None:
+        path = request.folder / "baseline" / RESULT_FILE
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _save(path, alone, effects)
+        keep_baseline(Kept(path, _name(ArtifactKind.BASELINE, request, job)))
+
+    return keep
+
+
+def _name(kind: ArtifactKind, request: CiRequest, job: Job) -> str:
+    shard = request.choice.shard
+    return artifact_name(
+        kind,
+        suite=request.suite,
+        environment=environment_key(job.context.runner_os, job.machine),
+        shard=(shard.number, shard.count) if shard else None,
+    )
+
+
+def _save(path: Path, result: Result, effects: Effects) -> None:
+    write_atomic(path, encode_result(result, Redactor(effects.environ)))
+
+
+def _policy(config: Config, request: CiRequest) -> Policy:
+    """Keep by what the result is judged, so that anybody can judge it so again."""
+    sides = config.sides
+    head, base = (sides.head, sides.base) if sides else (config, None)
+    return Policy(_document(head), _document(base) if base else None, request.options)
+
+
+def _document(config: Config) -> Document | None:
+    origin = config.origin
+    return Document(origin.name, origin.text) if origin.text else None
+
+
+def _require_baseline(verdict: Verdict, config: Config, base: Source | NoBase) -> None:
+    if verdict.base_source != NO_BASELINE or not config.baseline.required:
+        return
+    why = base.why if isinstance(base, NoBase) else "the base has no benchmarks"
+    raise BaselineError(
+        f"there is nothing to compare with, as {config.where('baseline.required')} wants: {why}",
+        hint="A run on the default branch leaves one for later runs.",
+        details="\n".join(f"{one.what}: {one.reason}" for one in verdict.skipped),
+    )

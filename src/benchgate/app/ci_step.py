@@ -1,0 +1,246 @@
+"""One step of a job: measure, decide, and tell GitHub in every way that it offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from benchgate.app.check_run import CheckRun
+from benchgate.app.ci import Kept, ci
+from benchgate.app.event_base import checked_out
+from benchgate.app.publishing import Published, Target, annotation_lines, comment, summarize
+from benchgate.errors import BenchgateError, GitHubError, Interrupted
+from benchgate.files import write_atomic
+from benchgate.github.commands import Annotation, Level, annotate, stopped
+from benchgate.github.events import PullRequest
+from benchgate.github.files import write_outputs
+from benchgate.github.plan import Comment, Commenting, plan_for
+from benchgate.model.verdict import Outcome
+from benchgate.report.comment import COMMENT_BYTES, render_comment
+from benchgate.report.failure import render_failure
+from benchgate.report.markdown import render_markdown
+from benchgate.report.view import view_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Self, TextIO
+
+    from benchgate.app.ci import CiOutcome, CiRequest, Job
+    from benchgate.app.effects import Effects
+    from benchgate.config import Config
+    from benchgate.model.verdict import Verdict
+    from benchgate.report.view import VerdictView
+
+REPORT_FILE = "report.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The step that this process is, as GitHub's runner sees it.
+
+    Attributes:
+        environ: its variables, those among them that no benchmark is shown.
+        stream: standard output, which the runner reads for commands.
+        draw: gives a word that nobody can guess.
+        redact: takes the secrets out of a text.
+        show: prints the verdict for people.
+        say: prints a reason, where those are wanted.
+        comments: whether comments are wanted.
+        check_run: whether a check run is wanted.
+    """
+
+    environ: Mapping[str, str]
+    stream: TextIO
+    draw: Callable[[], str]
+    redact: Callable[[str], str]
+    show: Callable[[VerdictView], None]
+    say: Callable[[str], None]
+    comments: bool = True
+    check_run: bool = False
+
+    def output(self, **values: str) -> None:
+        """Set outputs of the step; `_` stands for `-` in their names."""
+        named = {name.replace("_", "-"): value for name, value in values.items()}
+        if why_not := write_outputs(named, self.environ, self.draw):
+            self.say(why_not)
+
+    def warn(self, texts: tuple[str, ...]) -> None:
+        """Show warnings on the page of the run."""
+        self.write(annotate(Level.WARNING, [Annotation(self.redact(text)) for text in texts]))
+
+    def write(self, lines: list[str]) -> None:
+        """Write lines that the runner obeys."""
+        for line in lines:
+            print(line, file=self.stream, flush=True)
+
+
+def ci_step(request: CiRequest, config: Config, effects: Effects, job: Job, step: Step) -> int:
+    """Do the work of a step; give its exit code.
+
+    Raises:
+        BenchgateError: as `ci` does; the pull request's comment tells of it, too.
+    """
+    telling = _Telling.begin(request, effects, job, step)
+    try:
+        # What benchmarks print, and names of theirs, must not be obeyed as commands.
+        with stopped(step.stream, step.draw):
+            outcome = ci(
+                request,
+                config,
+                effects,
+                job,
+                keep_baseline=partial(_keep_baseline, step),
+                say=step.say,
+            )
+            if outcome.verdict:
+                step.show(view_verdict(outcome.verdict))
+    except BenchgateError as error:
+        telling.of_failure(error)
+        raise
+    if outcome.verdict is None:
+        telling.of_nothing(outcome.why)
+        return 0
+    telling.of_verdict(outcome, outcome.verdict)
+    return outcome.verdict.exit_code
+
+
+def _keep_baseline(step: Step, kept: Kept) -> None:
+    step.output(baseline=str(kept.path), baseline_name=kept.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """What is told to GitHub, and how."""
+
+    request: CiRequest
+    job: Job
+    step: Step
+    check: CheckRun | None
+
+    @classmethod
+    def begin(cls, request: CiRequest, effects: Effects, job: Job, step: Step) -> Self:
+        """Create the check run, where one is wanted, before anything is measured."""
+        telling = cls(request, job, step, None)
+        if not step.check_run:
+            return telling
+        name = "benchgate" if request.is_default_suite else f"benchgate ({request.suite})"
+        repository = job.context.repository.full_name
+        try:
+            check = CheckRun(job.client, repository, name=name, head=telling.head, now=effects.now)
+        except GitHubError as error:
+            step.warn(_no_check_run(error).warnings)
+            return telling
+        return replace(telling, check=check)
+
+    @property
+    def head(self) -> str:
+        """The commit that is judged; of a pull request that of its branch, not the merge."""
+        event = self.job.context.event
+        return event.head_sha if isinstance(event, PullRequest) else self.job.context.sha
+
+    def of_verdict(self, outcome: CiOutcome, verdict: Verdict) -> None:
+        """Tell the verdict; of what cannot be told, the page of the run says why."""
+        view, step = view_verdict(verdict), self.step
+        report = self.request.folder / REPORT_FILE
+        write_atomic(report, step.redact(render_markdown(view)).encode())
+        body = step.redact(
+            render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
+        )
+        posted = self._comment(body, outcome.plan.comment)
+        summarized = summarize(
+            lambda room: step.redact(render_comment(view, limit_bytes=room)), step.environ
+        )
+        self._report(summarized, posted, self._conclude(view, verdict))
+        step.write([step.redact(line) for line in annotation_lines(view)])
+        counts = _benchmarks_by_outcome(verdict)
+        step.output(
+            verdict=verdict.decision.value,
+            regressions=str(counts.get(Outcome.REGRESSED, 0)),
+            improvements=str(counts.get(Outcome.IMPROVED, 0)),
+            report=str(report),
+            comment_url=posted.comment_url,
+        )
+        if outcome.result:
+            step.output(result=str(outcome.result.path), result_name=outcome.result.name)
+
+    def of_failure(self, error: BenchgateError) -> None:
+        """Say on the pull request that there is no verdict: the old one seems to be of this."""
+        step = self.step
+        done: list[Published] = []
+        if not isinstance(error, Interrupted):
+            text = step.redact(
+                render_failure(
+                    error.message, hint=error.hint, details=error.details, head=self.head
+                )
+            )
+            plan = plan_for(self.job.context, checked_out(self.job.git))
+            done = [summarize(lambda _: text, step.environ), self._comment(text, plan.comment)]
+        self._report(*done, self._give_up(step.redact(error.message)))
+
+    def of_nothing(self, why: str) -> None:
+        """Say that the event leaves nothing to measure."""
+        self.step.output(verdict="", regressions="0", improvements="0")
+        self.step.write([self.step.redact(f"nothing to measure: {why}")])
+        self._report(self._give_up(why))
+
+    def _comment(self, body: str, planned: Comment) -> Published:
+        off = Comment(Commenting.NEVER, "comments are switched off")
+        wanted = planned if self.step.comments else off
+        return comment(body, wanted, self._target, self.job.client)
+
+    @property
+    def _target(self) -> Target | None:
+        context = self.job.context
+        if not isinstance(context.event, PullRequest):
+            return None
+        return Target(
+            repository=context.repository.full_name,
+            number=context.event.number,
+            suite=self.request.suite,
+            head=self.head,
+            run=context.run_id,
+            attempt=context.run_attempt,
+        )
+
+    @property
+    def _run_url(self) -> str:
+        context = self.job.context
+        repository = f"{context.server_url}/{context.repository.full_name}"
+        return f"{repository}/actions/runs/{context.run_id}/attempts/{context.run_attempt}"
+
+    def _conclude(self, view: VerdictView, verdict: Verdict) -> Published:
+        if self.check is None:
+            return Published()
+        try:
+            self.check.conclude(view, passed=verdict.exit_code == 0, redact=self.step.redact)
+        except GitHubError as error:
+            return _no_check_run(error)
+        return Published()
+
+    def _give_up(self, why: str) -> Published:
+        if self.check is None:
+            return Published()
+        try:
+            self.check.give_up(why)
+        except GitHubError as error:
+            return _no_check_run(error)
+        return Published()
+
+    def _report(self, *done: Published) -> None:
+        for one in done:
+            for note in one.notes:
+                self.step.say(note)
+            self.step.warn(one.warnings)
+
+
+def _no_check_run(error: GitHubError) -> Published:
+    return Published(warnings=(f"no check run: {error.message}. {error.hint}".rstrip(),))
+
+
+def _benchmarks_by_outcome(verdict: Verdict) -> Mapping[Outcome, int]:
+    """How many benchmarks have a row of each outcome."""
+    ids: dict[Outcome, set[str]] = {}
+    for row in verdict.rows:
+        ids.setdefault(row.outcome, set()).add(row.benchmark)
+    return {outcome: len(found) for outcome, found in ids.items()}

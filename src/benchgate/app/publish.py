@@ -1,0 +1,181 @@
+"""`benchgate publish`: comment on a fork's pull request from a job that may.
+
+What the fork's run left is data from a stranger. It says what was measured, and nothing else: which
+pull request it is for, by which rules it is judged, and on which day, is known here or asked of
+GitHub. Stored runs that it says it was held against are not believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from benchgate.app.event_base import checked_out
+from benchgate.app.judging import judge_run, make_verdict
+from benchgate.app.publishing import Target, comment, summarize
+from benchgate.app.stored_artifacts import read_result_of
+from benchgate.baselines.policy import base_config
+from benchgate.config import Sides
+from benchgate.errors import BenchgateError, UsageError
+from benchgate.git.fetching import ensure_commit
+from benchgate.git.repository import FULL_SHA
+from benchgate.github.artifact_names import ArtifactKind, suite_in
+from benchgate.github.artifacts import list_artifacts
+from benchgate.github.plan import Comment, Commenting, plan_for
+from benchgate.github.pulls import find_pull_request
+from benchgate.model.result import Source
+from benchgate.report.comment import COMMENT_BYTES, render_comment
+from benchgate.report.failure import render_failure
+from benchgate.report.view import view_verdict
+
+if TYPE_CHECKING:
+    from benchgate.app.ci import Job
+    from benchgate.app.ci_step import Step
+    from benchgate.app.effects import Effects
+    from benchgate.config import Config
+    from benchgate.github.events import WorkflowRun
+    from benchgate.github.models import Artifact, PullRequest
+    from benchgate.model.result import Result, Run
+    from benchgate.model.verdict import Verdict
+
+MOST_RESULTS: Final = 5
+"""Of one run: each has a comment of its own."""
+
+_BROKEN = frozenset({"failure", "timed_out", "startup_failure"})
+_WARNING = (
+    "measured by the pull request's own run: read what it changes before you believe its numbers"
+)
+
+
+def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: Step) -> int:
+    """Comment on what a run of a fork's pull request measured; give the exit code.
+
+    Args:
+        run: that of the fork.
+        config: of the default branch, which is checked out.
+
+    Raises:
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    planned = plan_for(job.context, checked_out(job.git)).comment
+    if planned.when is Commenting.NEVER:
+        step.write([f"nothing to comment on: {planned.why}"])
+        return 0
+    repository = job.context.repository.full_name
+    pull = find_pull_request(job.client, repository, run)
+    if pull is None:
+        step.write([f"nothing to comment on: no open pull request has {run.head_sha[:7]} as head"])
+        return 0
+    left = [
+        one
+        for one in list_artifacts(job.client, repository, run_id=run.id)
+        if suite_in(ArtifactKind.RESULT, one.name) is not None and not one.expired
+    ]
+    publication = _Publication(run, pull, config, effects, job, step)
+    if not left and run.conclusion in _BROKEN:
+        publication.of_failure("default", "the run left no result", "Its log says why.")
+    for artifact in left[:MOST_RESULTS]:
+        publication.of_artifact(artifact)
+    if not left:
+        step.write([f"run {run.id} left no result"])
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Publication:
+    run: WorkflowRun
+    pull: PullRequest
+    config: Config
+    effects: Effects
+    job: Job
+    step: Step
+
+    def of_artifact(self, artifact: Artifact) -> None:
+        """Judge what it holds, and comment; or say why that cannot be done."""
+        suite = suite_in(ArtifactKind.RESULT, artifact.name) or ""
+        try:
+            result = read_result_of(
+                self.job.client, self.job.context.repository.full_name, artifact
+            )
+            verdict = self._verdict(result)
+        except BenchgateError as error:
+            self.of_failure(suite, error.message, error.hint)
+            return
+        view = view_verdict(verdict)
+        body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
+        self._post(suite, body)
+        self.step.output(verdict=verdict.decision.value)
+
+    def of_failure(self, suite: str, message: str, hint: str) -> None:
+        """Say that there is no verdict: the one before it seems to be of this commit."""
+        self._post(suite, render_failure(message, hint=hint, details="", head=self.run.head_sha))
+
+    def _post(self, suite: str, body: str) -> None:
+        text = self.step.redact(body)
+        target = Target(
+            repository=self.job.context.repository.full_name,
+            number=self.pull.number,
+            suite=suite,
+            head=self.run.head_sha,
+            run=self.run.id,
+            attempt=self.run.attempt,
+        )
+        wanted = Comment(Commenting.NOW, "its head is what the run measured", self.pull.number)
+        posted = comment(text, wanted, target, self.job.client)
+        summarized = summarize(lambda _: text, self.step.environ)
+        for one in (summarized, posted):
+            self.step.write([self.step.redact(note) for note in one.notes])
+            self.step.warn(one.warnings)
+        if posted.comment_url:
+            self.step.output(comment_url=posted.comment_url)
+
+    def _verdict(self, result: Result) -> Verdict:
+        """Judge by the configuration of the branch that the pull request is for, as of today.
+
+        Raises:
+            UsageError: it is of no use alone: one arm, or a part of a suite.
+            BaselineError: the base commit cannot be had.
+        """
+        if result.base is None:
+            raise UsageError("the run measured the head alone, so there is nothing to compare")
+        if result.shards or (result.shard and result.shard.count > 1):
+            raise UsageError("the run measured a part of the suite alone: parts are not judged")
+        known = replace(
+            result,
+            head=replace(result.head, source=self._head),
+            base=replace(result.base, source=_claimed(result.base)),
+            warnings=(_WARNING, *result.warnings),
+            screening=None,
+            policy=None,
+        )
+        today = date.fromisoformat(self.effects.now()[:10])
+        config = self._policy()
+        return make_verdict(judge_run(known, config), config, day=today)
+
+    @property
+    def _head(self) -> Source:
+        return Source(self.run.head_sha, self.run.head_branch)
+
+    def _policy(self) -> Config:
+        """The base's configuration, with what the head's would change of it."""
+        base = self._configuration(self.pull.base.sha) or self.config
+        head = self._configuration(self.run.head_sha)
+        return replace(base, aliases=head.aliases, sides=Sides(base, head)) if head else base
+
+    def _configuration(self, sha: str) -> Config | None:
+        """What a commit is configured by; its files are read, and nothing of it is run."""
+        ensure_commit(self.job.git, sha, self.job.git_variables)
+        return base_config(self.job.git, sha, self.config, self.effects.cwd)
+
+    @property
+    def _run_url(self) -> str:
+        context = self.job.context
+        repository = f"{context.server_url}/{context.repository.full_name}"
+        return f"{repository}/actions/runs/{self.run.id}/attempts/{self.run.attempt}"
+
+
+def _claimed(base: Run) -> Source:
+    """The base that the run says it measured, as what it is: its word."""
+    sha = base.source.sha or ""
+    return Source(sha if FULL_SHA.fullmatch(sha) else None, why="as the pull request's run says")

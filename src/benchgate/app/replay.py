@@ -1,0 +1,78 @@
+"""A verdict made again from what a job has kept, on any machine and day."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from benchgate.app.judging import judge_result, make_verdict
+from benchgate.app.stored_artifacts import read_result_of
+from benchgate.config import loads, policy_from
+from benchgate.errors import UsageError
+from benchgate.github.artifact_names import ArtifactKind, artifact_prefix
+from benchgate.github.artifacts import list_artifacts
+
+if TYPE_CHECKING:
+    from benchgate.config import Config
+    from benchgate.github.client import Client
+    from benchgate.github.models import Artifact
+    from benchgate.github.urls import RunUrl
+    from benchgate.model.result import Result
+    from benchgate.model.screening import Document, Policy
+    from benchgate.model.verdict import Verdict
+
+
+def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, Result]:
+    """Decide again what a run of `benchgate ci` has decided.
+
+    Args:
+        name: of the artefact, where the run left several.
+
+    Raises:
+        UsageError: the run left no result, or several and none is named.
+        FormatError: it left something else.
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    artifact = _choose(client, run, name)
+    result = read_result_of(client, run.repository, artifact)
+    config = config_of(result.policy)
+    return make_verdict(judge_result(result, config), config), result
+
+
+def config_of(policy: Policy | None) -> Config:
+    """Give the configuration that a result was judged by.
+
+    Raises:
+        ConfigError: it is not valid, or this version of benchgate knows it no more.
+    """
+    if policy is None:
+        return loads("", "defaults")
+    head = _config(policy.head).with_overrides(**asdict(policy.options))
+    return policy_from(_config(policy.base), head) if policy.base else head
+
+
+def _config(document: Document | None) -> Config:
+    return loads(document.text, document.name) if document else loads("", "defaults")
+
+
+def _choose(client: Client, run: RunUrl, name: str | None) -> Artifact:
+    prefix = artifact_prefix(ArtifactKind.RESULT)
+    found = [
+        one
+        for one in list_artifacts(client, run.repository, name=name, run_id=run.run_id)
+        if one.name.startswith(prefix)
+    ]
+    if not found:
+        what = f"no artefact named {name!r}" if name else "no result of benchgate"
+        raise UsageError(
+            f"run {run.run_id} of {run.repository} left {what}",
+            hint="The address is that of a run, such as "
+            "https://github.com/OWNER/NAME/actions/runs/ID; its results may have expired.",
+        )
+    names = sorted({one.name for one in found})
+    if len(names) > 1:
+        raise UsageError(
+            f"run {run.run_id} of {run.repository} left {len(names)} results",
+            hint=f"Name one of them with --artifact: {', '.join(names)}",
+        )
+    return found[0]

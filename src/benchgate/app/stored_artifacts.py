@@ -1,0 +1,99 @@
+"""The results that earlier runs on GitHub left as artefacts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.baselines.artifact import Wanted
+from benchgate.baselines.reading import MOST_BYTES, read_artifacts
+from benchgate.baselines.stored import Found
+from benchgate.errors import GitHubError
+from benchgate.files import expand
+from benchgate.github.archive import LIMITS, read_member
+from benchgate.github.artifacts import download_artifact, list_artifacts
+from benchgate.github.models import WorkflowRun
+from benchgate.model.codec import decode_result
+
+if TYPE_CHECKING:
+    from benchgate.git.repository import Git
+    from benchgate.github.client import Client
+    from benchgate.github.context import Context
+    from benchgate.github.models import Artifact
+    from benchgate.model.result import Result
+
+MEMBERS: Final = ("result.json.gz", "result.json")
+"""What the one file in an artefact is called."""
+
+_MOST_ANCESTORS = 200
+
+
+def read_stored(
+    client: Client, context: Context, git: Git, *, name: str, base: str | None, limit: int
+) -> Found:
+    """Read what earlier runs of the default branch left, or say why that cannot be done.
+
+    Args:
+        name: of the artefacts.
+        base: the commit whose own run is preferred, and its ancestors after it.
+        limit: how many results are enough.
+    """
+    repository = context.repository.full_name
+    wanted = Wanted(
+        repository_id=context.repository.id,
+        branch=context.default_branch,
+        name=name,
+        head_sha=context.sha,
+        preferred=_line_of(git, base),
+        most_bytes=LIMITS.archive_bytes,
+    )
+    try:
+        return read_artifacts(
+            list_artifacts(client, repository, name=name),
+            wanted,
+            run_of=lambda id_: _run(client, repository, id_),
+            fetch=lambda artifact: _file(client, repository, artifact),
+            limit=limit,
+        )
+    except GitHubError as error:
+        hint = f" ({error.hint})" if error.hint else ""
+        return Found("artifact", warnings=(f"no stored results: {error.message}{hint}",))
+
+
+def read_result_of(client: Client, repository: str, artifact: Artifact) -> Result:
+    """Read the result in one artefact, whatever run left it.
+
+    Raises:
+        FormatError: it is no result, or damaged.
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    data = expand(_file(client, repository, artifact), artifact.name, limit_bytes=MOST_BYTES)
+    return decode_result(data, artifact.name)
+
+
+def environment_key(environ_os: str, machine: str) -> str:
+    """What the names of artefacts say of the machine: what never compares must not share one.
+
+    Args:
+        environ_os: RUNNER_OS, e.g. "Linux".
+        machine: the architecture, e.g. "x86_64".
+    """
+    return f"{environ_os}-{machine}".lower()
+
+
+def _line_of(git: Git, base: str | None) -> tuple[str, ...]:
+    """A commit and its ancestors by first parents, as far as the checkout knows them."""
+    if base is None:
+        return ()
+    if git.rev_parse(base) is None:
+        return (base,)
+    listed = git.run("rev-list", "--first-parent", f"--max-count={_MOST_ANCESTORS}", base)
+    return tuple(listed.split())
+
+
+def _run(client: Client, repository: str, id_: int) -> WorkflowRun:
+    path = f"/repos/{repository}/actions/runs/{id_}"
+    return WorkflowRun.read(client.get(path), path)
+
+
+def _file(client: Client, repository: str, artifact: Artifact) -> bytes:
+    return read_member(download_artifact(client, repository, artifact), MEMBERS, artifact.name)

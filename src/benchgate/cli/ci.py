@@ -1,0 +1,98 @@
+"""`benchgate ci`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+import click
+
+from benchgate.app.choice import Choice
+from benchgate.app.ci import CiRequest
+from benchgate.app.ci_step import ci_step
+from benchgate.app.publish import publish
+from benchgate.cli import options as o
+from benchgate.cli.job import (
+    TOKEN_VARIABLE,
+    own_folder,
+    real_context,
+    real_job,
+    real_step,
+    take_environment,
+)
+from benchgate.cli.world import configuration, console, real_effects, repository
+from benchgate.github.events import WorkflowRun
+from benchgate.model.screening import Options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.model.result import Shard
+
+
+@click.command("ci", context_settings={"auto_envvar_prefix": "BENCHGATE"})
+@o.options(
+    o.BASELINE_IN_CI,
+    o.CHOICE,
+    o.SHARD,
+    o.SUITE,
+    o.MEASURING,
+    o.UNTIL_DECIDED,
+    o.DECIDING,
+    o.CONFIG,
+    click.option(
+        "--comment/--no-comment",
+        default=True,
+        help="Whether to comment on the pull request.",
+    ),
+    click.option("--check/--no-check", default=False, help="Whether to add a check run."),
+    o.QUIET,
+    o.VERBOSE,
+)
+def command(
+    baseline: str | None,
+    globs: tuple[str, ...],
+    tags: tuple[str, ...],
+    shard: Shard | None,
+    suite: str,
+    config_file: Path | None,
+    comment: bool,
+    check: bool,
+    quiet: bool,
+    verbose: bool,
+    **overrides: Unpack[o.Overrides],
+) -> int:
+    """Check inside of GitHub Actions: what the event changed, with comment and summary.
+
+    The event says which commit is the base, and whether the result is a baseline of later
+    runs. The action gives its inputs as variables, such as BENCHGATE_MARGIN, and the token
+    for GitHub's API as BENCHGATE_TOKEN.
+
+    In a workflow that workflow_run triggers it does what `benchgate publish` does.
+
+    \b
+    Example:
+      benchgate ci --margin 3%
+
+    Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline,
+    7: GitHub could not be reached. What cannot be published is a warning.
+    """
+    environ = take_environment()
+    effects = real_effects(quiet=quiet)
+    context = real_context(environ)
+    job = real_job(context, repository(effects.cwd), environ.get(TOKEN_VARIABLE))
+    step = real_step(environ, console(), verbose=verbose, comments=comment, check_run=check)
+    config = configuration(effects.cwd, job.git.root, config_file).with_overrides(
+        baseline=baseline, **overrides
+    )
+    try:
+        if isinstance(context.event, WorkflowRun):
+            return publish(context.event, config, effects, job, step)
+        request = CiRequest(
+            own_folder(environ),
+            Choice(globs, tags, shard),
+            suite,
+            Options(baseline=baseline, **overrides),
+        )
+        return ci_step(request, config, effects, job, step)
+    finally:
+        effects.progress.close()

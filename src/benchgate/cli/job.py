@@ -1,0 +1,128 @@
+"""The real job: what GitHub's runner tells this process, and the client that asks GitHub."""
+
+from __future__ import annotations
+
+import os
+import platform
+import random
+import secrets
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import requests
+
+from benchgate.app.ci import Job
+from benchgate.app.ci_step import Step
+from benchgate.app.replay import replay
+from benchgate.git.fetching import credentials
+from benchgate.github.client import Client
+from benchgate.github.context import read_context
+from benchgate.github.transport import Token
+from benchgate.github.urls import parse_run_url
+from benchgate.model.redact import Redactor
+from benchgate.report.terminal import render_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from benchgate.git.repository import Git
+    from benchgate.github.context import Context
+    from benchgate.model.result import Result
+    from benchgate.model.verdict import Verdict
+
+_WORD_BYTES = 16
+# Whoever can write to these files speaks for the step; whoever has a token, for the job.
+_FILES = ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+TOKEN_VARIABLE = "BENCHGATE_TOKEN"  # noqa: S105 - its name
+
+
+def take_environment() -> dict[str, str]:
+    """Give all variables, and hide from what is started from here what concerns the step alone."""
+    environ = dict(os.environ)
+    for name in environ:
+        if name in _FILES or name == TOKEN_VARIABLE:
+            del os.environ[name]
+    return environ
+
+
+def real_context(environ: Mapping[str, str]) -> Context:
+    """Read what GitHub tells of the job."""
+    return read_context(environ, lambda path: path.read_text(encoding="utf-8"))
+
+
+def real_client(api_url: str, token: str | None) -> Client:
+    """Give a client of an API."""
+    return Client(
+        api_url,
+        Token(token) if token else None,
+        session=requests.Session(),
+        clock=time.monotonic,
+        sleep=time.sleep,
+        draw=random.random,
+    )
+
+
+def real_job(context: Context, git: Git, token: str | None) -> Job:
+    """Give the job that this process is part of."""
+    return Job(
+        context=context,
+        client=real_client(context.api_url, token),
+        git=git,
+        git_variables=credentials(context.server_url, token) if token else {},
+        machine=platform.machine(),
+    )
+
+
+def replay_run(
+    url: str, artifact: str | None, environ: Mapping[str, str]
+) -> tuple[Verdict, Result]:
+    """Decide again what a run on GitHub has decided.
+
+    Args:
+        url: of the run. It may name any server; a token goes to the one that it is for alone.
+        artifact: which of several results.
+    """
+    run = parse_run_url(url)
+    own_api_url = environ.get("GITHUB_API_URL") or "https://api.github.com"
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    is_own = run.api_url == own_api_url.rstrip("/")
+    return replay(run, real_client(run.api_url, token if is_own else None), name=artifact)
+
+
+def real_step(
+    environ: Mapping[str, str],
+    console: Console,
+    *,
+    verbose: bool,
+    comments: bool = True,
+    check_run: bool = False,
+) -> Step:
+    """Give the step that this process is."""
+    redact = Redactor(environ)
+
+    def say(text: str) -> None:
+        if verbose:
+            click.echo(redact(text), err=True)
+
+    return Step(
+        environ=environ,
+        stream=sys.stdout,
+        draw=lambda: secrets.token_hex(_WORD_BYTES),
+        redact=redact,
+        show=lambda view: render_verdict(view, console, verbose=verbose),
+        say=say,
+        comments=comments,
+        check_run=check_run,
+    )
+
+
+def own_folder(environ: Mapping[str, str]) -> Path:
+    """Make a folder that lasts as long as the job: later steps read what is in it."""
+    place = environ.get("RUNNER_TEMP")
+    return Path(tempfile.mkdtemp(prefix="benchgate-", dir=place or None))

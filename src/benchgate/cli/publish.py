@@ -1,0 +1,51 @@
+"""`benchgate publish`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from benchgate.app.publish import publish
+from benchgate.cli import options as o
+from benchgate.cli.job import (
+    TOKEN_VARIABLE,
+    real_context,
+    real_job,
+    real_step,
+    take_environment,
+)
+from benchgate.cli.world import configuration, console, real_effects, repository
+from benchgate.errors import UsageError
+from benchgate.github.events import WorkflowRun
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("publish", context_settings={"auto_envvar_prefix": "BENCHGATE"})
+@o.options(o.CONFIG, o.VERBOSE)
+def command(config_file: Path | None, verbose: bool) -> int:
+    """Comment on a fork's pull request, in a workflow that workflow_run triggers.
+
+    What the fork's run measured is read as data and judged anew, by the configuration of the
+    branch that the pull request is for. Nothing of the pull request is checked out or run.
+
+    \b
+    Example:
+      benchgate publish
+
+    Exit code 0: commented, or nothing to comment on; 7: GitHub could not be reached.
+    """
+    environ = take_environment()
+    effects = real_effects(quiet=True)
+    context = real_context(environ)
+    if not isinstance(context.event, WorkflowRun):
+        raise UsageError(
+            f"`benchgate publish` is for workflow_run, and this job is of {context.event_name}",
+            hint="`benchgate init` writes the workflow that uses it.",
+        )
+    job = real_job(context, repository(effects.cwd), environ.get(TOKEN_VARIABLE))
+    step = real_step(environ, console(), verbose=verbose)
+    config = configuration(effects.cwd, job.git.root, config_file)
+    return publish(context.event, config, effects, job, step)

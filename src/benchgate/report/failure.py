@@ -1,0 +1,31 @@
+"""What stands where a verdict was to be, when there is none because something failed."""
+
+from __future__ import annotations
+
+from benchgate.report.escape import code_block, html_text, plain_block, plain_line, prose
+
+_ICON = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
+_MESSAGE_LIMIT = 1000
+
+
+def render_failure(message: str, *, hint: str, details: str, head: str) -> str:
+    """The failure as GitHub's markdown; ends in a newline.
+
+    Args:
+        message: what happened, as the log has it.
+        details: output of the program that failed; of many lines the last ones.
+        head: the commit that should have been judged.
+    """
+    last = f"Nothing is known of {prose(head[:7])}; earlier verdicts are of other commits."
+    blocks = [
+        f"### {_ICON} no verdict: {prose(plain_line(message, _MESSAGE_LIMIT))}",
+        prose(plain_line(hint, _MESSAGE_LIMIT)) if hint else "",
+        _folded(plain_block(details)) if details.strip() else "",
+        f"<sub>{last}</sub>",
+    ]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _folded(text: str) -> str:
+    title = html_text("What it printed")
+    return f"<details><summary>{title}</summary>\n\n{code_block(text)}\n\n</details>"
