@@ -67,7 +67,7 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
     if request.base is None or config.baseline.source == "artifact":
         alone = _measure_alone(request, config, git, effects)
         return replace(alone, screening=_held(found, alone, config, choice))
-    screening = Screening(None, (), found.skipped, found.warnings) if not found.is_empty else None
+    screening = _unused(found)
     if request.keep or _is_of_use(found, config, read_environment(effects.environ)):
         alone = _measure_alone(request, config, git, effects)
         if found.earlier:
@@ -101,6 +101,13 @@ def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screen
     fit = fit_for(chosen, alone.head, config.aliases)
     earlier = tuple(StoredRun(one.name, one.why, one.run) for one in fit.earlier)
     return Screening(alone.head, earlier, fit.skipped, fit.warnings)
+
+
+def _unused(found: Found) -> Screening | None:
+    """Keep what there is to say of stored runs where nothing is held against them."""
+    if not (found.skipped or found.warnings):
+        return None
+    return Screening(None, (), found.skipped, found.warnings)
 
 
 def _is_of_use(found: Found, config: Config, here: Environment) -> bool:

@@ -22,6 +22,7 @@ from benchgate.cli.job import (
 from benchgate.cli.world import configuration, console, real_effects, repository
 from benchgate.github.events import WorkflowRun
 from benchgate.model.screening import Options
+from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         help="Whether to comment on the pull request.",
     ),
     click.option("--check/--no-check", default=False, help="Whether to add a check run."),
+    o.GITHUB_TIMEOUT,
     o.QUIET,
     o.VERBOSE,
 )
@@ -59,6 +61,7 @@ def command(
     check: bool,
     quiet: bool,
     verbose: bool,
+    github_timeout: str,
     **overrides: Unpack[o.Overrides],
 ) -> int:
     """Check inside of GitHub Actions: what the event changed, with comment and summary.
@@ -79,7 +82,12 @@ def command(
     environ = take_environment()
     effects = real_effects(quiet=quiet)
     context = real_context(environ)
-    job = real_job(context, repository(effects.cwd), environ.get(TOKEN_VARIABLE))
+    job = real_job(
+        context,
+        repository(effects.cwd),
+        environ.get(TOKEN_VARIABLE),
+        parse_duration_s(github_timeout),
+    )
     step = real_step(environ, console(), verbose=verbose, comments=comment, check_run=check)
     config = configuration(effects.cwd, job.git.root, config_file).with_overrides(
         baseline=baseline, **overrides

@@ -19,7 +19,7 @@ from benchgate.app.ci import Job
 from benchgate.app.ci_step import Step
 from benchgate.app.replay import replay
 from benchgate.git.fetching import credentials
-from benchgate.github.client import Client
+from benchgate.github.client import LIMIT_S, Client
 from benchgate.github.context import read_context
 from benchgate.github.transport import Token
 from benchgate.github.urls import parse_run_url
@@ -56,8 +56,12 @@ def real_context(environ: Mapping[str, str]) -> Context:
     return read_context(environ, lambda path: path.read_text(encoding="utf-8"))
 
 
-def real_client(api_url: str, token: str | None) -> Client:
-    """Give a client of an API."""
+def real_client(api_url: str, token: str | None, limit_s: float = LIMIT_S) -> Client:
+    """Give a client of an API.
+
+    Args:
+        limit_s: longest that one call takes.
+    """
     return Client(
         api_url,
         Token(token) if token else None,
@@ -65,14 +69,20 @@ def real_client(api_url: str, token: str | None) -> Client:
         clock=time.monotonic,
         sleep=time.sleep,
         draw=random.random,
+        limit_s=limit_s,
     )
 
 
-def real_job(context: Context, git: Git, token: str | None) -> Job:
-    """Give the job that this process is part of."""
+def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> Job:
+    """Give the job that this process is part of.
+
+    Args:
+        token: for GitHub; an empty one is none.
+        limit_s: longest that GitHub is asked for one thing.
+    """
     return Job(
         context=context,
-        client=real_client(context.api_url, token),
+        client=real_client(context.api_url, token, limit_s),
         git=git,
         git_variables=credentials(context.server_url, token) if token else {},
         machine=platform.machine(),

@@ -73,6 +73,13 @@ BASELINE_IN_CI = click.option(
     metavar="SPEC",
     help="auto, git, git:REF, or artifact for results of earlier runs alone.",
 )
+GITHUB_TIMEOUT = click.option(
+    "--github-timeout",
+    metavar="TIME",
+    default="1m",
+    show_default=True,
+    help="Longest that GitHub is asked for one thing; then the job goes on without.",
+)
 SUITE = click.option(
     "--suite",
     metavar="NAME",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.github.exchange import Outcome
     from benchgate.github.transport import Token
 
-LIMIT_S: Final = 120.0
+LIMIT_S: Final = 60.0
 """Longest that one call takes, repetitions and all pages included."""
 
 MAX_JSON_BYTES: Final = 32 << 20

@@ -1,0 +1,218 @@
+"""`benchgate ci` in jobs of a stand-in for GitHub: the events, what is kept, and what fails."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.contract.faults import Fault
+from tests.contract.records import Comparison
+from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE
+from tests.contract.server import GitHubServer
+from tests.e2e.hosted import Hosted, merge_group, pull_request, push, workflow_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.e2e.conftest import Program, Project
+
+ZEROS = "0" * 40
+BASELINE = "benchgate-baseline.default.linux-x86_64"
+RESULT = "benchgate-result.default.linux-x86_64"
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubServer]:
+    """As a GitHub Enterprise Server, whose API is below its own address."""
+    with GitHubServer(*SCENE, prefix="/api/v3") as server:
+        yield server
+
+
+@pytest.fixture
+def hosted(toy: Project, github: GitHubServer, benchgate: Program, tmp_path: Path) -> Hosted:
+    """The project on GitHub; eight rounds reach p = 1/256, and chance stays inside of 50 %."""
+    text = (toy.root / "benchgate.toml").read_text()
+    text = text.replace("[gate]\n", '[gate]\nmargin = "50%"\n').replace(
+        "[measure]\n", "[measure]\nrounds = 8\n"
+    )
+    toy.write({"benchgate.toml": text})
+    toy.commit()
+    toy.git.run("config", "uploadpack.allowAnySHA1InWant", "true")
+    (tmp_path / "jobs").mkdir()
+    return Hosted(toy, github, benchgate, tmp_path / "jobs")
+
+
+def test_the_first_run_on_main_leaves_a_baseline(hosted: Hosted) -> None:
+    job = hosted.run(push(ZEROS, hosted.origin.git.head_sha()))
+    job.done.check(0, "base: the first push of main", "kept as baseline")
+    assert job.outputs["verdict"] == "no verdict"
+    assert "first run" in job.done.out
+    assert job.outputs["baseline-name"] == BASELINE
+    assert sorted(hosted.artifacts()) == sorted(["benchgate-baseline", BASELINE, RESULT])
+    assert "first run" in job.summary
+
+
+def test_a_push_is_compared_with_what_was_before(hosted: Hosted) -> None:
+    before = hosted.origin.git.head_sha()
+    hosted.origin.slow_down()
+    job = hosted.run(push(before, hosted.origin.commit()))
+    job.done.check(3)
+    assert job.outputs["verdict"] == "fail"
+    assert job.outputs["regressions"] == "1"
+    assert BASELINE in hosted.artifacts()  # main is as slow as that now
+    assert "::error file=benchmarks/bench_toy.py,line=4,title=toy/work regressed::" in job.done.out
+
+
+def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    head, merge = hosted.topic(base, slower=True)
+    hosted.open_pull_request(base, head)
+    failed = hosted.run(pull_request(base, head, merge))
+    failed.done.check(3, "first parent of the merge commit", "created a comment")
+    _, comment = hosted.comments()
+    assert comment.splitlines()[0].startswith("### \N{CROSS MARK} fail: 1 of 1 benchmark is slower")
+    assert failed.outputs["comment-url"].startswith("https://github.com/octo-org/hello/")
+    assert (failed.outputs["regressions"], failed.outputs["result-name"]) == ("1", RESULT)
+    assert "baseline-name" not in failed.outputs
+    assert "fail: 1 of 1" in failed.summary
+
+    head, merge = hosted.topic(base)
+    hosted.open_pull_request(base, head)
+    passed = hosted.run(pull_request(base, head, merge))
+    passed.done.check(0, "updated the comment")
+    assert passed.outputs["comment-url"] == failed.outputs["comment-url"]
+    _, comment = hosted.comments()
+    assert "regressed" not in comment
+    assert passed.outputs["verdict"] == "pass"
+
+
+def test_a_verdict_can_be_made_again_from_what_the_run_left(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    head, merge = hosted.topic(base, slower=True)
+    hosted.open_pull_request(base, head)
+    job = hosted.run(pull_request(base, head, merge), "ci", "--margin", "60%")
+    job.done.check(3)
+    host = hosted.server.api_url.removesuffix("/api/v3")
+    url = f"{host}/octo-org/hello/actions/runs/{job.run_id}"
+    hosted.program.variables |= {"GITHUB_TOKEN": hosted.program.variables["BENCHGATE_TOKEN"]}
+    again = hosted.program(hosted.folder, "check", "--run", url, "--json", "-")
+    again.check(3)
+    verdict = json.loads(again.out)
+    assert verdict["rows"][0]["margin"] == 0.6
+    assert verdict["settings"]["policy"] == "base"
+    assert verdict["base"]["sha"] == base
+    assert verdict["summary"] in job.done.out
+
+
+def test_a_fork_is_judged_by_a_job_that_may_comment(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    head, merge = hosted.topic(base, slower=True)
+    hosted.open_pull_request(base, head, fork=True)
+    event = pull_request(base, head, merge, fork=True)
+    job = hosted.run(event, token=FORKS_TOKEN)
+    job.done.check(3, "no comment from here: the pull request is from a fork")
+    assert hosted.comments() == ["Me too"]
+    assert job.warnings == []
+
+    second = hosted.run(workflow_run(event, job, base))
+    second.done.check(0)
+    _, comment = hosted.comments()
+    assert comment.splitlines()[0].startswith("### \N{CROSS MARK} fail: 1 of 1 benchmark is slower")
+    assert "read what it changes before you believe its numbers" in comment
+    assert f"run={job.run_id} attempt=1" in comment.splitlines()[-1]
+    assert second.outputs["verdict"] == "fail"
+    assert BASELINE not in hosted.artifacts()
+
+
+def test_a_fork_cannot_loosen_its_own_gate(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    text = (hosted.origin.root / "benchgate.toml").read_text()
+    lax = {"benchgate.toml": text.replace("50%", "900%")}
+    head, merge = hosted.topic(base, lax, slower=True)
+    hosted.open_pull_request(base, head, fork=True)
+    event = pull_request(base, head, merge, fork=True)
+    job = hosted.run(event, token=FORKS_TOKEN)
+    job.done.check(3)
+    second = hosted.run(workflow_run(event, job, base))
+    second.done.check(0)
+    assert second.outputs["verdict"] == "fail"
+    _, comment = hosted.comments()
+    for told in (job.summary, comment):
+        assert "gate.margin" in told
+        assert "900 %" in told
+
+
+def test_a_merge_group_is_gated_and_leaves_no_baseline(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    _, merge = hosted.topic(base, slower=True)
+    hosted.server.state.put(
+        Comparison(
+            repository=HELLO.full_name, base="main", head=merge, merge_base=base, behind_by=0
+        )
+    )
+    job = hosted.run(merge_group(merge))
+    job.done.check(3, "merge base with main: the whole group")
+    assert BASELINE not in hosted.artifacts()
+    assert RESULT in hosted.artifacts()
+
+
+def test_an_api_that_is_down_changes_no_verdict(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    head, merge = hosted.topic(base, slower=True)
+    hosted.open_pull_request(base, head)
+    hosted.server.faults.always("*", Fault(drop_connection=True))
+    job = hosted.run(pull_request(base, head, merge), BENCHGATE_GITHUB_TIMEOUT="1s")
+    job.done.check(3)
+    assert job.outputs["verdict"] == "fail"
+    assert any(warning.startswith("no comment: GET /user") for warning in job.warnings)
+    assert "no stored results" in job.summary
+
+
+def test_an_expired_baseline_is_named_and_not_missed(hosted: Hosted) -> None:
+    first = hosted.origin.git.head_sha()
+    hosted.run(push(ZEROS, first))
+    hosted.server.clock.advance(100 * 24 * 3600)
+    hosted.origin.write({"README": "changed"})
+    job = hosted.run(push(first, hosted.origin.commit()))
+    job.done.check(0, "is not used: it has expired")
+    assert job.outputs["verdict"] == "pass"
+
+
+def test_a_broken_head_is_told_on_the_pull_request(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    text = (hosted.origin.root / "benchgate.toml").read_text()
+    broken = {"benchgate.toml": text + '\n[build]\ncommand = "false"\n'}
+    head, merge = hosted.topic(base, broken)
+    hosted.open_pull_request(base, head)
+    job = hosted.run(pull_request(base, head, merge))
+    assert job.done.code in {5, 6}
+    _, comment = hosted.comments()
+    assert "no verdict" in comment.splitlines()[0]
+    assert "result-name" not in job.outputs
+
+
+def test_what_benchmarks_print_is_not_obeyed(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    hosted.origin.write(
+        {
+            "benchmarks/bench_toy.py": "import os, sys\nimport toy\n\n\ndef bench_work():\n"
+            "    os.write(1, b'::error::obeyed\\n')\n    toy.work()\n"
+            "    assert 'BENCHGATE_TOKEN' not in os.environ\n"
+            "    assert 'GITHUB_OUTPUT' not in os.environ\n"
+        }
+    )
+    job = hosted.run(push(base, hosted.origin.commit()))
+    lines = job.done.out.splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("::stop-commands::"))
+    token = lines[begin].removeprefix("::stop-commands::")
+    end = lines.index(f"::{token}::")
+    obeyed = [*lines[:begin], *lines[end + 1 :]]
+    assert not [line for line in obeyed if "obeyed" in line]
+    assert "AssertionError" not in job.done.out
+
+
+def test_outside_of_a_job_it_says_what_to_use(benchgate: Program, toy: Project) -> None:
+    benchgate.variables = {"GITHUB_EVENT_NAME": ""}
+    benchgate(toy.root, "ci").check(2, "this is no job of GitHub Actions", "benchgate check")
