@@ -40,7 +40,9 @@ Linux | Darwin) ;;
   ;;
 esac
 
-if [ "$(cat "$stamp" 2>/dev/null)" = "$root" ]; then
+contents=$(cd "$root" && find requirements/action.txt src/benchgate -type f ! -name '*.pyc' -exec cksum {} + |
+  LC_ALL=C sort -k3 | cksum)
+if [ "$(cat "$stamp" 2>/dev/null)" = "$contents" ]; then
   exit 0 # a second use in one job
 fi
 
@@ -62,5 +64,5 @@ fi
 # Copied, not built: a build needs tools that are not locked.
 site=$("$venv/bin/python" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R "$root/src/benchgate" "$site/"
-echo "$root" >"$stamp"
+echo "$contents" >"$stamp"
 "$venv/bin/python" -I -m benchgate --version

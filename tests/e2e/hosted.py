@@ -59,8 +59,8 @@ def pull_request(base: str, head: str, merge: str, *, fork: bool = False) -> Eve
         "pull_request": {
             "number": NUMBER,
             "state": "open",
-            "head": {"sha": head, "ref": "topic", "repo": _named(repository)},
-            "base": {"sha": base, "ref": "main", "repo": _named(HELLO)},
+            "head": {"sha": head, "ref": "topic", "repo": named(repository)},
+            "base": {"sha": base, "ref": "main", "repo": named(HELLO)},
         },
     }
     ref = f"refs/pull/{NUMBER}/merge"
@@ -84,13 +84,13 @@ def workflow_run(of: Event, job: Job, main: str) -> Event:
         "conclusion": "success" if job.done.code == 0 else "failure",
         "head_sha": of.head_sha,
         "head_branch": of.head_branch,
-        "head_repository": _named(of.head_repository),
+        "head_repository": named(of.head_repository),
     }
     payload = {"action": "completed", "workflow_run": run}
     return Event("workflow_run", payload, main, "refs/heads/main", main, "main")
 
 
-def _named(repository: Repository) -> dict[str, Any]:
+def named(repository: Repository) -> dict[str, Any]:
     return {"id": repository.id, "full_name": repository.full_name}
 
 

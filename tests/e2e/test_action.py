@@ -1,0 +1,348 @@
+"""The action in workflows as `benchgate init` writes them, run by act on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.contract.act import ActArtifacts
+from tests.contract.faults import Fault
+from tests.contract.records import Comment, Run
+from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE, TOKEN
+from tests.contract.server import GitHubServer
+from tests.e2e import hosted
+from tests.e2e.conftest import processes_with
+from tests.e2e.hosted import Event, pull_request, push
+
+from benchgate.app.workflows import workflow_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.contract.records import Token
+    from tests.e2e.conftest import Project
+
+ROOT = Path(__file__).parents[2]
+ACTION = "octo-org/benchgate@v1"
+SHIPPED = ("action.yml", "requirements/action.txt", "scripts/action-setup.sh", "src/benchgate")
+UPLOAD = Path(__file__).with_name("actions") / "upload-artifact"
+PLACE = "      # What the benchmarks need goes here: actions/setup-python, dependencies, ...\n"
+BASELINE = "benchgate-baseline.default.linux-x86_64"
+RESULT = "benchgate-result.default.linux-x86_64"
+
+
+def find_act() -> str:
+    act = Path(sys.executable).with_name("act")
+    if act.exists():
+        return str(act)
+    if os.environ.get("CI") == "true":
+        pytest.fail("act is not installed: `make test` installs it")
+    pytest.skip("act is not installed")
+
+
+@pytest.fixture(scope="module")
+def action(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a release of the action holds."""
+    folder = tmp_path_factory.mktemp("action")
+    for name in SHIPPED:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, target)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def environment(action: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The action's environment, made once: a job finds it there, and does not make it again."""
+    folder = tmp_path_factory.mktemp("environment") / "environment"
+    # As where a step of the user has put an older Python first, and set variables for its pip.
+    old = tmp_path_factory.mktemp("old")
+    (old / "python3").write_text("#!/bin/sh\necho 'Python 3.8.0'\nexit 1\n")
+    (old / "python3").chmod(0o755)
+    variables = {
+        **os.environ,
+        "PATH": f"{old}:{os.environ['PATH']}",
+        "PYTHONPATH": str(old),
+        "PIP_TARGET": str(old),
+        "PIP_REQUIRE_VIRTUALENV": "1",
+        "RUNNER_TOOL_CACHE": str(old),
+    }
+    subprocess.run(
+        [action / "scripts/action-setup.sh", folder], env=variables, check=True, timeout=280
+    )
+    assert sorted(path.name for path in old.iterdir()) == ["python3"]
+    return folder
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run of act.
+
+    Attributes:
+        lines: what it reports, one object a line.
+    """
+
+    code: int
+    lines: list[dict[str, Any]]
+
+    def said(self) -> str:
+        return "\n".join(str(line.get("msg", "")).rstrip("\n") for line in self.lines)
+
+    def outputs(self) -> dict[str, str]:
+        found = [x for x in self.lines if x.get("command") == "set-output"]
+        return {line["name"]: line["arg"] for line in found}
+
+    def annotations(self, level: str) -> list[str]:
+        return [x["arg"] for x in self.lines if x.get("command") == level]
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """act, with the project as the repository that it runs in."""
+
+    project: Project
+    server: GitHubServer
+    action: Path
+    environment: Path
+    folder: Path
+
+    def run(self, event: Event, run_id: int, *, token: Token = TOKEN, **variables: str) -> Ended:
+        """Run what the event triggers, of the commit that is checked out for it."""
+        process = self.start(event, run_id, token=token, **variables)
+        out, _ = process.communicate(timeout=280)
+        return self.ended(process, out)
+
+    def ended(self, process: subprocess.Popen[str], out: str) -> Ended:
+        self.project.git.run("checkout", "--quiet", "main")
+        lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+        return Ended(process.returncode, lines)
+
+    def start(
+        self, event: Event, run_id: int, *, token: Token = TOKEN, **more: str
+    ) -> subprocess.Popen[str]:
+        self.server.state.put(
+            Run(
+                id=run_id,
+                repository=HELLO.full_name,
+                head_repository=event.head_repository.full_name,
+                event=event.name,
+                head_branch=event.head_branch,
+                head_sha=event.head_sha,
+            )
+        )
+        git = self.project.git
+        branch = "main" if event.ref == "refs/heads/main" else "merged"
+        git.run("checkout", "--quiet", "-B", branch, event.sha)
+        path = self.folder / f"event-{run_id}.json"
+        repository = {"id": HELLO.id, "full_name": HELLO.full_name, "default_branch": "main"}
+        path.write_text(json.dumps({**event.payload, "repository": repository}))
+        variables = {
+            "GITHUB_RUN_ID": str(run_id),
+            "GITHUB_REPOSITORY": HELLO.full_name,
+            "GITHUB_API_URL": self.server.api_url,
+            **({"GITHUB_REF": event.ref} if event.name == "merge_group" else {}),
+            **more,
+        }
+        command = [
+            find_act(),
+            event.name,
+            "--json",
+            *("--eventpath", path),
+            *("--actor", event.actor),
+            *("--secret", f"GITHUB_TOKEN={token.secret}"),
+            *("--platform", "ubuntu-latest=-self-hosted"),
+            *("--local-repository", f"{ACTION}={self.action}"),
+            *("--local-repository", f"{self._upload()}={UPLOAD}"),
+            *("--artifact-server-path", self.folder / "artifacts"),
+            *("--artifact-server-addr", "127.0.0.1"),
+            *("--artifact-server-port", str(free_port())),
+            *("--cache-server-addr", "127.0.0.1"),
+            *("--cache-server-path", self.folder / "cache"),
+            *("--action-cache-path", self.folder / "actions"),
+            *(f"--env={name}={value}" for name, value in variables.items()),
+        ]
+        return subprocess.Popen(
+            command,
+            cwd=self.project.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def artifacts(self) -> list[str]:
+        return [path.stem for path in (self.folder / "artifacts").glob("*/*/*.zip")]
+
+    def comments(self) -> list[str]:
+        return [one.body for one in self.server.state.all(Comment) if one.number == hosted.NUMBER]
+
+    def _upload(self) -> str:
+        text = (self.action / "action.yml").read_text()
+        return next(
+            line.split("uses:")[1].split("#")[0].strip()
+            for line in text.splitlines()
+            if "uses: actions/upload-artifact@" in line
+        )
+
+
+@pytest.fixture
+def runner(toy: Project, action: Path, environment: Path, tmp_path: Path) -> Iterator[Runner]:
+    """A consumer: a project with the workflows that `init` writes."""
+    copy = f"cp -al '{environment.parent}' \"$RUNNER_TEMP/benchgate\""
+    seeded = f"{PLACE}      - run: >-\n          {copy}\n"
+    texts = workflow_texts(toy.git, ACTION)
+    toy.write({name: text.replace(PLACE, seeded) for name, text in texts.items()})
+    config = (toy.root / "benchgate.toml").read_text()
+    config = config.replace("[gate]\n", '[gate]\nmargin = "50%"\n')
+    toy.write({"benchgate.toml": config.replace("[measure]\n", "[measure]\nrounds = 8\n")})
+    toy.commit()
+    artifacts = ActArtifacts(tmp_path / "artifacts")
+    with GitHubServer(*SCENE, before=artifacts.refresh) as server:
+        yield Runner(toy, server, action, environment, tmp_path)
+
+
+def opened(runner: Runner, base: str, *, slower: bool, fork: bool = False) -> Event:
+    """Open a pull request from a new commit, or push another commit to it."""
+    on_github = hosted.Hosted(runner.project, runner.server, program=None, folder=runner.folder)  # type: ignore[arg-type]
+    head, merge = on_github.topic(base, slower=slower)
+    on_github.open_pull_request(base, head, fork=fork)
+    return pull_request(base, head, merge, fork=fork)
+
+
+def test_from_the_first_run_to_a_regression(runner: Runner) -> None:
+    base = runner.project.git.head_sha()
+    first = runner.run(push("0" * 40, base), 1001)
+    assert first.code == 0, first.said()
+    assert "first run" in first.said()
+    assert sorted(runner.artifacts()) == [BASELINE, RESULT]
+
+    clean = runner.run(opened(runner, base, slower=False), 1002)
+    assert clean.code == 0, clean.said()
+    assert clean.outputs()["verdict"] == "pass"
+    _, comment = runner.comments()
+    assert comment.startswith("### \N{WHITE HEAVY CHECK MARK} pass")
+    assert "stored" not in comment.splitlines()[0]
+
+    slower = runner.run(opened(runner, base, slower=True), 1003)
+    assert slower.code != 0
+    assert slower.outputs()["verdict"] == "fail"
+    assert slower.outputs()["regressions"] == "1"
+    assert slower.outputs()["comment-url"] == clean.outputs()["comment-url"]
+    assert len(runner.comments()) == 2
+    assert runner.comments()[1].startswith("### \N{CROSS MARK} fail")
+    assert len(slower.annotations("error")) == 1
+    summaries = [x["content"] for x in slower.lines if x.get("command") == "summary"]
+    assert "fail: 1 of 1 benchmark is slower" in "".join(summaries)
+    # Also where the job fails: the result is what tells why.
+    assert runner.artifacts().count(RESULT) == 3
+    assert runner.artifacts().count(BASELINE) == 1
+
+
+def test_a_fork_and_the_workflow_that_comments(runner: Runner) -> None:
+    base = runner.project.git.head_sha()
+    event = opened(runner, base, slower=True, fork=True)
+    measured = runner.run(event, 1004, token=FORKS_TOKEN)
+    assert measured.code != 0
+    assert measured.outputs()["verdict"] == "fail"
+    assert len(runner.comments()) == 1
+    run = {
+        "id": 1004,
+        "run_attempt": 1,
+        "event": "pull_request",
+        "status": "completed",
+        "conclusion": "failure",
+        "head_sha": event.head_sha,
+        "head_branch": event.head_branch,
+        "head_repository": {
+            "id": event.head_repository.id,
+            "full_name": event.head_repository.full_name,
+        },
+        "actor": {"login": "octocat"},
+    }
+    second = Event(
+        "workflow_run",
+        {"action": "completed", "workflow_run": run},
+        base,
+        "refs/heads/main",
+        base,
+        "main",
+    )
+    published = runner.run(second, 1005)
+    assert published.code == 0, published.said()
+    assert runner.comments()[1].startswith("### \N{CROSS MARK} fail")
+    assert BASELINE not in runner.artifacts()
+
+
+def test_a_merge_group(runner: Runner) -> None:
+    base = runner.project.git.head_sha()
+    merge = opened(runner, base, slower=True).sha
+    ended = runner.run(hosted.merge_group(merge), 1006)
+    assert ended.code != 0
+    assert ended.outputs()["verdict"] == "fail"
+    assert runner.artifacts() == [RESULT]
+
+
+def test_github_is_down(runner: Runner) -> None:
+    base = runner.project.git.head_sha()
+    event = opened(runner, base, slower=True)
+    runner.server.faults.always("*", Fault(drop_connection=True))
+    ended = runner.run(event, 1007, BENCHGATE_GITHUB_TIMEOUT="1s")
+    assert ended.code != 0
+    assert ended.outputs()["verdict"] == "fail"
+    (warning,) = ended.annotations("warning")
+    assert warning.startswith("no comment: GET /user")
+    assert runner.artifacts() == [RESULT]
+
+
+def test_the_baseline_has_expired(runner: Runner) -> None:
+    base = runner.project.git.head_sha()
+    assert runner.run(push("0" * 40, base), 1008).code == 0
+    runner.server.clock.advance(100 * 24 * 3600)
+    ended = runner.run(opened(runner, base, slower=False), 1009)
+    assert ended.code == 0, ended.said()
+    assert "it has expired" in runner.comments()[1]
+
+
+def test_a_cancelled_job_leaves_nothing(runner: Runner) -> None:
+    base = runner.project.git.head_sha()
+    runner.project.write(
+        {"benchmarks/bench_toy.py": "import time\n\n\ndef bench_work():\n    time.sleep(0.5)\n"}
+    )
+    event = push(base, runner.project.commit())
+    process = runner.start(event, 1010, BENCHGATE_CANCELLED=str(runner.folder))
+    assert process.stdout is not None
+    read: list[str] = []
+    for line in process.stdout:
+        read.append(line)
+        if "round 1 of" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    ended = runner.ended(process, "".join(read) + rest)
+    assert ended.code != 0
+    assert runner.artifacts() == []
+    assert len(runner.comments()) == 1
+    # The guardian ends what it guards, and then itself.
+    deadline_s = time.monotonic() + 20
+    while processes_with(mark := f"BENCHGATE_CANCELLED={runner.folder}"):
+        assert time.monotonic() < deadline_s, processes_with(mark)
+        time.sleep(0.1)
