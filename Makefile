@@ -29,7 +29,8 @@ lint: $(INSTALLED) ## check format, rules, types, layers and workflows
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(BIN)/zizmor --offline --no-progress --persona=pedantic .github
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/zizmor --offline --no-progress --persona=pedantic .github action.yml
 	scripts/actionlint.sh
 
 bench: $(INSTALLED) ## measure benchgate itself

@@ -670,8 +670,8 @@ class Server:
         return reply
 
     def new_foreign_modules(self) -> list[list[str]]:
-        """Look at the modules that were imported since the last time."""
-        new = sys.modules.keys() - self.seen
+        """Look at the modules that were imported since the last time; this program is none."""
+        new = sys.modules.keys() - self.seen - {"__main__"}
         self.seen |= new
         return foreign_modules(new, self.forbidden)
 
