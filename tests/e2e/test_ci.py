@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.contract.faults import Fault
-from tests.contract.records import Comparison
+from tests.contract.records import START, Artifact, Comparison, Run
 from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE
 from tests.contract.server import GitHubServer
 from tests.e2e.hosted import Hosted, merge_group, pull_request, push, workflow_run
+
+from benchgate.app.stored_artifacts import MEMBERS
+from benchgate.files import expand
+from benchgate.github.archive import read_member
+from benchgate.model.codec import decode_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -216,3 +223,44 @@ def test_what_benchmarks_print_is_not_obeyed(hosted: Hosted) -> None:
 def test_outside_of_a_job_it_says_what_to_use(benchgate: Program, toy: Project) -> None:
     benchgate.variables = {"GITHUB_EVENT_NAME": ""}
     benchgate(toy.root, "ci").check(2, "this is no job of GitHub Actions", "benchgate check")
+
+
+def repeat_baseline(hosted: Hosted, times: int) -> None:
+    """Leave what the last run left again and again, as runs that do not differ at all would."""
+    last = hosted.server.state.all(Artifact)[-1]
+    assert last.name == BASELINE
+    run = hosted.server.state.need(Run, last.run_id)
+    for number in range(1, times):
+        id_, at = hosted.server.state.new_id(), START + timedelta(minutes=number)
+        hosted.server.state.put(replace(run, id=id_, created_at=at))
+        hosted.server.state.put(replace(last, id=id_ + 1, run_id=id_, created_at=at))
+
+
+def test_stored_runs_settle_what_they_show_to_be_unchanged(hosted: Hosted) -> None:
+    base = hosted.origin.git.head_sha()
+    hosted.run(push(ZEROS, base)).done.check(0)
+    repeat_baseline(hosted, 10)
+    head, merge = hosted.topic(base)
+    hosted.open_pull_request(base, head)
+    # A machine may be a quarter slower for a while: that alone is to make nothing a suspect.
+    margin = ("ci", "--margin", "150%")
+    clean = hosted.run(pull_request(base, head, merge), *margin)
+    clean.done.check(0)
+    assert "10 earlier runs" in clean.summary
+    assert "side by side" not in clean.summary
+
+    head, merge = hosted.topic(base, slower=True)
+    hosted.open_pull_request(base, head)
+    slower = hosted.run(pull_request(base, head, merge), *margin)
+    slower.done.check(3)
+    (artifact,) = [a for a in hosted.server.state.all(Artifact) if a.run_id == slower.run_id]
+    result = decode_result(expand(read_member(artifact.data, MEMBERS, "it"), "it"), "it")
+    assert result.base is not None
+    assert result.screening is not None
+    assert len(result.screening.earlier) == 10
+    host = hosted.server.api_url.removesuffix("/api/v3")
+    url = f"{host}/octo-org/hello/actions/runs/{slower.run_id}"
+    hosted.program.variables |= {"GITHUB_TOKEN": hosted.program.variables["BENCHGATE_TOKEN"]}
+    again = hosted.program(hosted.folder, "check", "--run", url)
+    again.check(3)
+    assert again.out.split("\n\n")[0] in slower.done.out
