@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -223,6 +224,34 @@ def test_what_benchmarks_print_is_not_obeyed(hosted: Hosted) -> None:
 def test_outside_of_a_job_it_says_what_to_use(benchgate: Program, toy: Project) -> None:
     benchgate.variables = {"GITHUB_EVENT_NAME": ""}
     benchgate(toy.root, "ci").check(2, "this is no job of GitHub Actions", "benchgate check")
+
+
+def test_parts_of_a_suite_are_joined_by_one_job_that_comments(hosted: Hosted) -> None:
+    other = "def bench_sum():\n    return sum(range(2000))\n"
+    hosted.origin.write({"benchmarks/bench_other.py": other})
+    base = hosted.origin.commit()
+    head, merge = hosted.topic(base, slower=True)
+    hosted.open_pull_request(base, head)
+    event = pull_request(base, head, merge)
+    folder = hosted.folder / "parts"
+    # Half of alpha is left to each of the two.
+    parts = [hosted.run(event, "ci", "-v", "--shard", f"{n}/2", "--alpha", "0.1") for n in (1, 2)]
+    assert sorted(part.done.code for part in parts) == [0, 3]
+    for number, part in enumerate(parts, start=1):
+        assert part.outputs["result-name"] == f"{RESULT}.{number}of2"
+        assert "the job that joins all parts of the suite does" in part.done.err
+        (folder / str(number)).mkdir(parents=True)
+        shutil.copy(part.outputs["result"], folder / str(number))
+    assert hosted.comments() == ["Me too"]
+    joined = hosted.run(event, "ci", "-v", "--merge", str(folder), "--alpha", "0.1")
+    joined.done.check(3, "created a comment")
+    _, comment = hosted.comments()
+    assert "toy/work" in comment
+    assert "other/sum" in comment
+    assert joined.outputs["result-name"] == RESULT
+    shutil.rmtree(folder / "2")
+    lost = hosted.run(event, "ci", "--merge", str(folder))
+    lost.done.check(2, "there is no result of shard 2")
 
 
 def repeat_baseline(hosted: Hosted, times: int) -> None:

@@ -10,12 +10,12 @@ from benchgate.app.choice import Choice
 from benchgate.app.event_base import NoBase, checked_out, find_base
 from benchgate.app.judging import judge_result, make_verdict
 from benchgate.app.records import DEFAULT_SUITE
-from benchgate.app.stored_artifacts import environment_key, read_stored
+from benchgate.app.stored_artifacts import MEMBERS, environment_key, read_stored
 from benchgate.baselines.git import choose_base
 from benchgate.baselines.policy import judged_by_base
 from benchgate.baselines.stored import Found
-from benchgate.errors import BaselineError, ConfigError
-from benchgate.files import write_atomic
+from benchgate.errors import BaselineError, ConfigError, UsageError
+from benchgate.files import read_result, write_atomic
 from benchgate.git.fetching import ensure_commit
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
 from benchgate.github.plan import Commenting, plan_for
@@ -23,6 +23,7 @@ from benchgate.github.pulls import merge_base
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.screening import Document, Options, Policy
+from benchgate.model.shards import join
 from benchgate.model.verdict import NO_BASELINE
 
 if TYPE_CHECKING:
@@ -49,12 +50,14 @@ class CiRequest:
     Attributes:
         folder: for the files of this job; each has one of its own.
         suite: tells several uses of benchgate in one repository apart.
+        shards: where the results of a suite's parts are; then nothing is measured.
         options: of the command line, for the record.
     """
 
     folder: Path
     choice: Choice = field(default_factory=Choice)
     suite: str = DEFAULT_SUITE
+    shards: Path | None = None
     options: Options = field(default_factory=Options)
 
     @property
@@ -136,7 +139,11 @@ def ci(
     for words in plan.words():
         say(words)
     base = _base(plan, job)
-    is_baseline = plan.keeping.kind is ArtifactKind.BASELINE and request.choice.shard is None
+    is_baseline = (
+        plan.keeping.kind is ArtifactKind.BASELINE
+        and request.choice.shard is None
+        and request.shards is None
+    )
     if isinstance(base, NoBase) and not is_baseline:
         return CiOutcome(plan, why=base.why)
     commit = None if isinstance(base, NoBase) else base
@@ -145,30 +152,51 @@ def ci(
         judged_by, unread = judged_by_base(job.git, commit.sha, config, effects.cwd)
     if judged_by.baseline.against is not None:
         commit = choose_base(job.git, judged_by.baseline.against)
-    found = Found("artifact")
-    if _reads_stored(request, judged_by, plan):
-        found = _found(request, judged_by, job, commit)
-    for skipped in found.skipped:
-        say(f"{skipped.what} is not used: {skipped.reason}")
-    change = ChangeRequest(
-        request.choice,
-        request.suite,
-        commit,
-        found,
-        request.folder / RESULT_FILE,
-        _keeping(request, effects, job, keep_baseline) if is_baseline else None,
-    )
-    result = measure_change(change, judged_by, job.git, effects)
+    output = request.folder / RESULT_FILE
+    if request.shards is not None:
+        result = _joined(request.shards, commit)
+    else:
+        found = Found("artifact")
+        if _reads_stored(request, judged_by, plan):
+            found = _found(request, judged_by, job, commit)
+        for skipped in found.skipped:
+            say(f"{skipped.what} is not used: {skipped.reason}")
+        keep = _keeping(request, effects, job, keep_baseline) if is_baseline else None
+        change = ChangeRequest(request.choice, request.suite, commit, found, output, keep)
+        result = measure_change(change, judged_by, job.git, effects)
     result = replace(
         result,
         warnings=(*unread, *result.warnings),
         policy=_policy(judged_by, request),
     )
-    _save(change.output, result, effects)
+    _save(output, result, effects)
     verdict = make_verdict(judge_result(result, judged_by), judged_by)
     _require_baseline(verdict, judged_by, base)
-    name = _name(ArtifactKind.RESULT, request, job)
-    return CiOutcome(plan, verdict, Kept(change.output, name))
+    return CiOutcome(plan, verdict, Kept(output, _name(ArtifactKind.RESULT, request, job)))
+
+
+def _joined(shards: Path, base: Source | None) -> Result:
+    """Join what the jobs of a suite's parts have left, all of it of this event's commits.
+
+    Raises:
+        UsageError: there is nothing, or not every part once, or of another base.
+    """
+    paths = sorted(path for name in MEMBERS for path in shards.rglob(name))
+    if not paths:
+        raise UsageError(
+            f"{shards} holds no {' or '.join(MEMBERS)}",
+            hint="actions/download-artifact puts there what the jobs of the parts have left; "
+            "where one of them failed, run it again.",
+        )
+    result = join((str(path), read_result(path)) for path in paths)
+    measured = result.base.source.sha if result.base else None
+    if measured != (base.sha if base else None):
+        raise UsageError(
+            f"the parts were measured against {measured or 'nothing'}, and this event's base is "
+            f"{base.sha if base else 'none'}",
+            hint="Join the results of one run in a job of that same run.",
+        )
+    return result
 
 
 def _base(plan: Plan, job: Job) -> Source | NoBase:

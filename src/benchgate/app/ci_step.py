@@ -185,8 +185,11 @@ class _Telling:
         self._report(self._give_up(why))
 
     def _comment(self, body: str, planned: Comment) -> Published:
-        off = Comment(Commenting.NEVER, "comments are switched off")
-        wanted = planned if self.step.comments else off
+        wanted = planned
+        if not self.step.comments:
+            wanted = Comment(Commenting.NEVER, "comments are switched off")
+        elif self.request.choice.shard is not None:
+            wanted = Comment(Commenting.NEVER, "the job that joins all parts of the suite does")
         return comment(body, wanted, self._target, self.job.client)
 
     @property

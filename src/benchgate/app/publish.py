@@ -139,8 +139,8 @@ class _Publication:
         """
         if result.base is None:
             raise UsageError("the run measured the head alone, so there is nothing to compare")
-        if result.shards or (result.shard and result.shard.count > 1):
-            raise UsageError("the run measured a part of the suite alone: parts are not judged")
+        if result.shard and result.shard.count > 1:
+            raise UsageError("the run left a part of a suite, and not the whole of it")
         known = replace(
             result,
             head=replace(result.head, source=self._head),

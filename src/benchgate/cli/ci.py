@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
@@ -25,8 +26,6 @@ from benchgate.model.screening import Options
 from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from benchgate.model.result import Shard
 
 
@@ -36,6 +35,13 @@ if TYPE_CHECKING:
     o.CHOICE,
     o.SHARD,
     o.SUITE,
+    click.option(
+        "--merge",
+        "shards",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        metavar="FOLDER",
+        help="Measure nothing: join the results of all shards in a folder, decide, and comment.",
+    ),
     o.MEASURING,
     o.UNTIL_DECIDED,
     o.DECIDING,
@@ -56,6 +62,7 @@ def command(
     tags: tuple[str, ...],
     shard: Shard | None,
     suite: str,
+    shards: Path | None,
     config_file: Path | None,
     comment: bool,
     check: bool,
@@ -99,6 +106,7 @@ def command(
             own_folder(environ),
             Choice(globs, tags, shard),
             suite,
+            shards,
             Options(baseline=baseline, **overrides),
         )
         return ci_step(request, config, effects, job, step)

@@ -18,6 +18,7 @@ MAX_NAME_CHARACTERS: Final = 160
 
 _PART_CHARACTERS = 48
 _HASH_CHARACTERS = 8
+_WHOLE = re.compile(r"([a-z0-9_~-]+)\.[a-z0-9_~-]+")
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 
 
@@ -57,12 +58,16 @@ def artifact_prefix(kind: ArtifactKind) -> str:
 
 
 def suite_in(kind: ArtifactKind, name: str) -> str | None:
-    """The suite that a name tells, as `artifact_name` writes it; None for another kind's names."""
+    """The suite that a name tells, as `artifact_name` writes it.
+
+    Returns:
+        None for names of another kind, and of a part of a suite.
+    """
     prefix = artifact_prefix(kind)
     if not name.startswith(prefix) or len(name) > MAX_NAME_CHARACTERS:
         return None
-    suite = name.removeprefix(prefix).partition(".")[0]
-    return suite if re.fullmatch(r"[a-z0-9_~-]+", suite) else None
+    match = _WHOLE.fullmatch(name.removeprefix(prefix))
+    return match[1] if match else None
 
 
 def _part(text: str) -> str:

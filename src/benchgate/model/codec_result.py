@@ -144,13 +144,18 @@ def decode_result(data: bytes, name: str) -> Result:
         FormatError: names the file and the place in it.
     """
     record = RESULT.read(data, name)
+    return replace(
+        _joined(record, name),
+        screening=record.screening.screening() if record.screening else None,
+        policy=record.policy.policy() if record.policy else None,
+    )
+
+
+def _joined(record: ResultRecord, name: str) -> Result:
+    """Join the shards that a file holds; alone it is what it is."""
     first = _result(record)
     if not record.other_shards:
-        return replace(
-            first,
-            screening=record.screening.screening() if record.screening else None,
-            policy=record.policy.policy() if record.policy else None,
-        )
+        return first
     others = [(f"other_shards[{i}]", _result(o)) for i, o in enumerate(record.other_shards)]
     try:
         return join([("the file itself", first), *others])
