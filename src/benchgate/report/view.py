@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import Outcome, Row
+from benchgate.model.verdict import NO_BASELINE, Outcome, Row
 from benchgate.report import words
 from benchgate.report.comparison import ComparisonView, view_comparison
 from benchgate.report.escape import plain_block, plain_line
@@ -168,8 +168,10 @@ def _title(rows: Sequence[Row]) -> str:
 
 def _last_line(verdict: Verdict) -> str:
     why = f" ({plain_line(verdict.base.why)})" if verdict.base.why else ""
+    head = f"head {words.source(verdict.head)}"
+    compared = f"Compared base {words.source(verdict.base)}{why} and {head}"
     parts = [
-        f"Compared base {words.source(verdict.base)}{why} and head {words.source(verdict.head)}",
+        f"Measured {head}{why}" if verdict.base_source == NO_BASELINE else compared,
         words.machine(verdict.environment),
         _effort(verdict),
         _rule(verdict),
