@@ -40,10 +40,6 @@ def passed() -> VerdictView:
     return view_verdict(verdict(Decision.PASS, unchanged("sort")))
 
 
-def same(text: str) -> str:
-    return text
-
-
 def commented(
     server: GitHubServer,
     view: VerdictView,
@@ -164,7 +160,7 @@ def test_a_check_run_ends_as_the_verdict_does(
         if decision is Decision.FAIL
         else view_verdict(verdict(decision, unchanged("sort")))
     )
-    run.conclude(view, passed=is_passed, redact=same)
+    run.conclude(view, passed=is_passed)
     body = github.requests[-1].body
     assert (body["status"], body["conclusion"]) == ("completed", conclusion)
     assert body["output"]["title"] == view.headline

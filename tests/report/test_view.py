@@ -1,11 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+import re
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from benchgate.model.environment import Environment
 from benchgate.model.verdict import GateSettings, Outcome, Verdict
-from benchgate.report.view import RowView, view_verdict
+from benchgate.report.view import RowView, VerdictView, view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,3 +84,31 @@ def test_the_last_line_leaves_out_what_is_not_known(samples: Mapping[str, Verdic
         "Compared base a1b2c3d (merge base with main) and head e4f5a6b plus uncommitted changes; "
         "rule classical: no bound on false alarms."
     )
+
+
+def texts(part: Any) -> list[str]:  # noqa: ANN401 - any part of a view
+    if type(part) is str:
+        return [part]
+    if is_dataclass(part):
+        part = tuple(getattr(part, field.name) for field in fields(part))
+    return [text for item in part for text in texts(item)] if isinstance(part, tuple) else []
+
+
+@pytest.mark.parametrize("state", ["hostile", "detailed", "no-baseline", "loosened", "several"])
+def test_every_text_is_redacted_and_nothing_else_changes(
+    samples: Mapping[str, Verdict], state: str
+) -> None:
+    view = view_verdict(samples[state])
+    assert without_secrets(view, str) == view
+    redacted = without_secrets(view, lambda text: f"[{text}]")
+    assert isinstance(redacted, VerdictView)
+    assert texts(redacted) == [f"[{text}]" for text in texts(view)]
+    assert redacted.decision is view.decision
+    assert [row.outcome for row in redacted.rows] == [row.outcome for row in view.rows]
+
+
+def test_a_secret_takes_no_other_text_along(samples: Mapping[str, Verdict]) -> None:
+    view = replace(view_verdict(samples["fail"]), headline="a password='", last_line="' and more")
+    redact = re.compile("(?<=password=)'.*?(?:'|$)").sub
+    redacted = without_secrets(view, lambda text: redact("...", text))
+    assert (redacted.headline, redacted.last_line) == ("a password=...", "' and more")

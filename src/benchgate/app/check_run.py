@@ -42,7 +42,7 @@ class CheckRun:
         )
         self._path = f"{path}/{created['id']}"
 
-    def conclude(self, view: VerdictView, *, passed: bool, redact: Callable[[str], str]) -> None:
+    def conclude(self, view: VerdictView, *, passed: bool) -> None:
         """Give the verdict.
 
         Args:
@@ -56,8 +56,8 @@ class CheckRun:
             conclusion = "failure"
         self._end(
             conclusion,
-            title=redact(plain_line(view.headline, _TITLE_CHARACTERS)),
-            summary=redact(render_comment(view, limit_bytes=_SUMMARY_BYTES - 1024)),
+            title=plain_line(view.headline, _TITLE_CHARACTERS),
+            summary=render_comment(view, limit_bytes=_SUMMARY_BYTES),
         )
 
     def give_up(self, why: str) -> None:

@@ -20,7 +20,7 @@ from benchgate.model.verdict import Outcome
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.failure import render_failure
 from benchgate.report.markdown import render_markdown
-from benchgate.report.view import view_verdict
+from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -141,18 +141,15 @@ class _Telling:
 
     def of_verdict(self, outcome: CiOutcome, verdict: Verdict) -> None:
         """Tell the verdict; of what cannot be told, the page of the run says why."""
-        view, step = view_verdict(verdict), self.step
+        step = self.step
+        view = without_secrets(view_verdict(verdict), step.redact)
         report = self.request.folder / REPORT_FILE
-        write_atomic(report, step.redact(render_markdown(view)).encode())
-        body = step.redact(
-            render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
-        )
+        write_atomic(report, render_markdown(view).encode())
+        body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
         posted = self._comment(body, outcome.plan.comment)
-        summarized = summarize(
-            lambda room: step.redact(render_comment(view, limit_bytes=room)), step.environ
-        )
+        summarized = summarize(lambda room: render_comment(view, limit_bytes=room), step.environ)
         self._report(summarized, posted, self._conclude(view, verdict))
-        step.write([step.redact(line) for line in annotation_lines(view)])
+        step.write(annotation_lines(view))
         counts = _benchmarks_by_outcome(verdict)
         step.output(
             verdict=verdict.decision.value,
@@ -169,10 +166,11 @@ class _Telling:
         step = self.step
         done: list[Published] = []
         if not isinstance(error, Interrupted):
-            text = step.redact(
-                render_failure(
-                    error.message, hint=error.hint, details=error.details, head=self.head
-                )
+            text = render_failure(
+                step.redact(error.message),
+                hint=step.redact(error.hint),
+                details=step.redact(error.details),
+                head=self.head,
             )
             plan = plan_for(self.job.context, checked_out(self.job.git))
             done = [summarize(lambda _: text, step.environ), self._comment(text, plan.comment)]
@@ -216,7 +214,7 @@ class _Telling:
         if self.check is None:
             return Published()
         try:
-            self.check.conclude(view, passed=verdict.exit_code == 0, redact=self.step.redact)
+            self.check.conclude(view, passed=verdict.exit_code == 0)
         except GitHubError as error:
             return _no_check_run(error)
         return Published()

@@ -27,7 +27,7 @@ from benchgate.github.pulls import find_pull_request
 from benchgate.model.result import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.failure import render_failure
-from benchgate.report.view import view_verdict
+from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from benchgate.app.ci import Job
@@ -102,17 +102,20 @@ class _Publication:
         except BenchgateError as error:
             self.of_failure(suite, error.message, error.hint)
             return
-        view = view_verdict(verdict)
+        view = without_secrets(view_verdict(verdict), self.step.redact)
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
         self._post(suite, body)
         self.step.output(verdict=verdict.decision.value)
 
     def of_failure(self, suite: str, message: str, hint: str) -> None:
         """Say that there is no verdict: the one before it seems to be of this commit."""
-        self._post(suite, render_failure(message, hint=hint, details="", head=self.run.head_sha))
+        redact = self.step.redact
+        self._post(
+            suite,
+            render_failure(redact(message), hint=redact(hint), details="", head=self.run.head_sha),
+        )
 
-    def _post(self, suite: str, body: str) -> None:
-        text = self.step.redact(body)
+    def _post(self, suite: str, text: str) -> None:
         target = Target(
             repository=self.job.context.repository.full_name,
             number=self.pull.number,

@@ -15,7 +15,7 @@ from benchgate.model.codec import encode_verdict
 from benchgate.model.redact import Redactor
 from benchgate.report.markdown import render_markdown
 from benchgate.report.terminal import render_verdict
-from benchgate.report.view import view_verdict
+from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ class Outputs:
         if self.json_file is not None:
             put(self.json_file, encode_verdict(verdict, redact))
         if self.markdown_file is not None:
-            put(self.markdown_file, redact(render_markdown(view)).encode())
+            put(self.markdown_file, render_markdown(without_secrets(view, redact)).encode())
         if STANDARD_OUTPUT not in {self.json_file, self.markdown_file}:
             render_verdict(view, console(), verbose=self.verbose)
 

@@ -5,8 +5,9 @@ All of it is plain text without control characters; markup and its escapes are t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from benchgate.model.verdict import NO_BASELINE, Outcome, Row
 from benchgate.report import words
@@ -19,7 +20,7 @@ from benchgate.report.ordering import is_tail, needs_attention, worst_first
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from benchgate.model.verdict import Decision, Verdict
     from benchgate.report.loosening import LooseningView
@@ -120,6 +121,28 @@ def view_verdict(verdict: Verdict) -> VerdictView:
             (plain_line(x.what) or "(no name)", plain_line(x.reason)) for x in verdict.skipped
         ),
     )
+
+
+def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictView:
+    """The same verdict with every text redacted.
+
+    That has to be done before markup is made of it. What is taken out may reach from one text to
+    the next, and would take the markup between them along; and where characters are escaped, a
+    secret does not look like one any more.
+    """
+    redacted: VerdictView = _redacted(view, cache(redact))
+    return redacted
+
+
+def _redacted(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - any part of a view
+    if type(value) is str:  # an outcome is none, although it is a string
+        return redact(value)
+    if isinstance(value, tuple):
+        return tuple(_redacted(item, redact) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        return replace(value, **{name: _redacted(x, redact) for name, x in parts.items()})
+    return value
 
 
 def _row(row: Row) -> RowView:
