@@ -149,6 +149,7 @@ class _Publication:
             head=replace(result.head, source=self._head),
             base=replace(result.base, source=_claimed(result.base)),
             warnings=(_WARNING, *result.warnings),
+            shard=None,  # the only one of its suite: a part is held to less than the whole
             screening=None,
             policy=None,
         )
