@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-_LANGUAGES = {"console", "sh", "text", "toml", "python", "json"}
+_LANGUAGES = {"console", "sh", "text", "toml", "python", "json", "yaml"}
 
 
 def anchors(path: Path) -> set[str]:

@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 QUICKSTART = ROOT / "examples" / "quickstart"
 
+_RUN = "https://github.com/octo-org/hello/actions/runs/1234567890"
 NOT_RUN = {
     "make demo": "takes a minute and more; CI runs it",
     "make test": "runs this test",
     "pipx install .": "downloads packages",
+    "benchgate ci --margin 3%": "only in a job of GitHub Actions; tests/e2e/test_ci.py",
+    "benchgate publish": "only in a job of GitHub Actions; tests/e2e/test_ci.py",
+    f"benchgate check --run {_RUN}": "asks GitHub; tests/e2e/test_ci.py",
 }
 
 _VERDICT = re.compile(r"benchgate (check|compare|doctor)\b")
