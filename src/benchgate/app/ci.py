@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 RESULT_FILE = "result.json.gz"
 _STORED_SOURCES = frozenset({"auto", "artifact"})
+_JUDGED_AGAIN = frozenset({Commenting.LATER, Commenting.IF_ALLOWED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +213,10 @@ def _base(plan: Plan, job: Job) -> Source | NoBase:
 def _reads_stored(request: CiRequest, config: Config, plan: Plan) -> bool:
     """Whether stored runs have a say.
 
-    Not in what a fork measured, which another job judges that believes nothing of them; and not in
-    a part of a suite.
+    Not in what a fork or Dependabot measured, which another job judges that believes nothing of
+    them; and not in a part of a suite.
     """
-    if plan.comment.when is Commenting.LATER or request.choice.shard is not None:
+    if plan.comment.when in _JUDGED_AGAIN or request.choice.shard is not None:
         return False
     return config.baseline.source in _STORED_SOURCES
 

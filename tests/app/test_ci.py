@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.app.github_client import client_of
+from tests.app.results import measured
+from tests.contract.conftest import github
+from tests.contract.scene import FORK, HELLO, TOKEN
+
+from benchgate.app import ci as module
+from benchgate.app.choice import Choice
+from benchgate.app.ci import CiRequest, Job, ci
+from benchgate.baselines.stored import Found
+from benchgate.config.load import loads
+from benchgate.errors import ConfigError
+from benchgate.github.context import Context
+from benchgate.github.events import PullRequest, Repository
+from benchgate.model.result import Shard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from tests.app.conftest import World
+    from tests.contract.server import GitHubServer
+
+    from benchgate.app.change import ChangeRequest
+    from benchgate.git.repository import Git
+    from benchgate.model.result import Result
+
+__all__ = ["github"]
+
+OWN, FORKS = (Repository(one.id, one.full_name) for one in (HELLO, FORK))
+
+
+@dataclass(slots=True)
+class Deciding:
+    """`ci` on a pull request, with nothing measured.
+
+    Attributes:
+        asked_for: whose stored runs were read.
+        changes: what was to be measured.
+    """
+
+    server: GitHubServer
+    git: Git
+    world: World
+    folder: Path
+    asked_for: list[str]
+    changes: list[ChangeRequest]
+
+    def read_stored(self, *_: object, name: str, **__: object) -> Found:
+        self.asked_for.append(name)
+        return Found("artifact")
+
+    def measure_change(self, request: ChangeRequest, *_: object) -> Result:
+        self.changes.append(request)
+        return measured({"a": 1e-3})
+
+    def run(
+        self,
+        toml: str = "",
+        *,
+        head_repository: Repository = OWN,
+        actor: str = "octocat",
+        shard: Shard | None = None,
+    ) -> None:
+        base, head = self.git.parents(self.git.head_sha())
+        event = PullRequest(
+            number=7,
+            is_open=True,
+            head_sha=head,
+            head_repository=head_repository,
+            base_sha=base,
+            base_ref="main",
+        )
+        context = Context(
+            event=event,
+            event_name="pull_request",
+            repository=OWN,
+            default_branch="main",
+            sha=self.git.head_sha(),
+            ref="refs/pull/7/merge",
+            run_id=1,
+            run_attempt=1,
+            workflow="benchgate",
+            job="benchgate",
+            actor=actor,
+            api_url=self.server.api_url,
+            server_url="https://github.com",
+            runner_os="Linux",
+        )
+        ci(
+            CiRequest(self.folder, Choice(shard=shard)),
+            loads(toml, "benchgate.toml"),
+            replace(self.world.effects, cwd=self.git.root),
+            Job(context, client_of(self.server, TOKEN), self.git, {}, "x86_64"),
+            keep_baseline=lambda _: pytest.fail("a pull request is no baseline"),
+            say=lambda _: None,
+        )
+
+
+@pytest.fixture
+def merge_commit(repo: Git, commit: Callable[[Git, Mapping[str, str]], str]) -> Git:
+    """As GitHub checks a pull request out."""
+    base = commit(repo, {"a": "1"})
+    head = commit(repo, {"a": "2"})
+    repo.run("reset", "--quiet", "--hard", base)
+    repo.run("merge", "--quiet", "--no-ff", "--message", "merge", head)
+    return repo
+
+
+@pytest.fixture
+def deciding(
+    github: GitHubServer,
+    merge_commit: Git,
+    world: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Deciding:
+    one = Deciding(github, merge_commit, world, tmp_path, [], [])
+    monkeypatch.setattr(module, "read_stored", one.read_stored)
+    monkeypatch.setattr(module, "measure_change", one.measure_change)
+    return one
+
+
+def test_stored_runs_have_a_say_in_a_pull_request(deciding: Deciding) -> None:
+    deciding.run()
+    assert deciding.asked_for == ["benchgate-baseline.default.linux-x86_64"]
+    (change,) = deciding.changes
+    assert change.base is not None
+    assert change.base.sha == deciding.git.parents(deciding.git.head_sha())[0]
+    assert change.keep is None
+
+
+def test_what_another_job_judges_again_is_measured_whole(deciding: Deciding) -> None:
+    """That job believes nothing of stored runs, so that it needs both arms."""
+    deciding.run(head_repository=FORKS)
+    deciding.run(actor="dependabot[bot]")
+    deciding.run(shard=Shard(1, 2))
+    assert deciding.asked_for == []
+    assert len(deciding.changes) == 3
+
+
+def test_a_base_from_git_reads_nothing_stored(deciding: Deciding) -> None:
+    deciding.run('[baseline]\nsource = "git"\n')
+    assert deciding.asked_for == []
+
+
+@pytest.mark.parametrize("source", ["directory", "file"])
+def test_files_of_this_machine_are_no_baseline_of_a_job(deciding: Deciding, source: str) -> None:
+    path = '\npath = "x.json"' if source == "file" else ""
+    with pytest.raises(ConfigError, match="keeps no files") as raised:
+        deciding.run(f'[baseline]\nsource = "{source}"{path}\n')
+    assert "benchgate.toml:2: baseline.source" in raised.value.message
+    assert deciding.changes == []
