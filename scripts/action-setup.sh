@@ -18,7 +18,7 @@ usable() {
   "$1" -I -c '
 import ensurepip, sys, sysconfig, venv
 sys.exit(not (3, 11) <= sys.version_info[:2] or bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
-' >/dev/null 2>&1
+' </dev/null >/dev/null 2>&1
 }
 
 # The newest may lack wheels, so it comes last.
