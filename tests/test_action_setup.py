@@ -1,0 +1,362 @@
+"""scripts/action-setup.sh among interpreters of every kind, with neither a network nor pip."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "scripts" / "action-setup.sh"
+FIXED = "/usr/bin/python3 /usr/local/bin/python3 /opt/homebrew/bin/python3"
+TOOLS = ("bash", "cat", "chmod", "cksum", "cp", "dirname", "find", "mkdir", "rm", "sh", "sort")
+NONE = "::error title=benchgate::no Python 3.11 or newer with venv was found on this runner"
+
+# Stands for an interpreter: what is asked by `-c` a real one answers, which takes itself for that
+# version; an environment that it makes has an interpreter that tells what it was called with.
+INTERPRETER = """\
+#!/bin/sh
+echo "$0" >>"$LOG"
+{first}
+if [ "$2" = -c ]; then
+  exec '{python}' -I -c '
+import sys, sysconfig
+known = sysconfig.get_config_var
+sys.version_info = {version}
+sysconfig.get_config_var = lambda name: {flag} if name == "Py_GIL_DISABLED" else known(name)
+{more}
+exec(sys.argv[1])
+' "$3"
+fi
+if [ "$1 $2 $3 $4" = "-I -m venv --clear" ]; then
+  rm -rf "$5"
+  mkdir -p "$5/bin" "$5/site"
+  cp "$STUB" "$5/bin/python"
+  exit 0
+fi
+exit 99
+"""
+STUB = """\
+#!/bin/sh
+echo "venv: $*" >>"$LOG"
+case "$2 $3" in
+"-m pip")
+  env >"$LOG.pip"
+  exit "${PIP_EXIT:-0}"
+  ;;
+"-m benchgate") echo "benchgate, version 1" ;;
+*) echo "${0%/bin/python}/site" ;;
+esac
+"""
+
+
+@dataclass(slots=True)
+class Runner:
+    """A machine: its tools, its interpreters, and a copy of the action.
+
+    Attributes:
+        system: stands for /usr/bin and the like.
+        variables: of the job.
+    """
+
+    folder: Path
+    action: Path
+    system: Path
+    cache: Path
+    variables: dict[str, str]
+
+    @property
+    def venv(self) -> Path:
+        return self.folder / "runner temp" / "environment"
+
+    def interpreter(
+        self,
+        place: Path,
+        version: tuple[int, ...] = (3, 12, 1),
+        *,
+        first: str = "",
+        free_threaded: bool = False,
+        more: str = "",
+    ) -> Path:
+        """Put one at a place.
+
+        Args:
+            first: done by its shell before anything else.
+            more: done by Python before it answers.
+        """
+        text = INTERPRETER.format(
+            python=sys.executable,
+            version=version,
+            flag=int(free_threaded),
+            first=first,
+            more=more,
+        )
+        return program(place, text)
+
+    def on_path(self, name: str) -> Path:
+        """A place of that name in a folder that comes last on the PATH so far."""
+        folder = self.folder / f"path {len(self.variables['PATH'].split(':'))}"
+        self.variables["PATH"] += f":{folder}"
+        return folder / name
+
+    def cached(self, version: str) -> Path:
+        return self.cache / "Python" / version / "x64" / "bin" / "python3"
+
+    def __call__(self, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.action / "scripts" / SCRIPT.name, self.venv],
+            env=self.variables | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def tried(self) -> list[str]:
+        """Every interpreter that was started, and what the environment's own was called with."""
+        log = Path(self.variables["LOG"])
+        return log.read_text().splitlines() if log.exists() else []
+
+    def chosen(self) -> str:
+        """The one that made the environment."""
+        done = self()
+        assert done.returncode == 0, done.stderr
+        return [line for line in self.tried() if not line.startswith("venv: ")][-1]
+
+
+def program(place: Path, text: str) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+    place.chmod(0o755)
+    return place
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    action, tools = tmp_path / "the action", tmp_path / "tools"
+    system, cache = tmp_path / "system" / "python3", tmp_path / "tool cache"
+    text = SCRIPT.read_text()
+    assert text.count(FIXED) == 1
+    program(action / "scripts" / SCRIPT.name, text.replace(FIXED, f"'{system}'"))
+    for name in ("requirements/action.txt", "src/benchgate/a.py", "src/benchgate/b/c.py"):
+        path = action / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {name}\n")
+    tools.mkdir()
+    for name in TOOLS:
+        found = shutil.which(name)
+        assert found is not None, name
+        (tools / name).symlink_to(found)
+    program(tools / "uname", '#!/bin/sh\necho "${UNAME:-Linux}"\n')
+    program(tools / "env", "#!/bin/sh\nexport -p\n")
+    stub = program(tmp_path / "stub", STUB)
+    variables = {
+        "PATH": str(tools),
+        "LOG": str(tmp_path / "log"),
+        "STUB": str(stub),
+        "RUNNER_TOOL_CACHE": str(cache),
+    }
+    return Runner(tmp_path, action, system, cache, variables)
+
+
+@pytest.mark.parametrize(
+    ("cached", "on_path", "expected"),
+    [
+        (["3.11.9", "3.12.4", "3.13.1"], [], "cache/3.13.1"),
+        (["3.11.9", "3.12.4"], ["python3.13"], "path/python3.13"),
+        (["3.12.4"], ["python3.12"], "cache/3.12.4"),
+        (["3.11.9"], ["python3.12", "python3"], "path/python3.12"),
+        # The newest may lack wheels.
+        (["3.14.0"], ["python3.11"], "path/python3.11"),
+        (["3.14.0"], ["python3"], "cache/3.14.0"),
+        ([], ["python3"], "path/python3"),
+        (["3.10.1", "3.9.7", "3.15.0"], [], "system"),
+        ([], [], "system"),
+    ],
+)
+def test_the_best_interpreter_is_taken(
+    runner: Runner, cached: list[str], on_path: list[str], expected: str
+) -> None:
+    places = {"system": runner.interpreter(runner.system)}
+    for version in cached:
+        places[f"cache/{version}"] = runner.interpreter(runner.cached(version))
+    for name in on_path:
+        places[f"path/{name}"] = runner.interpreter(runner.on_path(name))
+    assert runner.chosen() == str(places[expected])
+
+
+def test_without_a_tool_cache_the_path_is_enough(runner: Runner) -> None:
+    del runner.variables["RUNNER_TOOL_CACHE"]
+    place = runner.interpreter(runner.on_path("python3"))
+    assert runner.chosen() == str(place)
+
+
+UNUSABLE: dict[str, dict[str, object]] = {
+    "too old": {"version": (3, 10, 14)},
+    "much too old": {"version": (2, 7, 18)},
+    "free-threaded": {"version": (3, 13, 1), "free_threaded": True},
+    "without ensurepip": {"more": 'sys.modules["ensurepip"] = None'},
+    "without venv": {"more": 'sys.modules["venv"] = None'},
+    "that fails": {"first": "exit 127"},
+    "that crashes": {"first": "kill -ABRT $$"},
+    "that talks": {"first": "echo '::error::out'; echo '::error::err' >&2; exit 1"},
+    "that listens": {"first": "cat >/dev/null; exit 1"},
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_an_interpreter_is_passed_over(runner: Runner, kind: str) -> None:
+    bad = runner.interpreter(runner.cached("3.13.0"), **UNUSABLE[kind])  # type: ignore[arg-type]
+    good = runner.interpreter(runner.on_path("python3"))
+    done = runner()
+    assert done.returncode == 0, done.stderr
+    assert runner.tried()[:2] == [str(bad), str(good)]
+    assert done.stdout == "benchgate, version 1\n"
+    assert "::error" not in done.stderr
+
+
+@pytest.mark.parametrize("version", [(3, 11, 0), (3, 13, 9), (3, 14, 0), (3, 15, 0)])
+def test_any_version_from_3_11_on_will_do(runner: Runner, version: tuple[int, ...]) -> None:
+    place = runner.interpreter(runner.on_path("python3"), version)
+    assert runner.chosen() == str(place)
+
+
+def test_of_several_on_the_path_a_later_one_may_do(runner: Runner) -> None:
+    """As where a step of the user has put an older one first."""
+    old = runner.interpreter(runner.on_path("python3"), (3, 8, 0))
+    new = runner.interpreter(runner.on_path("python3"), (3, 12, 0))
+    assert runner.chosen() == str(new)
+    assert runner.tried()[0] == str(old)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_without_any_the_job_is_told_what_to_do(runner: Runner, *, is_there: bool) -> None:
+    if is_there:
+        runner.interpreter(runner.system, (3, 9, 2))
+    done = runner()
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout == f"{NONE}; add actions/setup-python before this step\n"
+    assert not runner.venv.exists()
+
+
+def test_on_windows_the_job_is_told_so(runner: Runner) -> None:
+    runner.interpreter(runner.system)
+    done = runner(UNAME="MINGW64_NT-10.0-26100")
+    assert done.returncode == 2
+    assert done.stdout == (
+        "::error title=benchgate::benchgate runs on Linux and macOS runners, "
+        "not on MINGW64_NT-10.0-26100\n"
+    )
+    assert runner(UNAME="Darwin").returncode == 0
+
+
+def test_only_what_is_locked_is_installed_and_the_code_is_copied(runner: Runner) -> None:
+    runner.interpreter(runner.system)
+    assert runner().returncode == 0
+    called = [line.removeprefix("venv: ") for line in runner.tried() if line.startswith("venv: ")]
+    assert called[0] == (
+        "-I -m pip install --quiet --disable-pip-version-check --no-input --no-compile "
+        "--only-binary :all: --require-hashes "
+        f"--requirement {runner.action}/requirements/action.txt"
+    )
+    assert all(call.startswith("-I ") for call in called)
+    copied = runner.venv / "site" / "benchgate"
+    assert (copied / "a.py").read_text() == "# src/benchgate/a.py\n"
+    assert (copied / "b" / "c.py").exists()
+
+
+def test_what_a_job_has_set_for_its_own_python_leads_nothing_astray(runner: Runner) -> None:
+    runner.interpreter(runner.system)
+    done = runner(
+        PYTHONPATH="/theirs",
+        PYTHONHOME="/theirs",
+        VIRTUAL_ENV="/theirs",
+        PIP_TARGET="/theirs",
+        PIP_PREFIX="/theirs",
+        PIP_USER="1",
+        PIP_NO_DEPS="1",
+        PIP_REQUIRE_VIRTUALENV="1",
+        PIP_CONSTRAINT="/theirs",
+        PIP_NO_BINARY=":all:",
+        PIP_INDEX_URL="https://mirror.example.org/simple",
+    )
+    assert done.returncode == 0, done.stderr
+    seen = Path(f"{runner.variables['LOG']}.pip").read_text()
+    assert "theirs" not in seen
+    found = set(re.findall(r"\b(?:PIP|PYTHON)\w+(?==)", seen))
+    assert found == {"PIP_INDEX_URL"}
+
+
+def test_a_second_use_in_a_job_finds_it_done(runner: Runner) -> None:
+    runner.interpreter(runner.system)
+    assert runner().returncode == 0
+    before = runner.tried()
+    (runner.action / "src/benchgate/a.pyc").write_text("compiled meanwhile")
+    done = runner()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert runner.tried() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("src/benchgate/a.py", "# another version\n"),
+        ("src/benchgate/new.py", ""),
+        ("requirements/action.txt", "numpy==9\n"),
+    ],
+)
+def test_another_version_of_the_action_has_it_made_anew(
+    runner: Runner, name: str, text: str
+) -> None:
+    runner.interpreter(runner.system)
+    assert runner().returncode == 0
+    (runner.venv / "site" / "left over").write_text("")
+    (runner.action / name).write_text(text)
+    assert runner().returncode == 0
+    assert sum("-m pip" in line for line in runner.tried()) == 2
+    assert not (runner.venv / "site" / "left over").exists()
+
+
+def test_what_was_not_installed_is_not_taken_for_done(runner: Runner) -> None:
+    runner.interpreter(runner.system)
+    assert runner(PIP_EXIT="1").returncode == 1
+    assert runner().returncode == 0
+    assert sum("-m pip" in line for line in runner.tried()) == 2
+
+
+def test_it_can_be_run_as_it_lies_there() -> None:
+    assert os.access(SCRIPT, os.X_OK)
+    assert SCRIPT.read_text().startswith("#!/usr/bin/env bash\n")
+    subprocess.run(["bash", "-n", SCRIPT], check=True)  # noqa: S607 - any bash
+
+
+# With an example of each, so that no pattern is one that finds nothing.
+BASH_4 = {
+    r"\b(?:mapfile|readarray)\b": "mapfile -t lines",
+    r"\bdeclare -[gA]": "declare -A by_name",
+    r"\b(?:local|declare) -n\b": "local -n other=$1",
+    r"\$\{[^}]*(?:,,?|\^\^?)[^}]*\}": "${name,,}",
+    r"\$\{[^}]*@[A-Za-z]\}": "${name@Q}",
+    r"\|&": "make |& cat",
+    r"&>>": "make &>>log",
+    r"\bcoproc\b": "coproc cat",
+    r";;?&": "a) b ;;&",
+    r"\bwait -n\b": "wait -n",
+    r"\bglobstar\b": "shopt -s globstar",
+    r"%\([^)]*\)T": "printf '%(%F)T'",
+    r"\$\{[^}]*\[-\d+\]": "${names[-1]}",
+    r"\[\[ -v\b": "[[ -v name ]]",
+    r"\bEPOCH(?:SECONDS|REALTIME)\b": "$EPOCHSECONDS",
+}
+
+
+def test_it_needs_no_newer_bash_than_macos_has() -> None:
+    text = re.sub(r"(?m)^\s*#.*$", "", SCRIPT.read_text())
+    for pattern, example in BASH_4.items():
+        assert re.search(pattern, example), pattern
+        assert not re.search(pattern, text), pattern
