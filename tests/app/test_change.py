@@ -131,8 +131,11 @@ def make(
     base: Source | None = BASE,
     keep: bool = False,
     choice: Choice = CHOICE,
+    alone: bool = False,
 ) -> Result:
-    request = ChangeRequest(choice, "fast", base, found, OUTPUT, machine.keep if keep else None)
+    request = ChangeRequest(
+        choice, "fast", base, found, OUTPUT, machine.keep if keep else None, alone
+    )
     return measure_change(request, config, GIT, world.effects)
 
 
@@ -173,10 +176,9 @@ def test_on_a_first_run_nothing_is_held_against_the_head(machine: Machine, world
 
 def test_artefacts_alone_decide_where_that_is_configured(machine: Machine, world: World) -> None:
     machine.head_s = SLOWER
-    config = loads(f'{GATE}[baseline]\nsource = "artifact"\n', "benchgate.toml")
-    result = make(machine, world, stored(), config)
+    result = make(machine, world, stored(), alone=True)
     assert machine.done == ["alone"]
-    assert outcomes(result, config)["b"] == (Outcome.REGRESSED, Tier.STORED)
+    assert outcomes(result)["b"] == (Outcome.REGRESSED, Tier.STORED)
 
 
 def test_the_head_is_kept_before_anything_can_fail(machine: Machine, world: World) -> None:

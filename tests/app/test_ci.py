@@ -17,6 +17,7 @@ from benchgate.config.load import loads
 from benchgate.errors import ConfigError
 from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Repository
+from benchgate.model.environment import Environment
 from benchgate.model.result import Shard
 
 if TYPE_CHECKING:
@@ -96,7 +97,9 @@ class Deciding:
             CiRequest(self.folder, Choice(shard=shard)),
             loads(toml, "benchgate.toml"),
             replace(self.world.effects, cwd=self.git.root),
-            Job(context, client_of(self.server, TOKEN), self.git, {}, "x86_64"),
+            Job(
+                context, client_of(self.server, TOKEN), self.git, {}, Environment(machine="x86_64")
+            ),
             keep_baseline=lambda _: pytest.fail("a pull request is no baseline"),
             say=lambda _: None,
         )

@@ -19,10 +19,12 @@ from benchgate.app.choice import Choice
 from benchgate.app.ci import CiOutcome, CiRequest, Job, Kept
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, Interrupted, MeasureError, UsageError
+from benchgate.github.artifact_names import suite_key
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Push, Repository
 from benchgate.github.plan import Head, plan_for
+from benchgate.model.environment import Environment
 from benchgate.model.result import Shard
 from benchgate.model.verdict import Decision, Outcome, Row
 
@@ -94,10 +96,12 @@ class Working:
         **options: bool,
     ) -> int:
         context = self.context(event, actor)
-        job = Job(context, client_of(self.server, token), self.git, {}, "x86_64")
+        job = Job(
+            context, client_of(self.server, token), self.git, {}, Environment(machine="x86_64")
+        )
         request = CiRequest(self.stage.folder, Choice(shard=shard), suite)
         step = self.stage.step(**options)
-        return ci_step.ci_step(request, loads("", "x.toml"), self.world.effects, job, step)
+        return ci_step.ci_step(request, lambda: loads("", "x.toml"), self.world.effects, job, step)
 
     def context(self, event: Event, actor: str = "octocat") -> Context:
         is_pull = isinstance(event, PullRequest)
@@ -300,7 +304,7 @@ def test_a_failure_is_told_and_goes_on(working: Working, error: BaselineError) -
     (check,) = working.checks
     assert (check.conclusion, check.output["summary"]) == ("cancelled", error.message)
     assert working.stage.outputs == []
-    assert working.obeyed == []
+    assert working.obeyed == [f"::error title=benchgate::{error.message}"]
 
 
 def test_what_was_kept_before_a_failure_stays(working: Working) -> None:
@@ -398,7 +402,8 @@ def test_each_suite_has_its_own_comment_and_check(working: Working) -> None:
     for suite in ("fast", "slow one"):
         working.run(suite=suite, token=CHECKING, check_run=True)
     markers = [marker_in(one) for one in working.comments]
-    assert [one.suite for one in markers if one] == ["fast", "slow%20one"]
+    keys = [suite_key("fast"), suite_key("slow one").replace("-", "%2D")]
+    assert [one.suite for one in markers if one] == keys
     assert [one.name for one in working.checks] == ["benchgate (fast)", "benchgate (slow one)"]
 
 
@@ -472,8 +477,8 @@ def test_secrets_are_taken_out_of_a_failure(working: Working) -> None:
     with pytest.raises(MeasureError):
         working.run(token=CHECKING, check_run=True)
     said = everything(working)
-    # Comment and summary, each three times; the check run once.
-    assert len(re.findall(r"cannot reach \W+removed", said)) == 7
+    # Comment and summary, each three times; check run and log once.
+    assert len(re.findall(r"cannot reach \W+removed", said)) == 8
     assert "hunter2" not in said
 
 

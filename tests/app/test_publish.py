@@ -27,6 +27,7 @@ from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
 from benchgate.github.events import Repository, WorkflowRun
 from benchgate.model.codec_types import LARGEST
+from benchgate.model.environment import Environment
 from benchgate.model.result import Shard, Source, Status
 from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
 from benchgate.model.shards import join
@@ -131,7 +132,13 @@ class OnGitHub:
             server_url="https://github.com",
             runner_os="Linux",
         )
-        job = Job(context, client_of(self.server, token), self.git.checkout, {}, "x86_64")
+        job = Job(
+            context,
+            client_of(self.server, token),
+            self.git.checkout,
+            {},
+            Environment(machine="x86_64"),
+        )
         root = self.git.checkout.root
         return publish(run, load(root, root), self.effects, job, self.stage.step())
 

@@ -18,6 +18,7 @@ from benchgate.git.repository import Git
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Repository
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result, Source
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def found(
         runner_os="Linux",
     )
     client = client_of(server, token)
-    return read_stored(client, context, git, name=NAME, base=base, limit=limit)
+    return read_stored(client, context, git, name=NAME, base=base, limit=limit, here=Environment())
 
 
 def commits(of: Found) -> list[str | None]:

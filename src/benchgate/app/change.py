@@ -10,6 +10,7 @@ from benchgate.app.arms import ArmsRequest, measure_arms
 from benchgate.app.choice import chosen_of
 from benchgate.app.judging import judge_result
 from benchgate.app.run import RunRequest, run
+from benchgate.app.stored_artifacts import is_like
 from benchgate.baselines.stored import fit_for
 from benchgate.gate.canary import is_canary
 from benchgate.gate.screening import can_settle, to_measure
@@ -43,6 +44,7 @@ class ChangeRequest:
         found: what stored runs there are.
         output: saved after every round of both arms.
         keep: takes the head measured alone, where that is to be a baseline.
+        by_stored_alone: nothing is measured in turn.
     """
 
     choice: Choice
@@ -51,6 +53,7 @@ class ChangeRequest:
     found: Found
     output: Path
     keep: Callable[[Result], None] | None = None
+    by_stored_alone: bool = False
 
 
 def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
@@ -64,7 +67,7 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
     """
     began_s = effects.clock()
     found, choice = request.found, request.choice
-    if request.base is None or config.baseline.source == "artifact":
+    if request.base is None or request.by_stored_alone:
         alone = _measure_alone(request, config, git, effects)
         return replace(alone, screening=_held(found, alone, config, choice))
     screening = _unused(found)
@@ -111,17 +114,10 @@ def _unused(found: Found) -> Screening | None:
 
 
 def _is_of_use(found: Found, config: Config, here: Environment) -> bool:
-    """Whether stored runs would probably settle enough, were the head unchanged.
-
-    Toolchains are known only once something was measured: they are looked at then.
-    """
+    """Whether stored runs would probably settle enough, were the head unchanged."""
     if config.gate.rule == "classical" or config.measure.until_decided:
         return False
-    runs = [
-        one.run
-        for one in found.earlier
-        if not replace(one.run.environment, toolchains={}).differences(here)
-    ]
+    runs = [one.run for one in found.earlier if is_like(one.run, here)]
     known = sum(not is_canary(benchmark) for benchmark in runs[0].benchmarks) if runs else 0
     return len(can_settle(runs, config)) > _LEAST_SETTLED_SHARE * known
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from benchgate.github.client import Client
     from benchgate.github.context import Context
     from benchgate.github.plan import Plan
+    from benchgate.model.environment import Environment
     from benchgate.model.result import Result, Source
     from benchgate.model.verdict import Verdict
 
@@ -74,14 +75,14 @@ class Job:
     Attributes:
         git: what the workflow checked out.
         git_variables: by which git may fetch from the repository.
-        machine: the architecture, e.g. "x86_64".
+        here: the machine.
     """
 
     context: Context
     client: Client
     git: Git
     git_variables: Mapping[str, str]
-    machine: str
+    here: Environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,30 +141,32 @@ def ci(
     for words in plan.words():
         say(words)
     base = _base(plan, job)
-    is_baseline = (
-        plan.keeping.kind is ArtifactKind.BASELINE
-        and request.choice.shard is None
-        and request.shards is None
-    )
-    if isinstance(base, NoBase) and not is_baseline:
-        return CiOutcome(plan, why=base.why)
     commit = None if isinstance(base, NoBase) else base
     judged_by, unread = config, tuple[str, ...]()
     if commit and commit.sha:
         judged_by, unread = judged_by_base(job.git, commit.sha, config, effects.cwd)
+    is_baseline = _is_baseline(request, judged_by, plan)
+    if isinstance(base, NoBase) and not is_baseline:
+        return CiOutcome(plan, why=base.why)
     if judged_by.baseline.against is not None:
         commit = choose_base(job.git, judged_by.baseline.against)
     output = request.folder / RESULT_FILE
     if request.shards is not None:
         result = _joined(request.shards, commit)
     else:
-        found = Found("artifact")
-        if _reads_stored(request, judged_by, plan):
-            found = _found(request, judged_by, job, commit)
+        reads_stored = _reads_stored(request, judged_by, plan)
+        found = _found(request, judged_by, job, commit) if reads_stored else Found("artifact")
         for skipped in found.skipped:
             say(f"{skipped.what} is not used: {skipped.reason}")
-        keep = _keeping(request, effects, job, keep_baseline) if is_baseline else None
-        change = ChangeRequest(request.choice, request.suite, commit, found, output, keep)
+        change = ChangeRequest(
+            request.choice,
+            request.suite,
+            commit,
+            found,
+            output,
+            by_stored_alone=reads_stored and judged_by.baseline.source == "artifact",
+            keep=_keeping(request, effects, job, keep_baseline) if is_baseline else None,
+        )
         result = measure_change(change, judged_by, job.git, effects)
     result = replace(
         result,
@@ -210,6 +213,13 @@ def _base(plan: Plan, job: Job) -> Source | NoBase:
     )
 
 
+def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
+    """Whether a baseline is kept for later runs: of the whole suite, where these read one."""
+    is_whole = request.choice.shard is None and request.shards is None
+    is_read = config.baseline.source in _STORED_SOURCES
+    return is_whole and is_read and plan.keeping.kind is ArtifactKind.BASELINE
+
+
 def _reads_stored(request: CiRequest, config: Config, plan: Plan) -> bool:
     """Whether stored runs have a say.
 
@@ -229,6 +239,7 @@ def _found(request: CiRequest, config: Config, job: Job, base: Source | None) ->
         name=_name(ArtifactKind.BASELINE, request, job),
         base=base.sha if base else None,
         limit=config.baseline.runs,
+        here=job.here,
     )
 
 
@@ -249,7 +260,7 @@ def _name(kind: ArtifactKind, request: CiRequest, job: Job) -> str:
     return artifact_name(
         kind,
         suite=request.suite,
-        environment=environment_key(job.context.runner_os, job.machine),
+        environment=environment_key(job.context.runner_os, job.here.machine),
         shard=(shard.number, shard.count) if shard else None,
     )
 

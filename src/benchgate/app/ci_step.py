@@ -12,15 +12,17 @@ from benchgate.app.event_base import checked_out
 from benchgate.app.publishing import Published, Target, annotation_lines, comment, summarize
 from benchgate.errors import BenchgateError, GitHubError, Interrupted
 from benchgate.files import write_atomic
+from benchgate.github.artifact_names import suite_key
 from benchgate.github.commands import Annotation, Level, annotate, stopped
 from benchgate.github.events import PullRequest
 from benchgate.github.files import write_outputs
 from benchgate.github.plan import Comment, Commenting, plan_for
 from benchgate.model.verdict import Outcome
 from benchgate.report.comment import COMMENT_BYTES, render_comment
+from benchgate.report.escape import plain_line
 from benchgate.report.failure import render_failure
 from benchgate.report.markdown import render_markdown
-from benchgate.report.view import view_verdict, without_secrets
+from benchgate.report.view import named, view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,8 +77,14 @@ class Step:
             print(line, file=self.stream, flush=True)
 
 
-def ci_step(request: CiRequest, config: Config, effects: Effects, job: Job, step: Step) -> int:
+def ci_step(
+    request: CiRequest, configure: Callable[[], Config], effects: Effects, job: Job, step: Step
+) -> int:
     """Do the work of a step; give its exit code.
+
+    Args:
+        configure: gives the head's configuration; what is wrong with it is told on the pull
+            request, too.
 
     Raises:
         BenchgateError: as `ci` does; the pull request's comment tells of it, too.
@@ -87,7 +95,7 @@ def ci_step(request: CiRequest, config: Config, effects: Effects, job: Job, step
         with stopped(step.stream, step.draw):
             outcome = ci(
                 request,
-                config,
+                configure(),
                 effects,
                 job,
                 keep_baseline=partial(_keep_baseline, step),
@@ -124,6 +132,10 @@ class _Telling:
         telling = cls(request, job, step, None)
         if not step.check_run:
             return telling
+        planned = plan_for(job.context, checked_out(job.git)).comment
+        if planned.when is Commenting.LATER:
+            step.say(f"no check run: {planned.why}")
+            return telling
         name = "benchgate" if request.is_default_suite else f"benchgate ({request.suite})"
         repository = job.context.repository.full_name
         try:
@@ -143,6 +155,8 @@ class _Telling:
         """Tell the verdict; of what cannot be told, the page of the run says why."""
         step = self.step
         view = without_secrets(view_verdict(verdict), step.redact)
+        if not self.request.is_default_suite:
+            view = named(view, self.request.suite)
         report = self.request.folder / REPORT_FILE
         write_atomic(report, render_markdown(view).encode())
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
@@ -174,6 +188,8 @@ class _Telling:
             )
             plan = plan_for(self.job.context, checked_out(self.job.git))
             done = [summarize(lambda _: text, step.environ), self._comment(text, plan.comment)]
+            message = Annotation(step.redact(plain_line(error.message)), "benchgate")
+            step.write(annotate(Level.ERROR, [message]))
         self._report(*done, self._give_up(step.redact(error.message)))
 
     def of_nothing(self, why: str) -> None:
@@ -198,7 +214,7 @@ class _Telling:
         return Target(
             repository=context.repository.full_name,
             number=context.event.number,
-            suite=self.request.suite,
+            suite=suite_key(self.request.suite),
             head=self.head,
             run=context.run_id,
             attempt=context.run_attempt,

@@ -80,7 +80,7 @@ def judge_result(result: Result, config: Config) -> Judged:
         measured,
         judgement=with_settled(stored.judgement, measured.judgement),
         skipped=stored.skipped,
-        warnings=(*stored.warnings, *measured.warnings),
+        warnings=(*found.warnings, *measured.warnings),
     )
 
 
@@ -173,7 +173,8 @@ def _judge_first(found: Found, head: Result, config: Config) -> Judged:
         judge(nothing, head.head, config, paired=False, waves=None),
         head.duration_s,
         (*about_shard(head), *found.warnings, *head.warnings),
-        base_source=NO_BASELINE if found.is_empty else found.source,
+        # On GitHub nobody can do more about results of other machines than to wait for others.
+        base_source=NO_BASELINE if found.is_empty or found.source == "artifact" else found.source,
         skipped=found.skipped,
         shard=head.shard,
     )

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 from benchgate.app.event_base import checked_out
 from benchgate.app.judging import judge_run, make_verdict
 from benchgate.app.publishing import Target, comment, summarize
+from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.stored_artifacts import read_result_of
 from benchgate.baselines.policy import base_config
-from benchgate.config import Sides
+from benchgate.config import Sides, with_options
 from benchgate.errors import BenchgateError, UsageError
 from benchgate.git.fetching import ensure_commit
 from benchgate.git.repository import FULL_SHA
@@ -27,7 +28,7 @@ from benchgate.github.pulls import find_pull_request
 from benchgate.model.result import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.failure import render_failure
-from benchgate.report.view import view_verdict, without_secrets
+from benchgate.report.view import named, view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from benchgate.app.ci import Job
@@ -59,6 +60,8 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
         GitHubError: GitHub refuses, or does not answer.
     """
     planned = plan_for(job.context, checked_out(job.git)).comment
+    if not step.comments:
+        planned = Comment(Commenting.NEVER, "comments are switched off")
     if planned.when is Commenting.NEVER:
         step.write([f"nothing to comment on: {planned.why}"])
         return 0
@@ -74,11 +77,13 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
     ]
     publication = _Publication(run, pull, config, effects, job, step)
     if not left and run.conclusion in _BROKEN:
-        publication.of_failure("default", "the run left no result", "Its log says why.")
+        publication.of_failure(DEFAULT_SUITE, "the run left no result", "Its log says why.")
     for artifact in left[:MOST_RESULTS]:
         publication.of_artifact(artifact)
     if not left:
         step.write([f"run {run.id} left no result"])
+    if len(left) > MOST_RESULTS:
+        step.warn((f"run {run.id} left {len(left)} results: {MOST_RESULTS} of them are read",))
     return 0
 
 
@@ -103,6 +108,8 @@ class _Publication:
             self.of_failure(suite, error.message, error.hint)
             return
         view = without_secrets(view_verdict(verdict), self.step.redact)
+        if suite != DEFAULT_SUITE:
+            view = named(view, suite)
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
         self._post(suite, body)
         self.step.output(verdict=verdict.decision.value)
@@ -163,7 +170,8 @@ class _Publication:
 
     def _policy(self) -> Config:
         """The base's configuration, with what the head's would change of it."""
-        base = self._configuration(self.pull.base.sha) or self.config
+        found = self._configuration(self.pull.base.sha)
+        base = with_options(found, self.config) if found else self.config
         head = self._configuration(self.run.head_sha)
         return replace(base, aliases=head.aliases, sides=Sides(base, head)) if head else base
 

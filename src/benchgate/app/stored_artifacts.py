@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.artifact import Wanted
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from benchgate.github.client import Client
     from benchgate.github.context import Context
     from benchgate.github.models import Artifact
-    from benchgate.model.result import Result
+    from benchgate.model.environment import Environment
+    from benchgate.model.result import Result, Run
 
 MEMBERS: Final = ("result.json.gz", "result.json")
 """What the one file in an artefact is called."""
@@ -28,14 +30,22 @@ _MOST_ANCESTORS = 200
 
 
 def read_stored(
-    client: Client, context: Context, git: Git, *, name: str, base: str | None, limit: int
+    client: Client,
+    context: Context,
+    git: Git,
+    *,
+    name: str,
+    base: str | None,
+    limit: int,
+    here: Environment,
 ) -> Found:
     """Read what earlier runs of the default branch left, or say why that cannot be done.
 
     Args:
         name: of the artefacts.
         base: the commit whose own run is preferred, and its ancestors after it.
-        limit: how many results are enough.
+        limit: how many results of a machine like this one are enough.
+        here: this machine.
     """
     repository = context.repository.full_name
     wanted = Wanted(
@@ -53,6 +63,7 @@ def read_stored(
             run_of=lambda id_: _run(client, repository, id_),
             fetch=lambda artifact: _file(client, repository, artifact),
             limit=limit,
+            counts=lambda run: is_like(run, here),
         )
     except GitHubError as error:
         hint = f" ({error.hint})" if error.hint else ""
@@ -68,6 +79,11 @@ def read_result_of(client: Client, repository: str, artifact: Artifact) -> Resul
     """
     data = expand(_file(client, repository, artifact), artifact.name, limit_bytes=MOST_BYTES)
     return decode_result(data, artifact.name)
+
+
+def is_like(run: Run, here: Environment) -> bool:
+    """Whether a run is of such a machine; its toolchains are known once something was measured."""
+    return not replace(run.environment, toolchains={}).differences(here)
 
 
 def environment_key(environ_os: str, machine: str) -> str:

@@ -128,7 +128,9 @@ def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str |
 def relation(run: WorkflowRun, wanted: Wanted) -> str:
     """Say what makes a run's artefact the base."""
     rank = wanted.rank(run.head_sha)
-    if rank == 0 and wanted.preferred:
+    if not wanted.preferred:
+        what = f"a run of {wanted.branch}"
+    elif rank == 0:
         what = "the base commit's own run"
     elif rank < len(wanted.preferred):
         what = f"the run of an ancestor of the base, {counted(rank, 'commit')} before it"

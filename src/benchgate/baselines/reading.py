@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.artifact import choose_artifacts, relation, why_not_run
-from benchgate.baselines.stored import Earlier, Found, differences
+from benchgate.baselines.stored import Earlier, Found
 from benchgate.errors import FormatError, GitHubError
 from benchgate.files import MAX_FILE_BYTES, expand
 from benchgate.model.codec import decode_result
@@ -38,7 +38,7 @@ def read_artifacts(
     run_of: Callable[[int], WorkflowRun],
     fetch: Callable[[Artifact], bytes],
     limit: int,
-    head: Run | None = None,
+    counts: Callable[[Run], bool] = lambda _: True,
 ) -> Found:
     """Give the results of artefacts that may be believed, in order of preference.
 
@@ -49,8 +49,8 @@ def read_artifacts(
         listed: newest first; it is not gone through to its end when it is long.
         run_of: gives a run by its id.
         fetch: gives the one file in an artefact.
-        limit: how many results are enough.
-        head: once it is measured; results of other machines are then given, and do not count.
+        limit: how many results that count are enough.
+        counts: whether a run does, as those of another machine do not.
 
     Raises:
         GitHubError: when the list is gone through.
@@ -80,7 +80,7 @@ def read_artifacts(
         else:
             earlier.append(one)
             left_bytes -= len(data)
-            enough -= head is None or not differences(one.run, head)
+            enough -= counts(one.run)
     if failures == _MOST_FAILURES:
         warnings = (f"GitHub failed {failures} times: no more stored results were asked for",)
     return Found("artifact", tuple(earlier), tuple(skipped), warnings)

@@ -23,9 +23,9 @@ from benchgate.cli.job import (
 from benchgate.cli.world import configuration, console, real_effects, repository
 from benchgate.github.events import WorkflowRun
 from benchgate.model.screening import Options
-from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:
+    from benchgate.config import Config
     from benchgate.model.result import Shard
 
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     click.option(
         "--merge",
         "shards",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        type=click.Path(path_type=Path, file_okay=False),
         metavar="FOLDER",
         help="Measure nothing: join the results of all shards in a folder, decide, and comment.",
     ),
@@ -68,7 +68,7 @@ def command(
     check: bool,
     quiet: bool,
     verbose: bool,
-    github_timeout: str,
+    github_timeout: float,
     **overrides: Unpack[o.Overrides],
 ) -> int:
     """Check inside of GitHub Actions: what the event changed, with comment and summary.
@@ -93,15 +93,17 @@ def command(
         context,
         repository(effects.cwd),
         environ.get(TOKEN_VARIABLE),
-        parse_duration_s(github_timeout),
+        github_timeout,
     )
     step = real_step(environ, console(), verbose=verbose, comments=comment, check_run=check)
-    config = configuration(effects.cwd, job.git.root, config_file).with_overrides(
-        baseline=baseline, **overrides
-    )
+
+    def configure() -> Config:
+        found = configuration(effects.cwd, job.git.root, config_file)
+        return found.with_overrides(baseline=baseline, **overrides)
+
     try:
         if isinstance(context.event, WorkflowRun):
-            return publish(context.event, config, effects, job, step)
+            return publish(context.event, configure(), effects, job, step)
         request = CiRequest(
             own_folder(environ),
             Choice(globs, tags, shard),
@@ -109,6 +111,6 @@ def command(
             shards,
             Options(baseline=baseline, **overrides),
         )
-        return ci_step(request, config, effects, job, step)
+        return ci_step(request, configure, effects, job, step)
     finally:
         effects.progress.close()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-import platform
 import random
 import secrets
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from benchgate.github.client import LIMIT_S, Client
 from benchgate.github.context import read_context
 from benchgate.github.transport import Token
 from benchgate.github.urls import parse_run_url
+from benchgate.measure.environment import read_environment
 from benchgate.model.redact import Redactor
 from benchgate.report.terminal import render_verdict
 
@@ -37,17 +39,33 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Verdict
 
 _WORD_BYTES = 16
-# Whoever can write to these files speaks for the step; whoever has a token, for the job.
-_FILES = ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 TOKEN_VARIABLE = "BENCHGATE_TOKEN"  # noqa: S105 - its name
+# Whoever can write to these files speaks for the step; whoever has a token, for the job.
+_HIDDEN = frozenset(
+    {
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+        "ACTIONS_ID_TOKEN_REQUEST_URL",
+        "GITHUB_ENV",
+        "GITHUB_OUTPUT",
+        "GITHUB_PATH",
+        "GITHUB_STATE",
+        "GITHUB_STEP_SUMMARY",
+        TOKEN_VARIABLE,
+    }
+)
+_PR_SET_DUMPABLE = 4
 
 
 def take_environment() -> dict[str, str]:
     """Give all variables, and hide from what is started from here what concerns the step alone."""
     environ = dict(os.environ)
-    for name in environ:
-        if name in _FILES or name == TOKEN_VARIABLE:
-            del os.environ[name]
+    for name in _HIDDEN & environ.keys():
+        del os.environ[name]
+    if sys.platform == "linux":
+        # What this process was started with stays readable to its user's others, unless it is
+        # said to hold secrets.
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     return environ
 
 
@@ -85,7 +103,7 @@ def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> J
         client=real_client(context.api_url, token, limit_s),
         git=git,
         git_variables=credentials(context.server_url, token) if token else {},
-        machine=platform.machine(),
+        here=read_environment(os.environ),
     )
 
 

@@ -10,6 +10,7 @@ import click
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.sharding import parse_shard
 from benchgate.errors import UsageError
+from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,13 @@ def _outside_of_ci(
             hint="Measure the base here (--baseline git), or name files: --baseline dir:PATH",
         )
     return value
+
+
+def _seconds(_context: click.Context, parameter: click.Parameter, value: str) -> float:
+    try:
+        return parse_duration_s(value)
+    except ValueError as error:
+        raise UsageError(f"{parameter.opts[0]}: {error}") from None
 
 
 class _Lines(click.types.StringParamType):
@@ -78,6 +86,7 @@ GITHUB_TIMEOUT = click.option(
     metavar="TIME",
     default="1m",
     show_default=True,
+    callback=_seconds,
     help="Longest that GitHub is asked for one thing; then the job goes on without.",
 )
 SUITE = click.option(

@@ -18,7 +18,6 @@ from benchgate.cli.job import (
 from benchgate.cli.world import configuration, console, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.github.events import WorkflowRun
-from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command("publish", context_settings={"auto_envvar_prefix": "BENCHGATE"})
 @o.options(o.CONFIG, o.GITHUB_TIMEOUT, o.VERBOSE)
-def command(config_file: Path | None, verbose: bool, github_timeout: str) -> int:
+def command(config_file: Path | None, verbose: bool, github_timeout: float) -> int:
     """Comment on a fork's pull request, in a workflow that workflow_run triggers.
 
     What the fork's run measured is read as data and judged anew, by the configuration of the
@@ -50,7 +49,7 @@ def command(config_file: Path | None, verbose: bool, github_timeout: str) -> int
         context,
         repository(effects.cwd),
         environ.get(TOKEN_VARIABLE),
-        parse_duration_s(github_timeout),
+        github_timeout,
     )
     step = real_step(environ, console(), verbose=verbose)
     config = configuration(effects.cwd, job.git.root, config_file)

@@ -4,7 +4,7 @@ from benchgate.config.benchmarks import Benchmark, CommandBenchmark, PythonBench
 from benchgate.config.load import load, loads, loads_folder
 from benchgate.config.loosening import loosening
 from benchgate.config.models import Baseline, Build, Gate, Measure, Rule, Waive
-from benchgate.config.policy import Sides, policy_from
+from benchgate.config.policy import Sides, policy_from, with_options
 from benchgate.config.resolved import Config
 from benchgate.config.rules import RowPolicy, matches
 from benchgate.config.schema import config_schema
@@ -29,4 +29,5 @@ __all__ = [
     "loosening",
     "matches",
     "policy_from",
+    "with_options",
 ]

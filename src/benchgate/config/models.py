@@ -201,8 +201,9 @@ class Baseline(Table):
     runs: int = Field(
         default=10,
         ge=1,
-        le=100,
-        description="How many artefacts of earlier runs are read; fewer than 10 settle nothing.",
+        le=30,
+        description="How many artefacts of earlier runs on such a machine are read; fewer than 10"
+        " settle nothing.",
     )
     required: bool = Field(default=False, description="A missing baseline is an error.")
     advisory_fails: bool = Field(

@@ -57,6 +57,11 @@ def artifact_prefix(kind: ArtifactKind) -> str:
     return f"benchgate-{kind}."
 
 
+def suite_key(suite: str) -> str:
+    """A suite as names of artefacts have it, where any text is to be safe."""
+    return _part(suite)
+
+
 def suite_in(kind: ArtifactKind, name: str) -> str | None:
     """The suite that a name tells, as `artifact_name` writes it.
 

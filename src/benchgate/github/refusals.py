@@ -28,7 +28,10 @@ _READ_ONLY = (
     " A pull request from a fork has a read-only token whatever the workflow says:"
     " there, `benchgate publish` comments in a second workflow."
 )
-_TOKEN = "The token is missing, wrong or expired: pass the job's own as GITHUB_TOKEN."  # noqa: S105
+_UNAUTHORIZED = (
+    "The token is missing, wrong or expired. The action passes the job's own; `benchgate ci` reads "
+    "BENCHGATE_TOKEN, and `benchgate check --run` GITHUB_TOKEN or GH_TOKEN."
+)
 _EXPIRED = "Artefacts are kept as long as `retention-days` says; the next run leaves a new one."
 _STORAGE = "Try again; a firewall must let {host} through as well."
 _LATER = "Try again later; https://www.githubstatus.com tells of incidents."
@@ -74,7 +77,7 @@ def _hint(request: Request, answer: Answer) -> str:
         return _EXPIRED
     if answer.status >= 500:
         return _LATER
-    return _TOKEN if answer.status == 401 else ""
+    return _UNAUTHORIZED if answer.status == 401 else ""
 
 
 def _permission_hint(request: Request, answer: Answer) -> str:

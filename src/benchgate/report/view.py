@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Decision, Verdict
     from benchgate.report.loosening import LooseningView
 
+_SUITE_LIMIT = 60
+
 
 @dataclass(frozen=True, slots=True)
 class RowView:
@@ -123,6 +125,11 @@ def view_verdict(verdict: Verdict) -> VerdictView:
     )
 
 
+def named(view: VerdictView, suite: str) -> VerdictView:
+    """The same verdict, told apart from those of other suites: "py3.11: fail: ..."."""
+    return replace(view, headline=f"{plain_line(suite, _SUITE_LIMIT)}: {view.headline}")
+
+
 def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictView:
     """The same verdict with every text redacted.
 
@@ -192,9 +199,10 @@ def _title(rows: Sequence[Row]) -> str:
 def _last_line(verdict: Verdict) -> str:
     why = f" ({plain_line(verdict.base.why)})" if verdict.base.why else ""
     head = f"head {words.source(verdict.head)}"
+    measured = f"Measured {head}{why}"
     compared = f"Compared base {words.source(verdict.base)}{why} and {head}"
     parts = [
-        f"Measured {head}{why}" if verdict.base_source == NO_BASELINE else compared,
+        compared if verdict.base.sha or verdict.base_source != NO_BASELINE else measured,
         words.machine(verdict.environment),
         _effort(verdict),
         _rule(verdict),
