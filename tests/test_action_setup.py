@@ -227,7 +227,7 @@ def test_any_version_from_3_11_on_will_do(runner: Runner, version: tuple[int, ..
 
 
 def test_of_several_on_the_path_a_later_one_may_do(runner: Runner) -> None:
-    """As where a step of the user has put an older one first."""
+    # As where a step of the user has put an older one first.
     old = runner.interpreter(runner.on_path("python3"), (3, 8, 0))
     new = runner.interpreter(runner.on_path("python3"), (3, 12, 0))
     assert runner.chosen() == str(new)

@@ -139,7 +139,7 @@ def test_stored_runs_have_a_say_in_a_pull_request(deciding: Deciding) -> None:
 
 
 def test_what_another_job_judges_again_is_measured_whole(deciding: Deciding) -> None:
-    """That job believes nothing of stored runs, so that it needs both arms."""
+    # That job believes nothing of stored runs, so that it needs both arms.
     deciding.run(head_repository=FORKS)
     deciding.run(actor="dependabot[bot]")
     deciding.run(shard=Shard(1, 2))

@@ -197,7 +197,7 @@ def test_a_verdict_is_told_in_every_way(working: Working) -> None:
 
 
 def test_the_outputs_are_set_in_the_order_of_their_worth(working: Working) -> None:
-    """A job that is cancelled meanwhile keeps what was set until then."""
+    # A job that is cancelled meanwhile keeps what was set until then.
     folder = working.stage.folder
     working.gives(failed())
     plain = working.does
