@@ -19,7 +19,7 @@ from benchgate.app.choice import Choice
 from benchgate.app.ci import CiOutcome, CiRequest, Job, Kept
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, Interrupted, MeasureError, UsageError
-from benchgate.github.artifact_names import suite_key
+from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Push, Repository
@@ -92,12 +92,13 @@ class Working:
         token: Token = TOKEN,
         suite: str = "default",
         shard: Shard | None = None,
+        machine: str = "x86_64",
         actor: str = "octocat",
         **options: bool,
     ) -> int:
         context = self.context(event, actor)
         job = Job(
-            context, client_of(self.server, token), self.git, {}, Environment(machine="x86_64")
+            context, client_of(self.server, token), self.git, {}, Environment(machine=machine)
         )
         request = CiRequest(self.stage.folder, Choice(shard=shard), suite)
         step = self.stage.step(**options)
@@ -183,7 +184,7 @@ def test_a_verdict_is_told_in_every_way(working: Working) -> None:
     first = "### \N{CROSS MARK} fail: 1 of 3 benchmarks is worse: parse/large"
     (comment,) = working.comments
     assert comment.startswith(first)
-    assert marker_in(comment) == mark("default", head=HEAD_SHA, run=RUN, attempt=2)
+    assert marker_in(comment) == mark("default.linux-x86_64", head=HEAD_SHA, run=RUN, attempt=2)
     assert working.stage.summary.startswith(first)
     assert (working.stage.folder / "report.md").read_text().startswith(first)
     (check,) = working.checks
@@ -300,7 +301,7 @@ def test_a_failure_is_told_and_goes_on(working: Working, error: BaselineError) -
         assert "Look at it." in lines
         assert "make: no rule" in lines
         assert f"Nothing is known of {HEAD_SHA[:7]}" in text
-    assert marker_in(comment) == mark("default", head=HEAD_SHA, run=RUN, attempt=2)
+    assert marker_in(comment) == mark("default.linux-x86_64", head=HEAD_SHA, run=RUN, attempt=2)
     (check,) = working.checks
     assert (check.conclusion, check.output["summary"]) == ("cancelled", error.message)
     assert working.stage.outputs == []
@@ -402,12 +403,31 @@ def test_each_suite_has_its_own_comment_and_check(working: Working) -> None:
     for suite in ("fast", "slow one"):
         working.run(suite=suite, token=CHECKING, check_run=True)
     markers = [marker_in(one) for one in working.comments]
-    keys = [suite_key("fast"), suite_key("slow one").replace("-", "%2D")]
+    keys = [str(Leg.of(suite, "linux-x86_64")) for suite in ("fast", "slow one")]
+    keys = [key.replace("-", "%2D") for key in keys]
     assert [one.suite for one in markers if one] == keys
     assert [one.name for one in working.checks] == ["benchgate (fast)", "benchgate (slow one)"]
 
 
 def test_a_check_run_that_is_refused_is_a_warning(working: Working) -> None:
+def test_each_kind_of_machine_has_its_own_comment_and_check(working: Working) -> None:
+    working.gives(failed())
+    working.run(token=CHECKING, check_run=True)
+    working.raises(BaselineError("the base cannot be built"))
+    for suite in ("default", "fast"):
+        with pytest.raises(BaselineError):
+            working.run(suite=suite, machine="aarch64", token=CHECKING, check_run=True)
+    first, *others = (one.splitlines()[0].partition(" ")[2] for one in working.comments)
+    assert first.startswith("\N{CROSS MARK} fail: ")
+    warned = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16} "
+    assert others == [
+        f"{warned}linux-aarch64: no verdict: the base cannot be built",
+        f"{warned}fast, linux-aarch64: no verdict: the base cannot be built",
+    ]
+    names = ["benchgate", "benchgate (linux-aarch64)", "benchgate (fast, linux-aarch64)"]
+    assert [one.name for one in working.checks] == names
+
+
     working.gives(failed())
     assert working.run(check_run=True) == 3
     warning, *_ = working.stage.lines

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -241,7 +242,9 @@ def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
     first = "### \N{CROSS MARK} fail: 1 of 2 benchmarks is slower: a by 100.0 %"
     assert comment.startswith(first)
     assert "read what it changes before you believe its numbers" in comment
-    assert marker_in(comment) == mark("default", head=fork.git.head, run=RUN, attempt=2)
+    assert marker_in(comment) == mark(
+        f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN, attempt=2
+    )
     assert fork.stage.summary.startswith(first)
     (posted,) = fork.server.state.comments(HELLO, NUMBER)
     (url_name, url), *others = fork.stage.outputs
@@ -426,13 +429,15 @@ def test_what_cannot_be_judged_gives_no_verdict(make: Make, what: str) -> None:
     assert comment.startswith("### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: ")
     assert words in comment
     assert fork.git.head[:7] in comment
-    assert marker_in(comment) == mark("default", head=fork.git.head, run=RUN, attempt=2)
+    assert marker_in(comment) == mark(
+        f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN, attempt=2
+    )
     assert [name for name, _ in fork.stage.outputs] == ["comment-url"]
     assert words in fork.stage.summary
 
 
 HOSTILE = "<!-- x --> | @octocat #1 GH-7 [click](https://evil.example) ``` </details> <img src=x>"
-MARKER = str(mark("default", head="a" * 40, run=99999999999, attempt=1))
+MARKER = str(mark(f"default.{ENVIRONMENT}", head="a" * 40, run=99999999999, attempt=1))
 SWALLOWING = (
     "`` x` password='",
     "a -----BEGIN PRIVATE KEY-----",
@@ -483,7 +488,9 @@ def test_what_strangers_write_does_nothing(make: Make, names: tuple[str, ...]) -
     fork = make(head=f"{head}until = 2999-01-01\nreason = {json.dumps(MARKER)}\n")
     comment = fork.verdict_of(hostile(*names))
     body, _, last = comment.rstrip().rpartition("\n")
-    assert marker_in(comment) == mark("default", head=fork.git.head, run=RUN, attempt=2)
+    assert marker_in(comment) == mark(
+        f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN, attempt=2
+    )
     assert comment.count("<!--") == 1
     assert last.startswith("<!--")
     page = Page(body)
@@ -519,10 +526,28 @@ def test_each_suite_has_a_comment_of_its_own_up_to_a_limit(make: Make) -> None:
     fork.leaves(slower(), name=shard)
     assert fork.publish() == 0
     suites = [found.suite for one in fork.comments if (found := marker_in(one))]
-    newest_first = [f"suite%2D{n}" for n in reversed(range(2, MOST_RESULTS + 2))]
+    newest_first = [f"suite%2D{n}.linux%2Dx86_64" for n in reversed(range(2, MOST_RESULTS + 2))]
     assert suites == newest_first
     assert [name for name, _ in fork.stage.outputs] == ["comment-url", "verdict"] * MOST_RESULTS
     assert len(fork.server.asked("GET /repos/*/artifacts/*/zip")) == MOST_RESULTS
+
+
+def test_each_kind_of_machine_has_a_comment_of_its_own_and_names_it(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower(), created_at=START + timedelta(hours=2))
+    for suite in ("default", "fast"):
+        name = artifact_name(ArtifactKind.RESULT, suite=suite, environment="macos-arm64")
+        fork.leaves(measured({"a": 1e-3}), name=name, created_at=START + timedelta(hours=1))
+    broken = artifact_name(ArtifactKind.RESULT, suite="default", environment="linux-aarch64")
+    fork.leaves(b"no zip", name=broken)
+    assert fork.publish() == 0
+    heads = [one.splitlines()[0].removeprefix("### ") for one in fork.comments]
+    assert [re.sub(r"^\S+ |(pass|fail|no verdict): .+", r"\1", one) for one in heads] == [
+        "fail",
+        "fast, macos-arm64: pass",
+        "macos-arm64: pass",
+        "linux-aarch64: no verdict",
+    ]
 
 
 def test_one_suite_that_cannot_be_judged_hides_no_other(make: Make) -> None:
@@ -618,7 +643,7 @@ def test_a_pull_request_of_the_repository_itself_is_judged_alike(make: Make) -> 
 
 def test_a_verdict_on_a_newer_head_is_not_overwritten(make: Make) -> None:
     fork = make()
-    newer = mark("default", head=fork.git.head, run=RUN + 5, attempt=1)
+    newer = mark(f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN + 5, attempt=1)
     client_of(fork.server, TOKEN).post(
         f"/repos/{HELLO.full_name}/issues/{NUMBER}/comments", {"body": f"newer\n\n{newer}\n"}
     )

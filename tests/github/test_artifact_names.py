@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from benchgate.github.artifact_names import (
     MAX_NAME_CHARACTERS,
     ArtifactKind,
+    Leg,
     artifact_name,
     artifact_prefix,
+    leg_in,
 )
 
 # What GitHub refuses in names: " : < > | * ? CR LF \ /
@@ -70,3 +72,20 @@ def test_long_texts_that_begin_alike_have_different_names() -> None:
         for tail in ("", "a", "b")
     }
     assert len(names) == 3
+
+
+@given(ARGUMENTS)
+def test_a_name_tells_its_leg_unless_it_is_a_part_of_a_suite(
+    arguments: tuple[ArtifactKind, str, str, tuple[int, int] | None],
+) -> None:
+    kind, suite, environment, shard = arguments
+    leg = leg_in(kind, name_of(arguments))
+    assert leg == (None if shard else Leg.of(suite, environment))
+    (other,) = set(ArtifactKind) - {kind}
+    assert leg_in(other, name_of(arguments)) is None
+
+
+@pytest.mark.parametrize("name", ["", "dist", "benchgate-result.a", "benchgate-result.a.b.c"])
+def test_other_names_tell_none(name: str) -> None:
+    assert leg_in(ArtifactKind.RESULT, name) is None
+    assert leg_in(ArtifactKind.RESULT, f"benchgate-result.{'a' * 160}.b") is None

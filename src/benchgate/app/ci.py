@@ -62,11 +62,6 @@ class CiRequest:
     shards: Path | None = None
     options: Options = field(default_factory=Options)
 
-    @property
-    def is_default_suite(self) -> bool:
-        """Whether it is the only one, as far as anybody has said."""
-        return self.suite == DEFAULT_SUITE
-
 
 @dataclass(frozen=True, slots=True)
 class Job:

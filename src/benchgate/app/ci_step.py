@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING
 from benchgate.app.check_run import CheckRun
 from benchgate.app.ci import Kept, ci
 from benchgate.app.event_base import checked_out
-from benchgate.app.publishing import Published, Target, annotation_lines, comment, summarize
-from benchgate.errors import BenchgateError, GitHubError, Interrupted
+from benchgate.app.publishing import (
+    Published,
+    Target,
+    annotation_lines,
+    comment,
+    name_of,
+    summarize,
+)
+from benchgate.app.stored_artifacts import environment_key
+from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
 from benchgate.files import write_atomic
-from benchgate.github.artifact_names import suite_key
+from benchgate.github.artifact_names import Leg
 from benchgate.github.commands import Annotation, Level, annotate, stopped
 from benchgate.github.events import PullRequest
 from benchgate.github.files import write_outputs
@@ -64,8 +72,13 @@ class Step:
     def output(self, **values: str) -> None:
         """Set outputs of the step; `_` stands for `-` in their names."""
         named = {name.replace("_", "-"): value for name, value in values.items()}
-        if why_not := write_outputs(named, self.environ, self.draw):
-            self.say(why_not)
+        try:
+            why_not = write_outputs(named, self.environ, self.draw)
+        except UsageError as error:
+            self.warn((error.message,))
+        else:
+            if why_not:
+                self.say(why_not)
 
     def warn(self, texts: tuple[str, ...]) -> None:
         """Show warnings on the page of the run."""
@@ -107,6 +120,9 @@ def ci_step(
         telling.of_failure(error)
         raise
     if outcome.verdict is None:
+    except BaseException:
+        telling.of_end()
+        raise
         telling.of_nothing(outcome.why)
         return 0
     telling.of_verdict(outcome, outcome.verdict)
@@ -136,7 +152,7 @@ class _Telling:
         if planned.when is Commenting.LATER:
             step.say(f"no check run: {planned.why}")
             return telling
-        name = "benchgate" if request.is_default_suite else f"benchgate ({request.suite})"
+        name = f"benchgate ({telling.name})" if telling.name else "benchgate"
         repository = job.context.repository.full_name
         try:
             check = CheckRun(job.client, repository, name=name, head=telling.head, now=effects.now)
@@ -154,9 +170,7 @@ class _Telling:
     def of_verdict(self, outcome: CiOutcome, verdict: Verdict) -> None:
         """Tell the verdict; of what cannot be told, the page of the run says why."""
         step = self.step
-        view = without_secrets(view_verdict(verdict), step.redact)
-        if not self.request.is_default_suite:
-            view = named(view, self.request.suite)
+        view = named(without_secrets(view_verdict(verdict), step.redact), self.name)
         report = self.request.folder / REPORT_FILE
         write_atomic(report, render_markdown(view).encode())
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
@@ -186,6 +200,7 @@ class _Telling:
                 details=step.redact(error.details),
                 head=self.head,
             )
+                name=self.name,
             plan = plan_for(self.job.context, checked_out(self.job.git))
             done = [summarize(lambda _: text, step.environ), self._comment(text, plan.comment)]
             message = Annotation(step.redact(plain_line(error.message)), "benchgate")
@@ -193,6 +208,10 @@ class _Telling:
         self._report(*done, self._give_up(step.redact(error.message)))
 
     def of_nothing(self, why: str) -> None:
+    def of_end(self) -> None:
+        """Leave no check run that seems to go on for ever."""
+        self._report(self._give_up("the job was ended before it came to a verdict"))
+
         """Say that the event leaves nothing to measure."""
         self.step.output(verdict="", regressions="0", improvements="0")
         self.step.write([self.step.redact(f"nothing to measure: {why}")])
@@ -214,13 +233,22 @@ class _Telling:
         return Target(
             repository=context.repository.full_name,
             number=context.event.number,
-            suite=suite_key(self.request.suite),
+            key=str(Leg.of(self.request.suite, self._environment)),
             head=self.head,
             run=context.run_id,
             attempt=context.run_attempt,
         )
 
     @property
+    @property
+    def _environment(self) -> str:
+        return environment_key(self.job.context.runner_os, self.job.here.machine)
+
+    @property
+    def name(self) -> str:
+        """What tells it from what other jobs say; "" where it is the usual one."""
+        return name_of(self.request.suite, self._environment)
+
     def _run_url(self) -> str:
         context = self.job.context
         repository = f"{context.server_url}/{context.repository.full_name}"

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.app.event_base import checked_out
 from benchgate.app.judging import judge_run, make_verdict
-from benchgate.app.publishing import Target, comment, summarize
+from benchgate.app.publishing import (
+    USUAL_ENVIRONMENT,
+    Target,
+    comment,
+    name_of,
+    summarize,
+)
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.stored_artifacts import read_result_of
 from benchgate.baselines.policy import base_config
@@ -21,7 +27,7 @@ from benchgate.config import Sides, with_options
 from benchgate.errors import BenchgateError, UsageError
 from benchgate.git.fetching import ensure_commit
 from benchgate.git.repository import FULL_SHA
-from benchgate.github.artifact_names import ArtifactKind, suite_in
+from benchgate.github.artifact_names import ArtifactKind, Leg, leg_in
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.plan import Comment, Commenting, plan_for
 from benchgate.github.pulls import find_pull_request
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
 MOST_RESULTS: Final = 5
 """Of one run: each has a comment of its own."""
 
+_USUAL = Leg.of(DEFAULT_SUITE, USUAL_ENVIRONMENT)
 _BROKEN = frozenset({"failure", "timed_out", "startup_failure"})
 _WARNING = (
     "measured by the pull request's own run: read what it changes before you believe its numbers"
@@ -71,15 +78,15 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
         step.write([f"nothing to comment on: no open pull request has {run.head_sha[:7]} as head"])
         return 0
     left = [
-        one
+        (one, leg)
         for one in list_artifacts(job.client, repository, run_id=run.id)
-        if suite_in(ArtifactKind.RESULT, one.name) is not None and not one.expired
+        if (leg := leg_in(ArtifactKind.RESULT, one.name)) and not one.expired
     ]
     publication = _Publication(run, pull, config, effects, job, step)
     if not left and run.conclusion in _BROKEN:
-        publication.of_failure(DEFAULT_SUITE, "the run left no result", "Its log says why.")
-    for artifact in left[:MOST_RESULTS]:
-        publication.of_artifact(artifact)
+        publication.of_failure(_USUAL, "the run left no result", "Its log says why.")
+    for artifact, leg in left[:MOST_RESULTS]:
+        publication.of_artifact(artifact, leg)
     if not left:
         step.write([f"run {run.id} left no result"])
     if len(left) > MOST_RESULTS:
@@ -96,37 +103,38 @@ class _Publication:
     job: Job
     step: Step
 
-    def of_artifact(self, artifact: Artifact) -> None:
+    def of_artifact(self, artifact: Artifact, leg: Leg) -> None:
         """Judge what it holds, and comment; or say why that cannot be done."""
-        suite = suite_in(ArtifactKind.RESULT, artifact.name) or ""
         try:
             result = read_result_of(
                 self.job.client, self.job.context.repository.full_name, artifact
             )
             verdict = self._verdict(result)
         except BenchgateError as error:
-            self.of_failure(suite, error.message, error.hint)
+            self.of_failure(leg, error.message, error.hint)
             return
-        view = without_secrets(view_verdict(verdict), self.step.redact)
-        if suite != DEFAULT_SUITE:
-            view = named(view, suite)
+        view = named(without_secrets(view_verdict(verdict), self.step.redact), _name(leg))
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
-        self._post(suite, body)
+        self._post(leg, body)
         self.step.output(verdict=verdict.decision.value)
 
-    def of_failure(self, suite: str, message: str, hint: str) -> None:
+    def of_failure(self, leg: Leg, message: str, hint: str) -> None:
         """Say that there is no verdict: the one before it seems to be of this commit."""
         redact = self.step.redact
-        self._post(
-            suite,
-            render_failure(redact(message), hint=redact(hint), details="", head=self.run.head_sha),
+        text = render_failure(
+            redact(message),
+            hint=redact(hint),
+            details="",
+            head=self.run.head_sha,
+            name=_name(leg),
         )
+        self._post(leg, text)
 
-    def _post(self, suite: str, text: str) -> None:
+    def _post(self, leg: Leg, text: str) -> None:
         target = Target(
             repository=self.job.context.repository.full_name,
             number=self.pull.number,
-            suite=suite,
+            key=str(leg),
             head=self.run.head_sha,
             run=self.run.id,
             attempt=self.run.attempt,
@@ -185,6 +193,10 @@ class _Publication:
         context = self.job.context
         repository = f"{context.server_url}/{context.repository.full_name}"
         return f"{repository}/actions/runs/{self.run.id}/attempts/{self.run.attempt}"
+
+
+def _name(leg: Leg) -> str:
+    return name_of(leg.suite, leg.environment)
 
 
 def _claimed(base: Run) -> Source:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from benchgate.app.records import DEFAULT_SUITE
 from benchgate.errors import BenchgateError, GitHubError
 from benchgate.github.commands import Annotation, Level, annotate
 from benchgate.github.comments import mark, post_sticky
@@ -23,24 +24,27 @@ if TYPE_CHECKING:
     from benchgate.github.plan import Comment
     from benchgate.report.view import VerdictView
 
+USUAL_ENVIRONMENT: Final = "linux-x86_64"
+"""Of GitHub's own Linux runners, which most jobs run on."""
+
 _FORBIDDEN: Final = 403
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The comment of a suite on a pull request.
+    """A comment on a pull request.
 
     Attributes:
         repository: e.g. "octo-org/hello".
         number: of the pull request.
-        suite: each has a comment of its own.
+        key: of the suite and the kind of machine; each has a comment of its own.
         head: the commit of the pull request's branch that was judged.
         run, attempt: those that measured it.
     """
 
     repository: str
     number: int
-    suite: str
+    key: str
     head: str
     run: int
     attempt: int
@@ -59,6 +63,12 @@ class Published:
     comment_url: str = ""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+
+
+def name_of(suite: str, environment: str) -> str:
+    """What tells a verdict from the others on a pull request; "" where it is the usual one."""
+    parts = (suite, DEFAULT_SUITE), (environment, USUAL_ENVIRONMENT)
+    return ", ".join(part for part, usual in parts if part != usual)
 
 
 def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Published:
@@ -85,7 +95,7 @@ def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Publ
     if target is None or wanted.when in {Commenting.NEVER, Commenting.LATER}:
         where = " from here" if wanted.when is Commenting.LATER else ""
         return Published(notes=(f"no comment{where}: {wanted.why}",))
-    marker = mark(target.suite, head=target.head, run=target.run, attempt=target.attempt)
+    marker = mark(target.key, head=target.head, run=target.run, attempt=target.attempt)
     try:
         posted = post_sticky(api, target.repository, target.number, body, marker)
     except GitHubError as error:

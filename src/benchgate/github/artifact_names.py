@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 MAX_NAME_CHARACTERS: Final = 160
 
 _PART_CHARACTERS = 48
 _HASH_CHARACTERS = 8
-_WHOLE = re.compile(r"([a-z0-9_~-]+)\.[a-z0-9_~-]+")
+_WHOLE = re.compile(r"([a-z0-9_~-]+)\.([a-z0-9_~-]+)")
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 
 
@@ -57,13 +58,24 @@ def artifact_prefix(kind: ArtifactKind) -> str:
     return f"benchgate-{kind}."
 
 
-def suite_key(suite: str) -> str:
-    """A suite as names of artefacts have it, where any text is to be safe."""
-    return _part(suite)
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A suite on one kind of machine, both as names of artefacts have them."""
+
+    suite: str
+    environment: str
+
+    def __str__(self) -> str:
+        return f"{self.suite}.{self.environment}"
+
+    @classmethod
+    def of(cls, suite: str, environment: str) -> Self:
+        """The leg of any texts, which are made safe."""
+        return cls(_part(suite), _part(environment))
 
 
-def suite_in(kind: ArtifactKind, name: str) -> str | None:
-    """The suite that a name tells, as `artifact_name` writes it.
+def leg_in(kind: ArtifactKind, name: str) -> Leg | None:
+    """The leg that a name tells, as `artifact_name` writes it.
 
     Returns:
         None for names of another kind, and of a part of a suite.
@@ -72,7 +84,7 @@ def suite_in(kind: ArtifactKind, name: str) -> str | None:
     if not name.startswith(prefix) or len(name) > MAX_NAME_CHARACTERS:
         return None
     match = _WHOLE.fullmatch(name.removeprefix(prefix))
-    return match[1] if match else None
+    return Leg(match[1], match[2]) if match else None
 
 
 def _part(text: str) -> str:

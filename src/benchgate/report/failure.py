@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from benchgate.report.escape import code_block, html_text, plain_block, plain_line, prose
+from benchgate.report.view import NAME_LIMIT
 
 _ICON = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
 _MESSAGE_LIMIT = 1000
 
 
-def render_failure(message: str, *, hint: str, details: str, head: str) -> str:
+def render_failure(message: str, *, hint: str, details: str, head: str, name: str = "") -> str:
     """The failure as GitHub's markdown; ends in a newline.
 
     Args:
         message: what happened, as the log has it.
         details: output of the program that failed; of many lines the last ones.
         head: the commit that should have been judged.
+        name: tells it apart from others on the same page; "" where there is no need.
     """
+    first = f"{plain_line(name, NAME_LIMIT)}: no verdict" if name else "no verdict"
     last = f"Nothing is known of {prose(head[:7])}; earlier verdicts are of other commits."
     blocks = [
-        f"### {_ICON} no verdict: {prose(plain_line(message, _MESSAGE_LIMIT))}",
+        f"### {_ICON} {prose(first)}: {prose(plain_line(message, _MESSAGE_LIMIT))}",
         prose(plain_line(hint, _MESSAGE_LIMIT)) if hint else "",
         _folded(plain_block(details)) if details.strip() else "",
         f"<sub>{last}</sub>",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.model.verdict import NO_BASELINE, Outcome, Row
 from benchgate.report import words
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.model.verdict import Decision, Verdict
     from benchgate.report.loosening import LooseningView
 
-_SUITE_LIMIT = 60
+NAME_LIMIT: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +125,11 @@ def view_verdict(verdict: Verdict) -> VerdictView:
     )
 
 
-def named(view: VerdictView, suite: str) -> VerdictView:
-    """The same verdict, told apart from those of other suites: "py3.11: fail: ..."."""
-    return replace(view, headline=f"{plain_line(suite, _SUITE_LIMIT)}: {view.headline}")
+def named(view: VerdictView, name: str) -> VerdictView:
+    """The same verdict, told apart from others: "py3.11: fail: ..."; as it is without a name."""
+    if not name:
+        return view
+    return replace(view, headline=f"{plain_line(name, NAME_LIMIT)}: {view.headline}")
 
 
 def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictView:
