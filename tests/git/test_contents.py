@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.git.contents import read_committed
+from benchgate.git.contents import committed_bytes, read_committed, resolve_committed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +44,38 @@ def test_links_are_followed_inside_of_the_commit(repo: Git, commit: Callable[...
     assert read_committed(repo, sha, "link.toml") == "x = 1"
     for name in ("outside.toml", "above.toml", "circle.toml"):
         assert read_committed(repo, sha, name) is None
+
+
+def test_folders_may_be_links(repo: Git, commit: Callable[..., str]) -> None:
+    for name, target in {
+        "bench": "./real/deep",
+        "real/up": "../real",
+        "outside": "/etc",
+        "above": "../..",
+        "loop": "loop/x",
+    }.items():
+        (repo.root / name).parent.mkdir(exist_ok=True)
+        (repo.root / name).symlink_to(target)
+    sha = commit(repo, {"real/deep/a.toml": "x = 12"})
+    for path, real in {
+        "": "",
+        ".": "",
+        "bench": "real/deep",
+        "bench/new/a.toml": "real/deep/new/a.toml",
+        "real/up/up/deep": "real/deep",
+        "bench/../up": "real",
+        "gone/b": "gone/b",
+        "outside/hostname": None,
+        "above/x": None,
+        "../x": None,
+        "/x": None,
+        "loop": None,
+    }.items():
+        assert resolve_committed(repo, sha, path) == real
+    assert read_committed(repo, sha, "bench/a.toml") == "x = 12"
+    assert committed_bytes(repo, sha, "bench/a.toml") == 6
+    assert committed_bytes(repo, sha, "bench") == 0
+    assert committed_bytes(repo, sha, "outside") == 0
 
 
 def test_a_commit_that_is_not_here(repo: Git, commit: Callable[..., str]) -> None:

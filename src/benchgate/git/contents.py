@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,15 +23,69 @@ def read_committed(git: Git, commit: str, path: str) -> str | None:
     Raises:
         UsageError: the commit is not here.
     """
-    for _ in range(_MOST_LINKS):
-        if path.startswith(("/", "../")):
-            return None
-        entry = git.run("ls-tree", "-z", "--full-tree", commit, "--", path, variables=_LITERAL)
-        if " blob " not in entry:
-            return None
-        mode, _, blob = entry.partition("\t")[0].split(" ")
-        text = git.run("cat-file", "blob", blob)
+    blob = _blob(git, commit, path)
+    return None if blob is None else git.run("cat-file", "blob", blob)
+
+
+def committed_bytes(git: Git, commit: str, path: str) -> int:
+    """How large the file is that `read_committed` would read; 0 where there is none.
+
+    Raises:
+        UsageError: the commit is not here.
+    """
+    blob = _blob(git, commit, path)
+    return 0 if blob is None else int(git.run("cat-file", "-s", blob))
+
+
+def resolve_committed(git: Git, commit: str, path: str) -> str | None:
+    """The path without the symbolic links that the commit has in it.
+
+    Args:
+        path: from the root of the repository, with slashes; what the commit lacks of it stays.
+
+    Returns:
+        None where it leaves the repository, or goes in circles.
+
+    Raises:
+        UsageError: the commit is not here.
+    """
+    if path.startswith("/"):
+        return None
+    done: list[str] = []
+    ahead = _parts(path)
+    links = 0
+    while ahead:
+        part = ahead.pop(0)
+        if part == "..":
+            if not done:
+                return None
+            done.pop()
+            continue
+        mode, blob = _entry(git, commit, "/".join([*done, part]))
         if mode != _LINK:
-            return text
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
-    return None
+            done.append(part)
+            continue
+        links += 1
+        target = git.run("cat-file", "blob", blob)
+        if links > _MOST_LINKS or target.startswith("/"):
+            return None
+        ahead = _parts(target) + ahead
+    return "/".join(done)
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in {"", "."}]
+
+
+def _blob(git: Git, commit: str, path: str) -> str | None:
+    place = resolve_committed(git, commit, path)
+    return (_entry(git, commit, place)[1] or None) if place else None
+
+
+def _entry(git: Git, commit: str, path: str) -> tuple[str, str]:
+    """The mode of a file or link, and its blob; empty where there is no such thing."""
+    entry = git.run("ls-tree", "-z", "--full-tree", commit, "--", path, variables=_LITERAL)
+    if " blob " not in entry.partition("\t")[0]:
+        return "", ""
+    mode, _, blob = entry.partition("\t")[0].split(" ")
+    return mode, blob
