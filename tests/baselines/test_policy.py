@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
 from benchgate.baselines.policy import base_config, judged_by_base
 from benchgate.config import load
+from benchgate.config.origin import Origin
 from benchgate.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 # Files of the base, files of the head, where to start, the base's margin, and its file.
 Case: TypeAlias = "tuple[Mapping[str, str], Mapping[str, str | None], str, float | None, str]"
+NONE = "the base has no configuration: judged by the change's own"
 FOREIGN = '[project]\nname = "x"\n'
 
 
@@ -62,9 +66,24 @@ def shared(margin: str) -> str:
         # There is none.
         ({"pyproject.toml": FOREIGN}, {"benchgate.toml": own("9%")}, "", None, ""),
         ({"a/benchgate.toml": own("3%")}, {"benchgate.toml": own("9%")}, "", None, ""),
+        # The head moved it upwards, out of the folder, or below it.
+        (
+            {"a/benchgate.toml": own("3%")},
+            {"a/benchgate.toml": None, "benchgate.toml": own("9%")},
+            "a",
+            0.03,
+            "a/benchgate.toml",
+        ),
+        (
+            {"a/benchgate.toml": own("3%"), "benchgate.toml": own("4%")},
+            {"a/benchgate.toml": None},
+            "a",
+            0.03,
+            "a/benchgate.toml",
+        ),
     ],
 )
-def test_it_is_found_where_the_head_has_its_own(
+def test_it_is_found_wherever_the_head_has_its_own(
     repo: Git, commit: Callable[..., str], case: Case
 ) -> None:
     base, head, folder, margin, name = case
@@ -88,10 +107,57 @@ def test_a_file_of_another_name_is_looked_for_under_that_name(
     sha = commit(repo, {"ci/quick.toml": own("3%"), "benchgate.toml": own("4%")})
     quick, new = repo.root / "ci/quick.toml", repo.root / "ci/new.toml"
     new.write_text(own("9%"))
-    found = base_config(repo, sha, load(repo.root, explicit=quick), repo.root)
-    assert found is not None
-    assert found.gate.margin == 0.03
-    assert base_config(repo, sha, load(repo.root, explicit=new), repo.root) is None
+    for named in (quick, Path("../ci/quick.toml")):
+        head = replace(load(repo.root, explicit=quick), origin=Origin(path=named, named=True))
+        found = base_config(repo, sha, head, repo.root / "ci")
+        assert found is not None
+        assert found.gate.margin == 0.03
+    head = load(repo.root, explicit=new)
+    assert base_config(repo, sha, head, repo.root) is None
+    assert judged_by_base(repo, sha, head, repo.root) == (head, (NONE,))
+
+
+def test_a_named_file_is_not_searched_for_elsewhere(repo: Git, commit: Callable[..., str]) -> None:
+    sha = commit(repo, {"benchgate.toml": own("3%")})
+    (repo.root / "a").mkdir()
+    named = repo.root / "a/benchgate.toml"
+    named.write_text(own("9%"))
+    head = load(repo.root, explicit=named)
+    assert judged_by_base(repo, sha, head, repo.root) == (head, (NONE,))
+
+
+def test_a_folder_that_became_a_link_is_looked_for_by_its_name(
+    repo: Git, commit: Callable[..., str]
+) -> None:
+    sha = commit(repo, {"bench/benchgate.toml": own("3%"), "other/benchgate.toml": own("8%")})
+    (repo.root / "bench").rename(repo.root / "gone")
+    (repo.root / "bench").symlink_to("other")
+    start = repo.root / "bench"
+    head = load(start, repo.root)
+    assert head.gate.margin == 0.08
+    config, warnings = judged_by_base(repo, sha, head, start)
+    assert (config.gate.margin, warnings) == (0.03, ())
+
+
+def test_links_of_the_base_and_to_the_repository_are_followed(
+    repo: Git, commit: Callable[..., str], tmp_path: Path
+) -> None:
+    (repo.root / "bench").symlink_to("real/deep")
+    sha = commit(repo, {"real/benchgate.toml": own("3%"), "real/deep/keep": ""})
+    (tmp_path / "link").symlink_to(repo.root)
+    (tmp_path / "into").symlink_to(repo.root / "real")
+    for start in (repo.root / "bench", tmp_path / "link/bench", tmp_path / "into"):
+        found = base_config(repo, sha, load(start, repo.root), start)
+        assert found is not None
+        assert found.gate.margin == 0.03
+
+
+def test_a_base_without_one_is_told(repo: Git, commit: Callable[..., str]) -> None:
+    sha = commit(repo, {"a/benchgate.toml": own("3%")})
+    assert judged_by_base(repo, sha, load(repo.root, repo.root), repo.root)[1] == ()
+    (repo.root / "benchgate.toml").write_text(own("9%"))
+    head = load(repo.root, repo.root)
+    assert judged_by_base(repo, sha, head, repo.root) == (head, (NONE,))
 
 
 def test_a_file_outside_of_the_repository_is_no_part_of_the_change(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+import os
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.config import loads_folder, policy_from
 from benchgate.config.load import OWN_FILE, SHARED_FILE
 from benchgate.errors import ConfigError
-from benchgate.git.contents import read_committed
+from benchgate.git.contents import read_committed, resolve_committed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from benchgate.config import Config
     from benchgate.git.repository import Git
 
@@ -38,39 +37,64 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
         return head, (
             f"judged by the change's own configuration, because the base's is not: {why}",
         )
-    return (head if base is None else policy_from(base, head)), ()
+    if base is not None:
+        return policy_from(base, head), ()
+    if head.source is None or _inside(git, start / head.source) is None:
+        return head, ()
+    return head, ("the base has no configuration: judged by the change's own",)
 
 
 def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
-    """Read the configuration that a commit has where the head has its own.
+    """Read the configuration of a commit.
 
-    A file with a name of its own is looked for under that name alone; the others as `load` does,
-    upwards from the folder of the head's.
+    It is searched as `load` does, upwards from the folder where the command was called, wherever
+    the head has its own: a change must not choose the rules by moving them. A file that the
+    command line names is looked for there alone.
 
     Args:
         sha: the commit.
-        head: its own configuration tells where to look.
-        start: where to look if the head has none: the folder that it was searched from.
+        head: another commit's, which tells whether its file was named.
+        start: the folder, by the name that it was called by: the head may have made it a link.
 
     Returns:
-        None where the commit has none, or the head's lies outside of the repository.
+        None where the commit has none, or what was named lies outside of the repository.
 
     Raises:
         ConfigError: it is not valid.
         UsageError: the commit is not here.
     """
-    place = head.source or start / OWN_FILE
-    folder = place.parent.resolve()
-    if not folder.is_relative_to(git.root):
+    named = head.source if head.origin.named else None
+    inside = _inside(git, start / named if named else start)
+    if inside is None:
         return None
-    inside = PurePosixPath(folder.relative_to(git.root).as_posix())
-    searched = [inside, *inside.parents] if place.name in _NAMES else [inside]
-    names = _NAMES if place.name in _NAMES else (place.name,)
-    for one in searched:
-        config = loads_folder(_texts(git, sha, [(one / name).as_posix() for name in names]))
+    if named:
+        return loads_folder(_texts(git, sha, [inside.as_posix()]))
+    folder = resolve_committed(git, sha, inside.as_posix())
+    if folder is None:
+        return None
+    place = PurePosixPath(folder)
+    for one in (place, *place.parents):
+        config = loads_folder(_texts(git, sha, [(one / name).as_posix() for name in _NAMES]))
         if config is not None:
             return config
     return None
+
+
+def _inside(git: Git, path: Path) -> PurePosixPath | None:
+    """A path as seen from the repository's root, links below it as they are; None outside of it.
+
+    Args:
+        path: absolute. What leads to the repository may be a link.
+    """
+    lexical = Path(os.path.normpath(path))
+    root = git.root.resolve()
+    for folder in reversed((lexical, *lexical.parents)):
+        if folder.resolve() == root:
+            return PurePosixPath(lexical.relative_to(folder).as_posix())
+    resolved = path.resolve()
+    if not resolved.is_relative_to(root):
+        return None
+    return PurePosixPath(resolved.relative_to(root).as_posix())
 
 
 def _texts(git: Git, sha: str, paths: list[str]) -> dict[str, str]:

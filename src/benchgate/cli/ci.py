@@ -20,7 +20,13 @@ from benchgate.cli.job import (
     real_step,
     take_environment,
 )
-from benchgate.cli.world import configuration, console, real_effects, repository
+from benchgate.cli.world import (
+    configuration,
+    console,
+    real_effects,
+    repository,
+    working_directory,
+)
 from benchgate.github.events import WorkflowRun
 from benchgate.model.screening import Options
 
@@ -87,7 +93,7 @@ def command(
     7: GitHub could not be reached. What cannot be published is a warning.
     """
     environ = take_environment()
-    effects = real_effects(quiet=quiet)
+    effects = real_effects(quiet=quiet, cwd=working_directory())
     context = real_context(environ)
     job = real_job(
         context,

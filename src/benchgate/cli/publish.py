@@ -15,7 +15,13 @@ from benchgate.cli.job import (
     real_step,
     take_environment,
 )
-from benchgate.cli.world import configuration, console, real_effects, repository
+from benchgate.cli.world import (
+    configuration,
+    console,
+    real_effects,
+    repository,
+    working_directory,
+)
 from benchgate.errors import UsageError
 from benchgate.github.events import WorkflowRun
 
@@ -38,7 +44,7 @@ def command(config_file: Path | None, verbose: bool, github_timeout: float) -> i
     Exit code 0: commented, or nothing to comment on; 7: GitHub could not be reached.
     """
     environ = take_environment()
-    effects = real_effects(quiet=True)
+    effects = real_effects(quiet=True, cwd=working_directory())
     context = real_context(environ)
     if not isinstance(context.event, WorkflowRun):
         raise UsageError(

@@ -29,18 +29,33 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
-def real_effects(*, quiet: bool = False) -> Effects:
-    """Give the real world."""
+def real_effects(*, quiet: bool = False, cwd: Path | None = None) -> Effects:
+    """Give the real world.
+
+    Args:
+        cwd: where the command was called, if it goes by another name there.
+    """
     return Effects(
         clock=time.monotonic,
         now=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         draw_seed=lambda: secrets.randbits(_SEED_BITS),
         environ=dict(os.environ),
-        cwd=Path.cwd(),
+        cwd=cwd or Path.cwd(),
         progress=create_progress(
             console(stderr=True), quiet=quiet, plain=bool(os.environ.get("CI"))
         ),
     )
+
+
+def working_directory() -> Path:
+    """Give the folder that this was called in, by the name that the shell knows it by.
+
+    A folder that a change has made a link to another one keeps its name so.
+    """
+    cwd = Path.cwd()
+    named = Path(os.environ.get("PWD", ""))
+    is_same = named.is_absolute() and named.resolve() == cwd
+    return named if is_same and ".." not in named.parts else cwd
 
 
 def repository(cwd: Path) -> Git:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from benchgate.config.origin import Origin
@@ -41,7 +42,7 @@ def load(start: Path, stop: Path | None = None, explicit: Path | None = None) ->
                 f"{explicit} has no [tool.benchgate] table",
                 hint=f"add the table, or name a {OWN_FILE} with --config",
             )
-        return resolve(origin)
+        return resolve(replace(origin, named=True))
     for folder in _folders(start.resolve(), stop.resolve() if stop else None):
         origin = _origin_in(folder, start)
         if origin is not None:

@@ -26,6 +26,7 @@ class Origin:
         prefix: the tables that ours lie in, ("tool", "benchgate") in pyproject.toml.
         document: our tables as they were read, with the options of the command line.
         options: the command line option that each overridden key was given by.
+        named: whether somebody named the file, and it was not searched for.
     """
 
     path: Path | None = None
@@ -34,6 +35,7 @@ class Origin:
     prefix: tuple[str, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    named: bool = False
 
     @cached_property
     def _lines(self) -> Mapping[KeyPath, int]:
