@@ -102,10 +102,12 @@ def stored(
     *,
     environment: Environment = HERE,
     unsteady: str = "",
+    newest: str | None = BASE.sha,
 ) -> Found:
     """So many earlier runs, the newest first, and what could not be used.
 
     Args:
+        newest: the commit of the newest, which is the base's own.
         unsteady: benchmarks that differ by 10 % from run to run.
     """
     earlier = []
@@ -116,7 +118,7 @@ def stored(
             rounds=10,
             environment=environment,
             started=f"2025-12-{28 - day:02}T03:04:05Z",
-            source=Source(f"{day:040x}", "main"),
+            source=Source(f"{day:040x}" if day else newest, "main"),
         )
         earlier.append(Earlier(f"artefact {day}", Result(run), f"why {day}"))
     return Found("artifact", tuple(earlier), SKIPPED, ("careful",))
@@ -242,7 +244,7 @@ def test_stored_runs_of_no_use_cost_nothing(machine: Machine, world: World, why:
     assert (held(result).head, held(result).earlier) == (None, ())
 
 
-@pytest.mark.parametrize("why", OF_NO_USE)
+@pytest.mark.parametrize("why", sorted(OF_NO_USE.keys() - {"another machine"}))
 def test_a_head_that_is_measured_alone_anyway_is_held_against_them(
     machine: Machine, world: World, why: str
 ) -> None:
@@ -363,3 +365,14 @@ def test_what_is_left_of_the_budget_is_handed_on(
     handed_on = machine.arms[0][2]
     assert handed_on.measure.limit_s == left_s
     assert replace(handed_on, measure=config.measure) == config
+
+
+def test_runs_of_other_commits_settle_nothing(machine: Machine, world: World) -> None:
+    """They tell how far runs differ, but not what the head was changed from."""
+    result = make(machine, world, stored(newest="c" * 40))
+    assert machine.done == ["both"]
+    assert held(result).head is None
+    kept = make(machine, world, stored(newest="c" * 40), keep=True)
+    assert machine.done[1:] == ["alone", "kept", "both"]
+    assert machine.arms[-1][0].choice.ids is None
+    assert held(kept).earlier == ()

@@ -11,7 +11,8 @@ from tests.contract.scene import FORK, HELLO, TOKEN
 
 from benchgate.app import ci as module
 from benchgate.app.choice import Choice
-from benchgate.app.ci import CiRequest, Job, ci
+from benchgate.app.ci import CiRequest, ci
+from benchgate.app.job import Job
 from benchgate.baselines.stored import Found
 from benchgate.config.load import loads
 from benchgate.errors import ConfigError

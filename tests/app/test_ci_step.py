@@ -16,7 +16,8 @@ from tests.report.conftest import changed, unchanged, verdict
 
 from benchgate.app import ci_step
 from benchgate.app.choice import Choice
-from benchgate.app.ci import CiOutcome, CiRequest, Job, Kept
+from benchgate.app.ci import CiOutcome, CiRequest, Kept
+from benchgate.app.job import Job
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, Interrupted, MeasureError, UsageError
 from benchgate.github.artifact_names import Leg
@@ -91,8 +92,8 @@ class Working:
         *,
         token: Token = TOKEN,
         suite: str = "default",
-        shard: Shard | None = None,
         machine: str = "x86_64",
+        shard: Shard | None = None,
         actor: str = "octocat",
         **options: bool,
     ) -> int:
@@ -409,7 +410,6 @@ def test_each_suite_has_its_own_comment_and_check(working: Working) -> None:
     assert [one.name for one in working.checks] == ["benchgate (fast)", "benchgate (slow one)"]
 
 
-def test_a_check_run_that_is_refused_is_a_warning(working: Working) -> None:
 def test_each_kind_of_machine_has_its_own_comment_and_check(working: Working) -> None:
     working.gives(failed())
     working.run(token=CHECKING, check_run=True)
@@ -428,6 +428,7 @@ def test_each_kind_of_machine_has_its_own_comment_and_check(working: Working) ->
     assert [one.name for one in working.checks] == names
 
 
+def test_a_check_run_that_is_refused_is_a_warning(working: Working) -> None:
     working.gives(failed())
     assert working.run(check_run=True) == 3
     warning, *_ = working.stage.lines

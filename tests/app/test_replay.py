@@ -173,8 +173,8 @@ def test_what_stored_runs_said_first_counts_again(github: GitHubServer) -> None:
     assert "hm" in verdict.warnings
 
 
-def test_a_head_that_stored_runs_settled_needs_no_base(github: GitHubServer) -> None:
-    screening = Screening(arm({"a": 1e-3}), ())
+def test_a_first_run_needs_no_base(github: GitHubServer) -> None:
+    screening = Screening(arm({"a": 1e-3}), (), is_first=True)
     result = replace(
         measured({"a": 1e-3}), base=None, screening=screening, policy=Policy(None, None)
     )

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     ("arguments", "code", "words"),
     [
         (("--baseline", "artifact"), 2, "only a job on GitHub has these results"),
-        (("--baseline", "folder:x"), 2, "must be auto, artifact, git, git:REF, dir:PATH or file:PATH"),
+        (
+            ("--baseline", "folder:x"),
+            2,
+            "must be auto, artifact, git, git:REF, dir:PATH or file:PATH",
+        ),
         (("--baseline", "file:"), 2, "must be auto, artifact, git, git:REF, dir:PATH or file:PATH"),
         (("--baseline", "dir:x", "--against", "main"), 2, "--against and --baseline both say"),
         (("--baseline", "dir:x", "--until-decided"), 2, "--until-decided: stored results cannot"),

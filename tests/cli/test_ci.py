@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Call
 
-    from benchgate.app.ci import CiRequest, Job
+    from benchgate.app.ci import CiRequest
     from benchgate.app.ci_step import Step
     from benchgate.app.effects import Effects
+    from benchgate.app.job import Job
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.github.events import WorkflowRun

@@ -91,8 +91,7 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
         ("[build]\nenv = 'A=1'", ':2: build.env = "A=1": must be a table'),
         (
             "[baseline]\nsource = 'artefact'",
-            ':2: baseline.source = "artefact": must be "auto", "artifact", "git", "directory" or '
-            '"file"',
+            ':2: baseline.source = "artefact": must be "auto", "artifact", "git", "directory"',
         ),
         ("[baseline]\nsource = 'file'", ":1: baseline.path: is missing"),
         ("[baseline]\npath = 'x'", ':2: baseline.path = "x": is not used by source = "auto"'),

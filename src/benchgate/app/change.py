@@ -11,14 +11,14 @@ from benchgate.app.choice import chosen_of
 from benchgate.app.judging import judge_result
 from benchgate.app.run import RunRequest, run
 from benchgate.app.stored_artifacts import is_like
-from benchgate.baselines.stored import fit_for
+from benchgate.baselines.stored import fit_for, of_machine
 from benchgate.gate.canary import is_canary
 from benchgate.gate.screening import can_settle, to_measure
 from benchgate.measure.environment import read_environment
 from benchgate.model.screening import Screening, StoredRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from benchgate.app.choice import Choice
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.model.environment import Environment
-    from benchgate.model.result import Result, Source
+    from benchgate.model.result import Result, Run, Source
 
 # Where stored runs can settle fewer, measuring the head alone costs more than it saves.
 _LEAST_SETTLED_SHARE = 0.5
@@ -69,11 +69,15 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
     found, choice = request.found, request.choice
     if request.base is None or request.by_stored_alone:
         alone = _measure_alone(request, config, git, effects)
-        return replace(alone, screening=_held(found, alone, config, choice))
+        held = _held(found, alone, config, choice)
+        # Where nothing was changed, nothing can be missed that is not known of this machine.
+        is_first = not held.earlier and (request.base is None or found.is_first)
+        return replace(alone, screening=replace(held, is_first=is_first))
     screening = _unused(found)
-    if request.keep or _is_of_use(found, config, read_environment(effects.environ)):
+    runs = _comparable(found, request.base, read_environment(effects.environ))
+    if request.keep or _is_of_use(runs, config):
         alone = _measure_alone(request, config, git, effects)
-        if found.earlier:
+        if runs:
             screening = _held(found, alone, config, choice)
             judged = judge_result(replace(alone, screening=screening), config)
             choice = replace(choice, ids=to_measure(judged.judgement))
@@ -99,9 +103,9 @@ def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Ef
 
 
 def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screening:
-    """Put beside the head what it is held against."""
+    """Put beside the head what it is held against: runs of this machine alone."""
     chosen = chosen_of(found, choice, config.aliases, alone.head)
-    fit = fit_for(chosen, alone.head, config.aliases)
+    fit = of_machine(fit_for(chosen, alone.head, config.aliases), alone.head)
     earlier = tuple(StoredRun(one.name, one.why, one.run) for one in fit.earlier)
     return Screening(alone.head, earlier, fit.skipped, fit.warnings)
 
@@ -113,12 +117,20 @@ def _unused(found: Found) -> Screening | None:
     return Screening(None, (), found.skipped, found.warnings)
 
 
-def _is_of_use(found: Found, config: Config, here: Environment) -> bool:
-    """Whether stored runs would probably settle enough, were the head unchanged."""
-    if config.gate.rule == "classical" or config.measure.until_decided:
-        return False
+def _comparable(found: Found, base: Source, here: Environment) -> list[Run]:
+    """Give the stored runs of this machine, the base's own first; none where that is not known.
+
+    Others tell how far runs differ, but not what the head was changed from.
+    """
     runs = [one.run for one in found.earlier if is_like(one.run, here)]
-    known = sum(not is_canary(benchmark) for benchmark in runs[0].benchmarks) if runs else 0
+    return runs if runs and runs[0].source.sha == base.sha else []
+
+
+def _is_of_use(runs: Sequence[Run], config: Config) -> bool:
+    """Whether stored runs would probably settle enough, were the head unchanged."""
+    if not runs or config.gate.rule == "classical" or config.measure.until_decided:
+        return False
+    known = sum(not is_canary(benchmark) for benchmark in runs[0].benchmarks)
     return len(can_settle(runs, config)) > _LEAST_SETTLED_SHARE * known
 
 

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 
 from benchgate.app.change import ChangeRequest, measure_change
 from benchgate.app.choice import Choice
-from benchgate.app.event_base import NoBase, checked_out, find_base
+from benchgate.app.ci_base import compare_with
+from benchgate.app.event_base import checked_out
 from benchgate.app.judging import judge_result, make_verdict
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.stored_artifacts import MEMBERS, environment_key, read_stored
-from benchgate.baselines.git import choose_base
-from benchgate.baselines.policy import judged_by_base
 from benchgate.baselines.stored import Found
 from benchgate.errors import BaselineError, ConfigError, UsageError
 from benchgate.files import read_result, write_atomic
-from benchgate.git.fetching import ensure_commit
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
 from benchgate.github.plan import Commenting, plan_for
-from benchgate.github.pulls import merge_base
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.screening import Document, Options, Policy
@@ -27,16 +24,14 @@ from benchgate.model.shards import join
 from benchgate.model.verdict import NO_BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
+    from benchgate.app.ci_base import Compared
     from benchgate.app.effects import Effects
+    from benchgate.app.job import Job
     from benchgate.config import Config
-    from benchgate.git.repository import Git
-    from benchgate.github.client import Client
-    from benchgate.github.context import Context
     from benchgate.github.plan import Plan
-    from benchgate.model.environment import Environment
     from benchgate.model.result import Result, Source
     from benchgate.model.verdict import Verdict
 
@@ -61,23 +56,6 @@ class CiRequest:
     suite: str = DEFAULT_SUITE
     shards: Path | None = None
     options: Options = field(default_factory=Options)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The job that this is part of, and GitHub.
-
-    Attributes:
-        git: what the workflow checked out.
-        git_variables: by which git may fetch from the repository.
-        here: the machine.
-    """
-
-    context: Context
-    client: Client
-    git: Git
-    git_variables: Mapping[str, str]
-    here: Environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +113,16 @@ def ci(
     plan = plan_for(job.context, checked_out(job.git))
     for words in plan.words():
         say(words)
-    base = _base(plan, job)
-    commit = None if isinstance(base, NoBase) else base
-    judged_by, unread = config, tuple[str, ...]()
-    if commit and commit.sha:
-        judged_by, unread = judged_by_base(job.git, commit.sha, config, effects.cwd)
+    compared = compare_with(plan, config, job, effects.cwd)
+    judged_by, commit = compared.config, compared.base
     is_baseline = _is_baseline(request, judged_by, plan)
-    if isinstance(base, NoBase) and not is_baseline:
-        return CiOutcome(plan, why=base.why)
-    if judged_by.baseline.against is not None:
-        commit = choose_base(job.git, judged_by.baseline.against)
+    if commit is None and not is_baseline:
+        return CiOutcome(plan, why=compared.why)
     output = request.folder / RESULT_FILE
     if request.shards is not None:
-        result = _joined(request.shards, commit)
+        result = _joined(request.shards, commit, job.git.head_sha())
     else:
+        keep = _keeping(request, effects, job, keep_baseline, say) if is_baseline else None
         reads_stored = _reads_stored(request, judged_by, plan)
         found = _found(request, judged_by, job, commit) if reads_stored else Found("artifact")
         for skipped in found.skipped:
@@ -159,22 +133,22 @@ def ci(
             commit,
             found,
             output,
+            keep,
             by_stored_alone=reads_stored and judged_by.baseline.source == "artifact",
-            keep=_keeping(request, effects, job, keep_baseline) if is_baseline else None,
         )
-        result = measure_change(change, judged_by, job.git, effects)
+        result = _measured(change, compared, job, effects)
     result = replace(
         result,
-        warnings=(*unread, *result.warnings),
+        warnings=(*compared.warnings, *result.warnings),
         policy=_policy(judged_by, request),
     )
     _save(output, result, effects)
     verdict = make_verdict(judge_result(result, judged_by), judged_by)
-    _require_baseline(verdict, judged_by, base)
+    _require_baseline(verdict, judged_by, compared.why)
     return CiOutcome(plan, verdict, Kept(output, _name(ArtifactKind.RESULT, request, job)))
 
 
-def _joined(shards: Path, base: Source | None) -> Result:
+def _joined(shards: Path, base: Source | None, head: str) -> Result:
     """Join what the jobs of a suite's parts have left, all of it of this event's commits.
 
     Raises:
@@ -195,17 +169,23 @@ def _joined(shards: Path, base: Source | None) -> Result:
             f"{base.sha if base else 'none'}",
             hint="Join the results of one run in a job of that same run.",
         )
+    if result.head.source.sha != head:
+        raise UsageError(
+            f"the parts were measured of {result.head.source.sha}, and {head} is checked out",
+            hint="Join the results of one run in a job of that same run.",
+        )
     return result
 
 
-def _base(plan: Plan, job: Job) -> Source | NoBase:
-    repository = job.context.repository.full_name
-    return find_base(
-        plan.base,
-        job.git,
-        merge_base=lambda base, head: merge_base(job.client, repository, base, head),
-        fetch=lambda sha: ensure_commit(job.git, sha, job.git_variables),
-    )
+def _measured(change: ChangeRequest, compared: Compared, job: Job, effects: Effects) -> Result:
+    """Measure; where the change is what brings benchgate, the base need not be ready for it."""
+    try:
+        return measure_change(change, compared.config, job.git, effects)
+    except BaselineError as error:
+        if not compared.introduces:
+            raise
+        alone = measure_change(replace(change, base=None), compared.config, job.git, effects)
+        return replace(alone, warnings=(f"the base is not measured: {error.message}",))
 
 
 def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
@@ -239,9 +219,16 @@ def _found(request: CiRequest, config: Config, job: Job, base: Source | None) ->
 
 
 def _keeping(
-    request: CiRequest, effects: Effects, job: Job, keep_baseline: Callable[[Kept], None]
+    request: CiRequest,
+    effects: Effects,
+    job: Job,
+    keep_baseline: Callable[[Kept], None],
+    say: Callable[[str], None],
 ) -> Callable[[Result], None]:
     def keep(alone: Result) -> None:
+        if alone.head.source.dirty:
+            say("no baseline is kept: a step before this one has changed files of the commit")
+            return
         path = request.folder / "baseline" / RESULT_FILE
         path.parent.mkdir(parents=True, exist_ok=True)
         _save(path, alone, effects)
@@ -276,12 +263,12 @@ def _document(config: Config) -> Document | None:
     return Document(origin.name, origin.text) if origin.text else None
 
 
-def _require_baseline(verdict: Verdict, config: Config, base: Source | NoBase) -> None:
+def _require_baseline(verdict: Verdict, config: Config, why: str) -> None:
     if verdict.base_source != NO_BASELINE or not config.baseline.required:
         return
-    why = base.why if isinstance(base, NoBase) else "the base has no benchmarks"
     raise BaselineError(
-        f"there is nothing to compare with, as {config.where('baseline.required')} wants: {why}",
+        f"there is nothing to compare with, as {config.where('baseline.required')} wants: "
+        f"{why or 'the base has no benchmarks'}",
         hint="A run on the default branch leaves one for later runs.",
         details="\n".join(f"{one.what}: {one.reason}" for one in verdict.skipped),
     )

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self, TextIO
 
-    from benchgate.app.ci import CiOutcome, CiRequest, Job
+    from benchgate.app.ci import CiOutcome, CiRequest
     from benchgate.app.effects import Effects
+    from benchgate.app.job import Job
     from benchgate.config import Config
     from benchgate.model.verdict import Verdict
     from benchgate.report.view import VerdictView
@@ -119,10 +120,10 @@ def ci_step(
     except BenchgateError as error:
         telling.of_failure(error)
         raise
-    if outcome.verdict is None:
     except BaseException:
         telling.of_end()
         raise
+    if outcome.verdict is None:
         telling.of_nothing(outcome.why)
         return 0
     telling.of_verdict(outcome, outcome.verdict)
@@ -199,19 +200,19 @@ class _Telling:
                 hint=step.redact(error.hint),
                 details=step.redact(error.details),
                 head=self.head,
-            )
                 name=self.name,
+            )
             plan = plan_for(self.job.context, checked_out(self.job.git))
             done = [summarize(lambda _: text, step.environ), self._comment(text, plan.comment)]
             message = Annotation(step.redact(plain_line(error.message)), "benchgate")
             step.write(annotate(Level.ERROR, [message]))
         self._report(*done, self._give_up(step.redact(error.message)))
 
-    def of_nothing(self, why: str) -> None:
     def of_end(self) -> None:
         """Leave no check run that seems to go on for ever."""
         self._report(self._give_up("the job was ended before it came to a verdict"))
 
+    def of_nothing(self, why: str) -> None:
         """Say that the event leaves nothing to measure."""
         self.step.output(verdict="", regressions="0", improvements="0")
         self.step.write([self.step.redact(f"nothing to measure: {why}")])
@@ -240,7 +241,6 @@ class _Telling:
         )
 
     @property
-    @property
     def _environment(self) -> str:
         return environment_key(self.job.context.runner_os, self.job.here.machine)
 
@@ -249,6 +249,7 @@ class _Telling:
         """What tells it from what other jobs say; "" where it is the usual one."""
         return name_of(self.request.suite, self._environment)
 
+    @property
     def _run_url(self) -> str:
         context = self.job.context
         repository = f"{context.server_url}/{context.repository.full_name}"

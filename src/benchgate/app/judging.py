@@ -73,7 +73,9 @@ def judge_result(result: Result, config: Config) -> Judged:
         said = (*found.warnings, *measured.warnings)
         return replace(measured, skipped=found.skipped, warnings=said)
     if result.base is None:
-        return judge_stored(found, replace(plain, head=screening.head), config)
+        judged = judge_stored(found, replace(plain, head=screening.head), config)
+        source = NO_BASELINE if screening.is_first else found.source
+        return replace(judged, base_source=source)
     stored = judge_stored(found, replace(plain, head=screening.head, warnings=()), config)
     measured = judge_run(plain, config)
     return replace(
@@ -173,8 +175,7 @@ def _judge_first(found: Found, head: Result, config: Config) -> Judged:
         judge(nothing, head.head, config, paired=False, waves=None),
         head.duration_s,
         (*about_shard(head), *found.warnings, *head.warnings),
-        # On GitHub nobody can do more about results of other machines than to wait for others.
-        base_source=NO_BASELINE if found.is_empty or found.source == "artifact" else found.source,
+        base_source=NO_BASELINE if found.is_empty else found.source,
         skipped=found.skipped,
         shard=head.shard,
     )

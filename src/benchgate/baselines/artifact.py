@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from benchgate.baselines.stored import EXPIRED, OWN_COMMIT
 from benchgate.model.verdict import Skipped
 from benchgate.units import counted, format_value
 
@@ -151,9 +152,9 @@ def _why_not(artifact: Artifact, run: ArtifactRun, wanted: Wanted) -> str | None
     if why := _why_not_origin(run.repository_id, run.head_repository_id, run.head_branch, wanted):
         return why
     if run.head_sha == wanted.head_sha:
-        return "it is of the head's own commit"
+        return OWN_COMMIT
     if artifact.expired:
-        return "it has expired"
+        return EXPIRED
     if artifact.size_in_bytes > wanted.most_bytes:
         return f"its archive is larger than {format_value(wanted.most_bytes, 'B')}"
     return None

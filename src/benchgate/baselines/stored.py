@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from benchgate.model.result import Result, Run
 
+EXPIRED = "it has expired"
+OWN_COMMIT = "it is of the head's own commit"
+"""Reasons to skip a result that say nothing against the source."""
+
 _NAMED = 3
 
 
@@ -52,6 +56,12 @@ class Found:
     earlier: tuple[Earlier, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether there can be none yet: all that there was has run out, or is of the head."""
+        reasons = {one.reason for one in self.skipped}
+        return not self.earlier and not self.warnings and reasons <= {EXPIRED, OWN_COMMIT}
 
     @property
     def is_empty(self) -> bool:
@@ -100,6 +110,20 @@ def fit_for(found: Found, head: Run, aliases: Mapping[str, str]) -> Found:
         earlier=tuple(kept),
         skipped=(*found.skipped, *skipped),
         warnings=(*found.warnings, *in_short(skipped, len(found.earlier))),
+    )
+
+
+def of_machine(found: Found, head: Run) -> Found:
+    """Leave out what was measured on another machine than the head."""
+    elsewhere = [one for one in found.earlier if differences(one.run, head)]
+    skipped = tuple(
+        Skipped(one.name, f"another machine: {'; '.join(differences(one.run, head))}")
+        for one in elsewhere
+    )
+    return replace(
+        found,
+        earlier=tuple(one for one in found.earlier if one not in elsewhere),
+        skipped=(*found.skipped, *skipped),
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import re
 import signal
 import sys
 import time
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 BUG_EXIT_CODE = 1
 BROKEN_PIPE_EXIT_CODE = 141  # as of a program that SIGPIPE ended: `git log | head` has it too
+# `::name::` at the start of a line, `##[name]` anywhere in one.
+_COMMAND = re.compile(r"(^\s*:|##)(?=[:\[])", re.MULTILINE)
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _CLEANING_S = 10.0
 
@@ -69,13 +73,21 @@ def _listen_to_signals() -> None:
 
 def _say(error: BenchgateError) -> int:
     """Print an error; give its exit code."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
-    if error.details:
-        for line in error.details.rstrip().splitlines():
+    message, details, hint = map(_not_obeyed, (error.message, error.details, error.hint))
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
+    if details:
+        for line in details.rstrip().splitlines():
             click.echo(f"  | {line}", err=True)
-    if error.hint:
-        click.echo(f"{click.style('hint:', bold=True)} {error.hint}", err=True)
+    if hint:
+        click.echo(f"{click.style('hint:', bold=True)} {hint}", err=True)
     return error.exit_code
+
+
+def _not_obeyed(text: str) -> str:
+    """Take from a text what GitHub's runner would obey: what a build prints may be anybody's."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return text
+    return _COMMAND.sub(r"\1 ", text)
 
 
 def _full_disk(error: OSError) -> UsageError:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import click
 import requests
 
-from benchgate.app.ci import Job
 from benchgate.app.ci_step import Step
+from benchgate.app.job import Job
 from benchgate.app.replay import replay
 from benchgate.git.fetching import credentials
 from benchgate.github.client import LIMIT_S, Client

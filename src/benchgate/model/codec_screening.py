@@ -36,6 +36,7 @@ class ScreeningRecord(Record):
     earlier: Annotated[list[StoredRunRecord], FailFast(), Field(max_length=MOST_STORED)]
     skipped: list[SkippedRecord]
     warnings: list[Text]
+    is_first: bool
 
     @classmethod
     def of(cls, screening: Screening, redact: Redact) -> Self:
@@ -45,6 +46,7 @@ class ScreeningRecord(Record):
             earlier=[StoredRunRecord.of_one(one, redact) for one in screening.earlier],
             skipped=[SkippedRecord(what=x.what, reason=x.reason) for x in screening.skipped],
             warnings=list(screening.warnings),
+            is_first=screening.is_first,
         )
 
     def screening(self) -> Screening:
@@ -54,6 +56,7 @@ class ScreeningRecord(Record):
             tuple(one.stored_run() for one in self.earlier),
             tuple(one.skipped() for one in self.skipped),
             tuple(self.warnings),
+            self.is_first,
         )
 
 

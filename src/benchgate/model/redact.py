@@ -42,7 +42,7 @@ _PATTERNS: Final = tuple(
             r"|(?:access|auth|refresh)_?token)[\"']?[ \t]*[=:][ \t]*)(?!\[removed\])"
             r"(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?:(?!,\w+=|[\])]{0,3}$)\S)+)"
         ),
-        r"(?P<before>\bauthorization:\s*[a-z]+\s+)\S+",
+        r"(?P<before>\bauthorization:\s*[a-z]+\s+)(?!\[removed\])\S+",
         r"(?P<before>\bbearer\s+)[\w.~+/=-]{8,}",
         r"(?P<before>)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     )

@@ -33,12 +33,14 @@ class Screening:
         earlier: in order of preference; none where nothing was held against them.
         skipped: what could not be used.
         warnings: what a reader of the verdict must know of them.
+        is_first: whether there is nothing to compare with yet, and nobody is to blame.
     """
 
     head: Run | None
     earlier: tuple[StoredRun, ...]
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
