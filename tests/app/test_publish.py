@@ -353,6 +353,7 @@ def test_what_the_run_says_of_itself_is_not_believed(make: Make, claim: str) -> 
     assert "trust me" not in comment
     assert "stored" not in comment
     assert fork.git.head[:7] in comment
+    assert "other open pull requests" not in comment
     assert "as the pull request's run says" in comment
     assert "ccccccc" not in comment
 
@@ -555,8 +556,11 @@ def test_one_suite_that_cannot_be_judged_hides_no_other(make: Make) -> None:
     fork.leaves(b"no zip", "one")
     fork.leaves(slower(), "two")
     assert fork.publish() == 0
-    lines = sorted(one.splitlines()[0][4:20] for one in fork.comments)
-    assert [("fail" in x, "no verdict" in x) for x in lines] == [(False, True), (True, False)]
+    lines = sorted(one.splitlines()[0] for one in fork.comments)
+    assert [("two: fail" in x, "one: no verdict" in x) for x in lines] == [
+        (False, True),
+        (True, False),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -639,6 +643,36 @@ def test_a_pull_request_of_the_repository_itself_is_judged_alike(make: Make) -> 
     own = make(repository=HELLO)
     comment = own.verdict_of(slower())
     assert "fail: 1 of 2 benchmarks is slower" in comment.splitlines()[0]
+
+
+def test_every_pull_request_of_a_head_is_judged_by_its_own_base(make: Make) -> None:
+    fork = make(base=GATE, head=GATE)
+    lax = make(base=LAX, head=GATE)
+    first = lax.server.state.need(Pull, HELLO.key, NUMBER)
+    # Of one object store, as on GitHub.
+    lax.git.origin.run("fetch", "--quiet", str(fork.git.origin.root), fork.git.base)
+    lax.server.state.put(replace(first, number=3, base_branch="stable", base_sha=fork.git.base))
+    lax.leaves(slower())
+    assert lax.publish() == 0
+    (of_lax,) = lax.comments
+    (of_strict,) = (one.body for one in lax.server.state.comments(HELLO, 3))
+    assert "pass" in of_lax.splitlines()[0]
+    assert "fail" in of_strict.splitlines()[0]
+    for comment in (of_lax, of_strict):
+        assert "other open pull requests have the same head" in comment
+    assert len(lax.server.asked("GET /repos/*/artifacts/*/zip")) == 1
+
+
+def test_no_more_than_some_pull_requests_of_a_head_are_commented_on(make: Make) -> None:
+    fork = make()
+    for number in range(50, 50 + MOST_PULL_REQUESTS):
+        fork.pull(number=number)
+    fork.leaves(slower())
+    assert fork.publish() == 0
+    posts = [one for one in fork.server.requests if one.method == "POST"]
+    assert len(posts) == MOST_PULL_REQUESTS
+    warning = f"{MOST_PULL_REQUESTS + 1} open pull requests have {fork.git.head[:7]} as head"
+    assert fork.stage.lines[-1].startswith(f"::warning::{warning}: ")
 
 
 def test_a_verdict_on_a_newer_head_is_not_overwritten(make: Make) -> None:

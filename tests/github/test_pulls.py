@@ -20,7 +20,7 @@ from tests.contract.scene import (
 
 from benchgate.errors import GitHubError
 from benchgate.github.events import Repository, WorkflowRun
-from benchgate.github.pulls import find_pull_request, merge_base
+from benchgate.github.pulls import find_pull_requests, merge_base
 
 if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
@@ -39,13 +39,13 @@ RUN = WorkflowRun(
 )
 
 
-def found(server: GitHubServer, run: WorkflowRun) -> int | None:
-    pull = find_pull_request(client_of(server, TOKEN), HELLO.full_name, run)
-    return pull.number if pull else None
+def found(server: GitHubServer, run: WorkflowRun) -> list[int]:
+    pulls = find_pull_requests(client_of(server, TOKEN), HELLO.full_name, run)
+    return [pull.number for pull in pulls]
 
 
 def test_the_pull_request_of_a_fork_is_found_by_its_head(github: GitHubServer) -> None:
-    assert found(github, RUN) == FORKS_PULL.number
+    assert found(github, RUN) == [FORKS_PULL.number]
     (asked,) = github.asked("GET /repos/*/pulls")
     assert asked.query["head"] == "octocat:main"
     assert asked.query["state"] == "open"
@@ -64,13 +64,19 @@ def test_the_pull_request_of_a_fork_is_found_by_its_head(github: GitHubServer) -
 def test_what_is_no_longer_or_never_was_its_head_finds_none(
     github: GitHubServer, run: WorkflowRun
 ) -> None:
-    assert found(github, run) is None
+    assert found(github, run) == []
+
+
+def test_all_of_one_head_are_found(github: GitHubServer) -> None:
+    github.state.put(replace(FORKS_PULL, number=FORKS_PULL.number + 50, base_branch="stable"))
+    github.state.put(replace(FORKS_PULL, number=FORKS_PULL.number + 51, head_sha=HEAD_SHA))
+    assert sorted(found(github, RUN)) == [FORKS_PULL.number, FORKS_PULL.number + 50]
 
 
 def test_a_closed_one_is_not_found(github: GitHubServer) -> None:
     github.state.put(replace(FORKS_PULL, state="closed"))
     assert github.state.need(Pull, HELLO.full_name, FORKS_PULL.number).state == "closed"
-    assert found(github, RUN) is None
+    assert found(github, RUN) == []
 
 
 def test_the_merge_base_is_asked_for(github: GitHubServer) -> None:

@@ -30,7 +30,7 @@ from benchgate.git.repository import FULL_SHA
 from benchgate.github.artifact_names import ArtifactKind, Leg, leg_in
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.plan import Comment, Commenting, plan_for
-from benchgate.github.pulls import find_pull_request
+from benchgate.github.pulls import find_pull_requests
 from benchgate.model.result import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.failure import render_failure
@@ -49,10 +49,17 @@ if TYPE_CHECKING:
 MOST_RESULTS: Final = 5
 """Of one run: each has a comment of its own."""
 
+MOST_PULL_REQUESTS: Final = 5
+"""Of one head: each is for another branch."""
+
 _USUAL = Leg.of(DEFAULT_SUITE, USUAL_ENVIRONMENT)
 _BROKEN = frozenset({"failure", "timed_out", "startup_failure"})
 _WARNING = (
     "measured by the pull request's own run: read what it changes before you believe its numbers"
+)
+_SHARED = (
+    "other open pull requests have the same head: this may have been measured for one of them, "
+    "against another base"
 )
 
 
@@ -73,8 +80,8 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
         step.write([f"nothing to comment on: {planned.why}"])
         return 0
     repository = job.context.repository.full_name
-    pull = find_pull_request(job.client, repository, run)
-    if pull is None:
+    pulls = find_pull_requests(job.client, repository, run)
+    if not pulls:
         step.write([f"nothing to comment on: no open pull request has {run.head_sha[:7]} as head"])
         return 0
     left = [
@@ -82,34 +89,56 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
         for one in list_artifacts(job.client, repository, run_id=run.id)
         if (leg := leg_in(ArtifactKind.RESULT, one.name)) and not one.expired
     ]
-    publication = _Publication(run, pull, config, effects, job, step)
+    publications = [
+        _Publication(run, pull, len(pulls) > 1, config, effects, job, step)
+        for pull in pulls[:MOST_PULL_REQUESTS]
+    ]
     if not left and run.conclusion in _BROKEN:
-        publication.of_failure(_USUAL, "the run left no result", "Its log says why.")
+        for one in publications:
+            one.of_failure(_USUAL, "the run left no result", "Its log says why.")
     for artifact, leg in left[:MOST_RESULTS]:
-        publication.of_artifact(artifact, leg)
+        read = _read(job, artifact)
+        for one in publications:
+            one.of_result(leg, read)
     if not left:
         step.write([f"run {run.id} left no result"])
+    if len(pulls) > MOST_PULL_REQUESTS:
+        more = f"{len(pulls)} open pull requests have {run.head_sha[:7]} as head"
+        step.warn((f"{more}: {MOST_PULL_REQUESTS} of them are commented on",))
     if len(left) > MOST_RESULTS:
         step.warn((f"run {run.id} left {len(left)} results: {MOST_RESULTS} of them are read",))
     return 0
 
 
+def _read(job: Job, artifact: Artifact) -> Result | BenchgateError:
+    try:
+        return read_result_of(job.client, job.context.repository.full_name, artifact)
+    except BenchgateError as error:
+        return error
+
+
 @dataclass(frozen=True, slots=True)
 class _Publication:
+    """On one pull request.
+
+    Attributes:
+        is_shared: whether its head is others' head, too.
+    """
+
     run: WorkflowRun
     pull: PullRequest
+    is_shared: bool
     config: Config
     effects: Effects
     job: Job
     step: Step
 
-    def of_artifact(self, artifact: Artifact, leg: Leg) -> None:
-        """Judge what it holds, and comment; or say why that cannot be done."""
+    def of_result(self, leg: Leg, read: Result | BenchgateError) -> None:
+        """Judge it, and comment; or say why that cannot be done."""
         try:
-            result = read_result_of(
-                self.job.client, self.job.context.repository.full_name, artifact
-            )
-            verdict = self._verdict(result)
+            if isinstance(read, BenchgateError):
+                raise read
+            verdict = self._verdict(read)
         except BenchgateError as error:
             self.of_failure(leg, error.message, error.hint)
             return
@@ -163,7 +192,7 @@ class _Publication:
             result,
             head=replace(result.head, source=self._head),
             base=replace(result.base, source=_claimed(result.base)),
-            warnings=(_WARNING, *result.warnings),
+            warnings=(_WARNING, *((_SHARED,) if self.is_shared else ()), *result.warnings),
             shard=None,  # the only one of its suite: a part is held to less than the whole
             screening=None,
             policy=None,

@@ -12,27 +12,32 @@ if TYPE_CHECKING:
     from benchgate.github.events import WorkflowRun
 
 
-def find_pull_request(client: Client, repository: str, run: WorkflowRun) -> PullRequest | None:
-    """The open pull request whose head a run measured; None where its head is another by now.
+def find_pull_requests(
+    client: Client, repository: str, run: WorkflowRun
+) -> tuple[PullRequest, ...]:
+    """The open pull requests whose head a run measured; none where that is another by now.
 
     Nothing that the run itself says is believed: branch, commit and repository must be what
-    GitHub knows of the pull request.
+    GitHub knows of the pull request. One head may be for several branches.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.
     """
     head = run.head_repository
     if head is None or run.head_branch is None:
-        return None
+        return ()
     path = f"/repos/{repository}/pulls"
     owner = head.full_name.partition("/")[0]
     params = {"state": "open", "head": f"{owner}:{run.head_branch}"}
-    for item in client.pages(path, params):
-        pull = PullRequest.read(item, path)
-        is_same = pull.head.repo is not None and pull.head.repo.id == head.id
-        if is_same and pull.head.sha == run.head_sha and pull.state == "open":
-            return pull
-    return None
+    pulls = (PullRequest.read(item, path) for item in client.pages(path, params))
+    return tuple(
+        pull
+        for pull in pulls
+        if pull.head.repo is not None
+        and pull.head.repo.id == head.id
+        and pull.head.sha == run.head_sha
+        and pull.state == "open"
+    )
 
 
 def merge_base(client: Client, repository: str, base: str, head: str) -> str:
