@@ -247,9 +247,9 @@ def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
     )
     assert fork.stage.summary.startswith(first)
     (posted,) = fork.server.state.comments(HELLO, NUMBER)
-    (url_name, url), *others = fork.stage.outputs
+    verdict, (url_name, url) = fork.stage.outputs
     assert (url_name, url.rpartition("-")[2]) == ("comment-url", str(posted.id))
-    assert others == [("verdict", "fail")]
+    assert verdict == ("verdict", "fail")
     assert fork.stage.lines == ["created a comment"]
 
 
@@ -529,7 +529,7 @@ def test_each_suite_has_a_comment_of_its_own_up_to_a_limit(make: Make) -> None:
     suites = [found.suite for one in fork.comments if (found := marker_in(one))]
     newest_first = [f"suite%2D{n}.linux%2Dx86_64" for n in reversed(range(2, MOST_RESULTS + 2))]
     assert suites == newest_first
-    assert [name for name, _ in fork.stage.outputs] == ["comment-url", "verdict"] * MOST_RESULTS
+    assert [name for name, _ in fork.stage.outputs] == ["verdict", "comment-url"] * MOST_RESULTS
     assert len(fork.server.asked("GET /repos/*/artifacts/*/zip")) == MOST_RESULTS
 
 
@@ -701,18 +701,39 @@ def test_a_github_that_is_down_fails_the_job(make: Make) -> None:
     assert fork.comments == []
 
 
-def test_a_result_that_cannot_be_downloaded_gives_no_verdict(make: Make) -> None:
+def test_a_result_that_cannot_be_downloaded_leaves_the_comment_and_fails_the_job(
+    make: Make,
+) -> None:
     fork = make()
-    fork.server.faults.always("GET /repos/*/zip", Fault(status=500))
-    comment = fork.verdict_of(slower())
-    assert "no verdict" in comment.splitlines()[0]
-    assert "500" in comment
+    before = fork.verdict_of(slower())
+    fork.leaves(slower(), "other", created_at=START + timedelta(hours=1))
+    lost = fork.server.state.all(Artifact)[-2]
+    fork.server.faults.always(f"GET /repos/*/{lost.id}/zip", Fault(status=500))
+    with pytest.raises(GitHubError, match="500"):
+        fork.publish(attempt=3)
+    first, other = fork.comments  # what can be read is commented on
+    assert first == before
+    assert "other: fail" in other.splitlines()[0]
+    assert fork.stage.lines[-1].startswith("::warning::no comment: GET /repos/")
 
 
-def test_a_comment_that_is_refused_is_a_warning(make: Make) -> None:
+@pytest.mark.parametrize("kind", ["POST *", "PATCH *"])
+def test_a_comment_that_cannot_be_written_fails_the_job(make: Make, kind: str) -> None:
+    fork = make()
+    fork.verdict_of(slower())
+    fork.leaves(slower(), "other", created_at=START + timedelta(hours=1))
+    fork.server.faults.always(kind, Fault(status=500))
+    with pytest.raises(GitHubError, match="500"):
+        fork.publish(attempt=3)
+    attempts = [found.attempt for one in fork.comments if (found := marker_in(one))]
+    assert attempts == ([3] if kind == "POST *" else [2, 3])
+
+
+def test_a_comment_that_is_refused_fails_the_job(make: Make) -> None:
     fork = make()
     fork.leaves(slower())
-    assert fork.publish(token=FORKS_TOKEN) == 0
+    with pytest.raises(GitHubError, match="403"):
+        fork.publish(token=FORKS_TOKEN)
     (line,) = fork.stage.lines
     assert line.startswith("::warning::no comment: POST ")
     assert fork.stage.outputs == [("verdict", "fail")]

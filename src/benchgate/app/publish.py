@@ -15,16 +15,18 @@ from benchgate.app.event_base import checked_out
 from benchgate.app.judging import judge_run, make_verdict
 from benchgate.app.publishing import (
     USUAL_ENVIRONMENT,
+    Published,
     Target,
     comment,
     name_of,
+    no_comment,
     summarize,
 )
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.stored_artifacts import read_result_of
 from benchgate.baselines.policy import base_config
 from benchgate.config import Sides, with_options
-from benchgate.errors import BenchgateError, UsageError
+from benchgate.errors import BenchgateError, GitHubError, UsageError
 from benchgate.git.fetching import ensure_commit
 from benchgate.git.repository import FULL_SHA
 from benchgate.github.artifact_names import ArtifactKind, Leg, leg_in
@@ -71,7 +73,7 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
         config: of the default branch, which is checked out.
 
     Raises:
-        GitHubError: GitHub refuses, or does not answer.
+        GitHubError: GitHub refuses, or does not answer; what can be commented on is, all the same.
     """
     planned = plan_for(job.context, checked_out(job.git)).comment
     if not step.comments:
@@ -84,36 +86,59 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
     if not pulls:
         step.write([f"nothing to comment on: no open pull request has {run.head_sha[:7]} as head"])
         return 0
-    left = [
-        (one, leg)
-        for one in list_artifacts(job.client, repository, run_id=run.id)
-        if (leg := leg_in(ArtifactKind.RESULT, one.name)) and not one.expired
-    ]
+    if len(pulls) > MOST_PULL_REQUESTS:
+        more = f"{len(pulls)} open pull requests have {run.head_sha[:7]} as head"
+        step.warn((f"{more}: {MOST_PULL_REQUESTS} of them are commented on",))
     publications = [
         _Publication(run, pull, len(pulls) > 1, config, effects, job, step)
         for pull in pulls[:MOST_PULL_REQUESTS]
     ]
-    if not left and run.conclusion in _BROKEN:
-        for one in publications:
-            one.of_failure(_USUAL, "the run left no result", "Its log says why.")
-    for artifact, leg in left[:MOST_RESULTS]:
-        read = _read(job, artifact)
-        for one in publications:
-            one.of_result(leg, read)
-    if not left:
-        step.write([f"run {run.id} left no result"])
-    if len(pulls) > MOST_PULL_REQUESTS:
-        more = f"{len(pulls)} open pull requests have {run.head_sha[:7]} as head"
-        step.warn((f"{more}: {MOST_PULL_REQUESTS} of them are commented on",))
-    if len(left) > MOST_RESULTS:
-        step.warn((f"run {run.id} left {len(left)} results: {MOST_RESULTS} of them are read",))
+    errors = _publish(publications, job, run, step)
+    if errors:
+        raise errors[0]
     return 0
 
 
-def _read(job: Job, artifact: Artifact) -> Result | BenchgateError:
+def _publish(
+    publications: list[_Publication], job: Job, run: WorkflowRun, step: Step
+) -> list[GitHubError]:
+    """Comment on all that the run left; give what GitHub kept from being commented on."""
+    left = _results(job, run)
+    done: list[Published] = []
+    for artifact, leg in left[:MOST_RESULTS]:
+        try:
+            read = _read(job, artifact)
+        except GitHubError as error:  # the comment that there is says more than this
+            done.append(no_comment(error))
+            step.warn(done[-1].warnings)
+        else:
+            done += [one.of_result(leg, read) for one in publications]
+    if not left:
+        step.write([f"run {run.id} left no result"])
+        if run.conclusion in _BROKEN:
+            done += [one.of_nothing() for one in publications]
+    if len(left) > MOST_RESULTS:
+        step.warn((f"run {run.id} left {len(left)} results: {MOST_RESULTS} of them are read",))
+    return [one.error for one in done if one.error]
+
+
+def _results(job: Job, run: WorkflowRun) -> list[tuple[Artifact, Leg]]:
+    return [
+        (one, leg)
+        for one in list_artifacts(job.client, job.context.repository.full_name, run_id=run.id)
+        if (leg := leg_in(ArtifactKind.RESULT, one.name)) and not one.expired
+    ]
+
+
+def _read(job: Job, artifact: Artifact) -> Result | UsageError:
+    """What it holds, or what is wrong with it.
+
+    Raises:
+        GitHubError: GitHub refuses, or does not answer.
+    """
     try:
         return read_result_of(job.client, job.context.repository.full_name, artifact)
-    except BenchgateError as error:
+    except UsageError as error:
         return error
 
 
@@ -133,21 +158,24 @@ class _Publication:
     job: Job
     step: Step
 
-    def of_result(self, leg: Leg, read: Result | BenchgateError) -> None:
+    def of_result(self, leg: Leg, read: Result | UsageError) -> Published:
         """Judge it, and comment; or say why that cannot be done."""
         try:
-            if isinstance(read, BenchgateError):
+            if isinstance(read, UsageError):
                 raise read
             verdict = self._verdict(read)
         except BenchgateError as error:
-            self.of_failure(leg, error.message, error.hint)
-            return
+            return self._of_failure(leg, error.message, error.hint)
         view = named(without_secrets(view_verdict(verdict), self.step.redact), _name(leg))
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
-        self._post(leg, body)
         self.step.output(verdict=verdict.decision.value)
+        return self._post(leg, body)
 
-    def of_failure(self, leg: Leg, message: str, hint: str) -> None:
+    def of_nothing(self) -> Published:
+        """Say that there is no result."""
+        return self._of_failure(_USUAL, "the run left no result", "Its log says why.")
+
+    def _of_failure(self, leg: Leg, message: str, hint: str) -> Published:
         """Say that there is no verdict: the one before it seems to be of this commit."""
         redact = self.step.redact
         text = render_failure(
@@ -157,9 +185,9 @@ class _Publication:
             head=self.run.head_sha,
             name=_name(leg),
         )
-        self._post(leg, text)
+        return self._post(leg, text)
 
-    def _post(self, leg: Leg, text: str) -> None:
+    def _post(self, leg: Leg, text: str) -> Published:
         target = Target(
             repository=self.job.context.repository.full_name,
             number=self.pull.number,
@@ -176,6 +204,7 @@ class _Publication:
             self.step.warn(one.warnings)
         if posted.comment_url:
             self.step.output(comment_url=posted.comment_url)
+        return posted
 
     def _verdict(self, result: Result) -> Verdict:
         """Judge by the configuration of the branch that the pull request is for, as of today.

@@ -58,11 +58,13 @@ class Published:
         comment_url: "" where there is none.
         notes: for the log.
         warnings: what could not be published.
+        error: why there is no comment, where there was to be one.
     """
 
     comment_url: str = ""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    error: GitHubError | None = None
 
 
 def name_of(suite: str, environment: str) -> str:
@@ -101,8 +103,14 @@ def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Publ
     except GitHubError as error:
         if wanted.when is Commenting.IF_ALLOWED and error.status == _FORBIDDEN:
             return Published(notes=(f"no comment: {wanted.why}",))
-        return Published(warnings=(f"no comment: {error.message}. {error.hint}".rstrip(),))
+        return no_comment(error)
     return Published(posted.url, notes=(posted.what,))
+
+
+def no_comment(error: GitHubError) -> Published:
+    """What became of a comment that GitHub did not let be written."""
+    warning = f"no comment: {error.message}. {error.hint}".rstrip()
+    return Published(warnings=(warning,), error=error)
 
 
 def annotation_lines(view: VerdictView) -> list[str]:
