@@ -111,7 +111,9 @@ same code; with *an unrelated edit* the head has an import, a docstring, a dicti
 function more that no benchmark uses. In the others the head of one benchmark, another one in each,
 really executes some percent more loop units. Bounds are exact (Clopper and Pearson), at 95 %.
 
-![False alarms against power](believability.svg)"""
+![False alarms against power](believability.svg)
+
+What is found are builds, of benchgate and the simple rules, and workloads, of the other tools."""
 
 
 _STORED = """\
@@ -119,8 +121,8 @@ _STORED = """\
 
 What follows is not measured but drawn at random, because no recording holds thirty runs of many
 machines: the launches of a run spread as those of the recordings do, and whole runs differ by so
-much, half of it in all benchmarks alike. The decisions are made by the gate's own code. No command
-screens by stored runs yet, as the last table does."""
+much, half of it in all benchmarks alike. The decisions are made by the gate's own code. The last
+table is what `benchgate ci` does."""
 
 
 def _executed() -> Iterator[str]:
