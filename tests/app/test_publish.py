@@ -14,7 +14,7 @@ from tests.app.results import MEMBER, arm, as_archive, as_file, bench, measured
 from tests.app.steps import SECRET, Stage
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
-from tests.contract.records import ARTIFACTS_KEPT, START, Artifact, Pull, Run
+from tests.contract.records import START, Artifact, Pull, Run
 from tests.contract.scene import FORK, FORKS_TOKEN, HELLO, TOKEN, zip_of
 from tests.report.page import Page, assert_harmless
 
@@ -142,6 +142,11 @@ class OnGitHub:
         )
         root = self.git.checkout.root
         return publish(run, load(root, root), self.effects, job, self.stage.step())
+
+    def starts_again(self, attempt: int, *, after: timedelta) -> None:
+        """Have the run have another attempt."""
+        run = self.server.state.need(Run, RUN)
+        self.server.state.put(replace(run, attempt=attempt, started_at=START + after))
 
     def pull(self, **changes: Any) -> None:  # noqa: ANN401 - any field
         """Change what GitHub knows of the pull request."""
@@ -591,10 +596,41 @@ def test_a_run_that_broke_is_told_and_one_that_was_cancelled_is_not(
 @pytest.mark.parametrize("conclusion", ["success", "failure"])
 def test_a_result_that_has_expired_is_none(make: Make, conclusion: str) -> None:
     fork = make()
-    fork.leaves(slower(), created_at=START - ARTIFACTS_KEPT, expires_at=START)
+    fork.leaves(slower(), expires_at=START)
     assert fork.publish(conclusion=conclusion) == 0
     assert len(fork.comments) == (conclusion == "failure")
     assert fork.server.asked("GET /repos/*/artifacts/*/zip") == []
+
+
+def test_what_an_earlier_attempt_left_is_not_of_this_one(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower(), "one")
+    fork.leaves(slower(), "two")
+    assert fork.publish() == 0
+    fork.starts_again(3, after=timedelta(hours=2))
+    fork.leaves(measured({"a": 1e-3}), "three", created_at=START + timedelta(hours=2))
+    assert fork.publish(attempt=3) == 0
+    found = [(marker_in(one), "pass" in one.splitlines()[0]) for one in fork.comments]
+    told = [(one.suite.partition(".")[0], one.attempt, passed) for one, passed in found if one]
+    assert sorted(told) == [("one", 2, False), ("three", 3, True), ("two", 2, False)]
+
+
+def test_a_run_that_was_started_again_is_left_to_its_newer_attempt(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower())
+    fork.starts_again(3, after=timedelta(hours=2))
+    assert fork.publish(attempt=2, conclusion="failure") == 0
+    fork.assert_nothing_said()
+    assert fork.stage.lines == [f"nothing to comment on: run {RUN} was started again"]
+
+
+def test_an_attempt_that_left_nothing_is_not_told_by_the_one_before(make: Make) -> None:
+    fork = make()
+    fork.leaves(measured({"a": 1e-3}))
+    fork.starts_again(3, after=timedelta(seconds=1))
+    assert fork.publish(attempt=3, conclusion="failure") == 0
+    (comment,) = fork.comments
+    assert comment.splitlines()[0].endswith("no verdict: the run left no result")
 
 
 @pytest.mark.parametrize(

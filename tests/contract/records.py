@@ -79,6 +79,7 @@ class Run:
     Args:
         head_repository: None where the fork has been deleted.
         pulls: numbers; GitHub leaves pull requests from forks out.
+        started_at: of the attempt; None for when the run was created.
     """
 
     id: int
@@ -96,6 +97,7 @@ class Run:
     pulls: tuple[int, ...] = ()
     actor: str = "octocat"
     created_at: datetime = START
+    started_at: datetime | None = None
 
     @property
     def key(self) -> Hashable:

@@ -136,7 +136,7 @@ class Views:
             "repository": self.repository(self._state.repository_of(run), "minimal repository"),
             "head_repository": head and self.repository(head, "minimal repository"),
             "created_at": stamp(run.created_at),
-            "run_started_at": stamp(run.created_at),
+            "run_started_at": stamp(run.started_at or run.created_at),
             "updated_at": stamp(run.created_at),
         }
 

@@ -23,7 +23,7 @@ from benchgate.app.publishing import (
     summarize,
 )
 from benchgate.app.records import DEFAULT_SUITE
-from benchgate.app.stored_artifacts import read_result_of
+from benchgate.app.stored_artifacts import read_result_of, read_run
 from benchgate.baselines.policy import base_config
 from benchgate.config import Sides, with_options
 from benchgate.errors import BenchgateError, GitHubError, UsageError
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.github.events import WorkflowRun
     from benchgate.github.models import Artifact, PullRequest
+    from benchgate.github.models import WorkflowRun as KnownRun
     from benchgate.model.result import Result, Run
     from benchgate.model.verdict import Verdict
 
@@ -86,6 +87,10 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
     if not pulls:
         step.write([f"nothing to comment on: no open pull request has {run.head_sha[:7]} as head"])
         return 0
+    known = read_run(job.client, repository, run.id)
+    if known.run_attempt > run.attempt:
+        step.write([f"nothing to comment on: run {run.id} was started again"])
+        return 0
     if len(pulls) > MOST_PULL_REQUESTS:
         more = f"{len(pulls)} open pull requests have {run.head_sha[:7]} as head"
         step.warn((f"{more}: {MOST_PULL_REQUESTS} of them are commented on",))
@@ -93,17 +98,20 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
         _Publication(run, pull, len(pulls) > 1, config, effects, job, step)
         for pull in pulls[:MOST_PULL_REQUESTS]
     ]
-    errors = _publish(publications, job, run, step)
+    errors = _publish(publications, job, step, _results(job, known), run)
     if errors:
         raise errors[0]
     return 0
 
 
 def _publish(
-    publications: list[_Publication], job: Job, run: WorkflowRun, step: Step
+    publications: list[_Publication],
+    job: Job,
+    step: Step,
+    left: list[tuple[Artifact, Leg]],
+    run: WorkflowRun,
 ) -> list[GitHubError]:
     """Comment on all that the run left; give what GitHub kept from being commented on."""
-    left = _results(job, run)
     done: list[Published] = []
     for artifact, leg in left[:MOST_RESULTS]:
         try:
@@ -122,11 +130,15 @@ def _publish(
     return [one.error for one in done if one.error]
 
 
-def _results(job: Job, run: WorkflowRun) -> list[tuple[Artifact, Leg]]:
+def _results(job: Job, known: KnownRun) -> list[tuple[Artifact, Leg]]:
+    """What the newest attempt of the run left: an earlier one's has been commented on."""
+    repository, began = job.context.repository.full_name, known.run_started_at
     return [
         (one, leg)
-        for one in list_artifacts(job.client, job.context.repository.full_name, run_id=run.id)
-        if (leg := leg_in(ArtifactKind.RESULT, one.name)) and not one.expired
+        for one in list_artifacts(job.client, repository, run_id=known.id)
+        if (leg := leg_in(ArtifactKind.RESULT, one.name))
+        and not one.expired
+        and (began is None or (one.created_at is not None and one.created_at >= began))
     ]
 
 

@@ -60,7 +60,7 @@ def read_stored(
         return read_artifacts(
             list_artifacts(client, repository, name=name),
             wanted,
-            run_of=lambda id_: _run(client, repository, id_),
+            run_of=lambda id_: read_run(client, repository, id_),
             fetch=lambda artifact: _file(client, repository, artifact),
             limit=limit,
             counts=lambda run: is_like(run, here),
@@ -68,6 +68,16 @@ def read_stored(
     except GitHubError as error:
         hint = f" ({error.hint})" if error.hint else ""
         return Found("artifact", warnings=(f"no stored results: {error.message}{hint}",))
+
+
+def read_run(client: Client, repository: str, id_: int) -> WorkflowRun:
+    """What GitHub knows of a run.
+
+    Raises:
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    path = f"/repos/{repository}/actions/runs/{id_}"
+    return WorkflowRun.read(client.get(path), path)
 
 
 def read_result_of(client: Client, repository: str, artifact: Artifact) -> Result:
@@ -104,11 +114,6 @@ def _line_of(git: Git, base: str | None) -> tuple[str, ...]:
         return (base,)
     listed = git.run("rev-list", "--first-parent", f"--max-count={_MOST_ANCESTORS}", base)
     return tuple(listed.split())
-
-
-def _run(client: Client, repository: str, id_: int) -> WorkflowRun:
-    path = f"/repos/{repository}/actions/runs/{id_}"
-    return WorkflowRun.read(client.get(path), path)
 
 
 def _file(client: Client, repository: str, artifact: Artifact) -> bytes:

@@ -86,6 +86,7 @@ class WorkflowRun(Answered):
         status: e.g. "completed".
         conclusion: e.g. "success"; None until it is completed.
         path: of the workflow's file, with "@REF" behind it.
+        run_started_at: when its newest attempt was.
         head_repository: None where it was deleted since.
     """
 
@@ -96,6 +97,7 @@ class WorkflowRun(Answered):
     conclusion: str | None
     path: str
     html_url: str
+    run_started_at: Time | None = None
     head_branch: Ref | None
     head_sha: Sha
     repository: Repository
