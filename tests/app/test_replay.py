@@ -76,6 +76,8 @@ def replayed(server: GitHubServer, result: Result) -> Verdict:
         (Policy(LAX_DOCUMENT, None), 0),
         (Policy(LAX_DOCUMENT, STRICT_DOCUMENT), 3),
         (Policy(STRICT_DOCUMENT, LAX_DOCUMENT), 0),
+        # It has a configuration that says nothing, and its defaults decide.
+        (Policy(LAX_DOCUMENT, Document("b1c2d3e:benchgate.toml", "")), 3),
         (Policy(None, LAX_DOCUMENT), 0),
         # An option is no part of the change: it holds over both.
         (Policy(STRICT_DOCUMENT, None, Options(margin="300%")), 0),

@@ -114,6 +114,28 @@ def test_a_verdict_can_be_made_again_from_what_the_run_left(hosted: Hosted) -> N
     assert verdict["summary"] in job.done.out
 
 
+def test_what_is_kept_of_a_configuration_judges_again_and_holds_no_secret(hosted: Hosted) -> None:
+    text = (hosted.origin.root / "benchgate.toml").read_text()
+    hosted.origin.write({"benchgate.toml": ""})
+    base = hosted.origin.commit()
+    build = '[build]\ncommand = "true"\nenv = { PGPASSWORD = "postgres" }\n'
+    lax = text.replace("50%", "900%") + build
+    head, merge = hosted.topic(base, {"benchgate.toml": lax}, slower=True)
+    hosted.open_pull_request(base, head)
+    job = hosted.run(pull_request(base, head, merge))
+    job.done.check(3)
+    (artifact,) = [a for a in hosted.server.state.all(Artifact) if a.run_id == job.run_id]
+    kept = expand(read_member(artifact.data, MEMBERS, "it"), "it")
+    assert b"900%" in kept
+    assert b"postgres" not in kept
+    host = hosted.server.api_url.removesuffix("/api/v3")
+    url = f"{host}/octo-org/hello/actions/runs/{job.run_id}"
+    hosted.program.variables |= {"GITHUB_TOKEN": hosted.program.variables["BENCHGATE_TOKEN"]}
+    again = hosted.program(hosted.folder, "check", "--run", url)
+    again.check(3)
+    assert again.out.split("\n\n")[0] in job.done.out
+
+
 def test_a_fork_is_judged_by_a_job_that_may_comment(hosted: Hosted) -> None:
     base = hosted.origin.git.head_sha()
     head, merge = hosted.topic(base, slower=True)

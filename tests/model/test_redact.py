@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.model.redact import Redactor
+from benchgate.model.redact import REMOVED, Redactor
 
 NO_SECRETS = Redactor({})
 
@@ -149,3 +149,8 @@ def test_a_secret_that_another_one_hid_is_found() -> None:
     text = "postgres://a:password=<,n=1@"
     redact = Redactor({})
     assert redact(redact(text)) == redact(text)
+
+
+def test_what_stands_behind_a_removed_authorization_stays() -> None:
+    text = f'header = "Authorization: Basic {REMOVED}"'
+    assert Redactor({})(text) == text

@@ -13,6 +13,7 @@ from benchgate.app.judging import judge_result, make_verdict
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.stored_artifacts import MEMBERS, environment_key, read_stored
 from benchgate.baselines.stored import Found
+from benchgate.config import kept_text
 from benchgate.errors import BaselineError, ConfigError, UsageError
 from benchgate.files import read_result, write_atomic
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
@@ -118,6 +119,7 @@ def ci(
     is_baseline = _is_baseline(request, judged_by, plan)
     if commit is None and not is_baseline:
         return CiOutcome(plan, why=compared.why)
+    policy = _policy(judged_by, request, effects)
     output = request.folder / RESULT_FILE
     if request.shards is not None:
         result = _joined(request.shards, commit, job.git.head_sha())
@@ -140,7 +142,7 @@ def ci(
     result = replace(
         result,
         warnings=(*compared.warnings, *result.warnings),
-        policy=_policy(judged_by, request),
+        policy=policy,
     )
     _save(output, result, effects)
     verdict = make_verdict(judge_result(result, judged_by), judged_by)
@@ -251,16 +253,24 @@ def _save(path: Path, result: Result, effects: Effects) -> None:
     write_atomic(path, encode_result(result, Redactor(effects.environ)))
 
 
-def _policy(config: Config, request: CiRequest) -> Policy:
-    """Keep by what the result is judged, so that anybody can judge it so again."""
+def _policy(config: Config, request: CiRequest, effects: Effects) -> Policy:
+    """Keep by what the result is judged, so that anybody can judge it so again.
+
+    Raises:
+        ConfigError: it is too long to be kept.
+    """
+    redact = Redactor(effects.environ)
     sides = config.sides
-    head, base = (sides.head, sides.base) if sides else (config, None)
-    return Policy(_document(head), _document(base) if base else None, request.options)
+    head = sides.head if sides else config
+    return Policy(
+        _document(head, redact) if head.source else None,
+        _document(sides.base, redact) if sides else None,
+        request.options,
+    )
 
 
-def _document(config: Config) -> Document | None:
-    origin = config.origin
-    return Document(origin.name, origin.text) if origin.text else None
+def _document(config: Config, redact: Redactor) -> Document:
+    return Document(config.origin.name, kept_text(config.origin, redact))
 
 
 def _require_baseline(verdict: Verdict, config: Config, why: str) -> None:

@@ -1,6 +1,7 @@
 """What the user wants measured and how it is judged: benchgate.toml or [tool.benchgate]."""
 
 from benchgate.config.benchmarks import Benchmark, CommandBenchmark, PythonBenchmark
+from benchgate.config.kept import kept_text
 from benchgate.config.load import load, loads, loads_folder
 from benchgate.config.loosening import loosening
 from benchgate.config.models import Baseline, Build, Gate, Measure, Rule, Waive
@@ -23,6 +24,7 @@ __all__ = [
     "Sides",
     "Waive",
     "config_schema",
+    "kept_text",
     "load",
     "loads",
     "loads_folder",

@@ -14,6 +14,9 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
+# On the last line of what has several: an array, a table, or a text.
+_ENDS = ("]", "}", '"""', "'''")
+
 
 def dotted(path: KeyPath) -> str:
     """A key as people write it: `gate.margin`, `benchmark[2].timeout`, `aliases."old/id"`."""
@@ -36,7 +39,7 @@ def line_numbers(text: str) -> Mapping[KeyPath, int]:
     found: dict[KeyPath, int] = {}
     last_entry: dict[KeyPath, int] = {}
     table: KeyPath = ()
-    for number, statement in _statements(text):
+    for number, statement in statements(text):
         paths = list(_paths(tomllib.loads(statement)))
         if statement.lstrip().startswith("["):
             table = _entered(paths[-1], last_entry)
@@ -57,14 +60,17 @@ def nearest_line(path: KeyPath, lines: Mapping[KeyPath, int]) -> int | None:
     return None
 
 
-def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Statements with the number of their first line."""
+def statements(text: str) -> Iterator[tuple[int, str]]:
+    """Statements of a valid document, with the number of their first line, from 1."""
     pending = ""
     start = 1
     for number, line in enumerate(text.split("\n"), start=1):
         if not pending:
             start = number
+        is_first = not pending
         pending += f"{line}\n"
+        if not (is_first or any(end in line for end in _ENDS)):
+            continue
         try:
             tomllib.loads(pending)
         except tomllib.TOMLDecodeError:
