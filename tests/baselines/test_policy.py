@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from benchgate.baselines.policy import base_config, judged_by_base
+from benchgate.baselines.policy import BASE_HAS_NONE, base_config, judged_by_base
 from benchgate.config import load
 from benchgate.config.origin import Origin
 from benchgate.errors import ConfigError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # Files of the base, files of the head, where to start, the base's margin, and its file.
 Case: TypeAlias = "tuple[Mapping[str, str], Mapping[str, str | None], str, float | None, str]"
-NONE = "the base has no configuration: judged by the change's own"
 FOREIGN = '[project]\nname = "x"\n'
 
 
@@ -114,7 +113,7 @@ def test_a_file_of_another_name_is_looked_for_under_that_name(
         assert found.gate.margin == 0.03
     head = load(repo.root, explicit=new)
     assert base_config(repo, sha, head, repo.root) is None
-    assert judged_by_base(repo, sha, head, repo.root) == (head, (NONE,))
+    assert judged_by_base(repo, sha, head, repo.root) == (head, (BASE_HAS_NONE,))
 
 
 def test_a_named_file_is_not_searched_for_elsewhere(repo: Git, commit: Callable[..., str]) -> None:
@@ -123,7 +122,7 @@ def test_a_named_file_is_not_searched_for_elsewhere(repo: Git, commit: Callable[
     named = repo.root / "a/benchgate.toml"
     named.write_text(own("9%"))
     head = load(repo.root, explicit=named)
-    assert judged_by_base(repo, sha, head, repo.root) == (head, (NONE,))
+    assert judged_by_base(repo, sha, head, repo.root) == (head, (BASE_HAS_NONE,))
 
 
 def test_a_folder_that_became_a_link_is_looked_for_by_its_name(
@@ -157,7 +156,7 @@ def test_a_base_without_one_is_told(repo: Git, commit: Callable[..., str]) -> No
     assert judged_by_base(repo, sha, load(repo.root, repo.root), repo.root)[1] == ()
     (repo.root / "benchgate.toml").write_text(own("9%"))
     head = load(repo.root, repo.root)
-    assert judged_by_base(repo, sha, head, repo.root) == (head, (NONE,))
+    assert judged_by_base(repo, sha, head, repo.root) == (head, (BASE_HAS_NONE,))
 
 
 def test_a_file_outside_of_the_repository_is_no_part_of_the_change(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.app.event_base import NoBase, find_base
 from benchgate.baselines.git import choose_base
-from benchgate.baselines.policy import judged_by_base
+from benchgate.baselines.policy import BASE_HAS_NONE, judged_by_base
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.fetching import ensure_commit
 from benchgate.github.artifact_names import ArtifactKind
@@ -65,7 +65,7 @@ def compare_with(plan: Plan, config: Config, job: Job, start: Path) -> Compared:
         _require_no_change(base, job)
         return Compared(None, base.why, config, lost)
     judged_by, unread = judged_by_base(job.git, base.sha or "", config, start)
-    introduces = judged_by.sides is None and config.source is not None and not unread
+    introduces = unread == (BASE_HAS_NONE,)
     against = judged_by.baseline.against
     if against is None:
         return Compared(base, "", judged_by, unread, introduces)

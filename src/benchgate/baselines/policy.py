@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.config import loads_folder, policy_from
 from benchgate.config.load import OWN_FILE, SHARED_FILE
@@ -14,6 +14,9 @@ from benchgate.git.contents import read_committed, resolve_committed
 if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.git.repository import Git
+
+BASE_HAS_NONE: Final = "the base has no configuration: judged by the change's own"
+"""The warning where the change brings the first one."""
 
 _NAMES = (OWN_FILE, SHARED_FILE)
 _SHORT_SHA = 7
@@ -41,7 +44,7 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
         return policy_from(base, head), ()
     if head.source is None or _inside(git, start / head.source) is None:
         return head, ()
-    return head, ("the base has no configuration: judged by the change's own",)
+    return head, (BASE_HAS_NONE,)
 
 
 def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
