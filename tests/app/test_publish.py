@@ -18,8 +18,8 @@ from tests.contract.records import START, Artifact, Pull, Run
 from tests.contract.scene import FORK, FORKS_TOKEN, HELLO, TOKEN, zip_of
 from tests.report.page import Page, assert_harmless
 
-from benchgate.app.ci import Job
-from benchgate.app.publish import MOST_RESULTS, publish
+from benchgate.app.job import Job
+from benchgate.app.publish import MOST_PULL_REQUESTS, MOST_RESULTS, publish
 from benchgate.config import load
 from benchgate.errors import GitHubError
 from benchgate.git.repository import Git
@@ -585,12 +585,37 @@ def test_a_run_that_broke_is_told_and_one_that_was_cancelled_is_not(
 ) -> None:
     fork = make()
     assert fork.publish(conclusion=conclusion) == 0
-    assert fork.stage.lines[-1] == f"run {RUN} left no result"
+    assert fork.stage.lines[0] == f"run {RUN} left no result"
     if is_told:
         (comment,) = fork.comments
         assert comment.splitlines()[0].endswith("no verdict: the run left no result")
     else:
         fork.assert_nothing_said()
+
+
+def test_a_run_that_broke_updates_what_is_said_of_earlier_commits(make: Make) -> None:
+    fork = make()
+    post = client_of(fork.server, TOKEN).post
+    of_old, of_this = "a" * 40, fork.git.head
+    for suite, head in (("one", of_old), ("two", of_old), ("three", of_this)):
+        marker = mark(suite, head=head, run=RUN - 5, attempt=1)
+        post(f"/repos/{HELLO.full_name}/issues/{NUMBER}/comments", {"body": f"old\n\n{marker}"})
+    assert fork.publish(conclusion="failure") == 0
+    told = [(one.splitlines()[0], marker_in(one)) for one in fork.comments]
+    new = "### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: the run left no result"
+    assert told == [
+        (new, mark("one", head=of_this, run=RUN, attempt=2)),
+        (new, mark("two", head=of_this, run=RUN, attempt=2)),
+        ("old", mark("three", head=of_this, run=RUN - 5, attempt=1)),
+    ]
+
+
+def test_a_run_that_broke_and_cannot_be_told_fails_the_job(make: Make) -> None:
+    fork = make()
+    fork.server.faults.always("GET /repos/*/comments", Fault(status=503))
+    with pytest.raises(GitHubError, match="503"):
+        fork.publish(conclusion="failure")
+    assert fork.stage.lines[-1].startswith("::warning::no comment: GET /repos/")
 
 
 @pytest.mark.parametrize("conclusion", ["success", "failure"])
@@ -708,7 +733,7 @@ def test_no_more_than_some_pull_requests_of_a_head_are_commented_on(make: Make) 
     posts = [one for one in fork.server.requests if one.method == "POST"]
     assert len(posts) == MOST_PULL_REQUESTS
     warning = f"{MOST_PULL_REQUESTS + 1} open pull requests have {fork.git.head[:7]} as head"
-    assert fork.stage.lines[-1].startswith(f"::warning::{warning}: ")
+    assert fork.stage.lines[0].startswith(f"::warning::{warning}: ")
 
 
 def test_a_verdict_on_a_newer_head_is_not_overwritten(make: Make) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from tests.report.conftest import changed, unchanged, verdict
 from benchgate.app.check_run import CheckRun
 from benchgate.app.publishing import Published, Target, annotation_lines, comment, summarize
 from benchgate.errors import GitHubError
+from benchgate.github.comments import MOST_OWN, mark
 from benchgate.github.plan import Comment, Commenting
 from benchgate.model.verdict import Decision, Outcome
 from benchgate.report.comment import render_comment
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-TARGET = Target(HELLO.full_name, PULL.number, "default", HEAD_SHA, run=30433650, attempt=1)
+TARGET = Target(
+    HELLO.full_name, PULL.number, mark("default", head=HEAD_SHA, run=30433650, attempt=1)
+)
 NOW = Comment(Commenting.NOW, "the pull request is from this repository", PULL.number)
 
 
@@ -99,6 +103,20 @@ def test_an_api_that_is_down_is_a_warning(github: GitHubServer) -> None:
     done = commented(github, failed())
     (warning,) = done.warnings
     assert warning.startswith("no comment: GET /user: GitHub answered 503")
+
+
+def test_one_comment_too_many_is_a_warning_and_those_there_are_kept_up_to_date(
+    github: GitHubServer,
+) -> None:
+    targets = [
+        replace(TARGET, marker=mark(f"suite {n}", head=HEAD_SHA, run=30433650, attempt=1))
+        for n in range(MOST_OWN + 1)
+    ]
+    *_, refused = [commented(github, failed(), target=one) for one in targets]
+    warning = f"no comment: {MOST_OWN} of other suites are on the pull request already"
+    assert refused == Published(warnings=(warning,))
+    assert commented(github, passed(), target=targets[0]).notes == ("updated the comment",)
+    assert len(bodies(github)) == 1 + MOST_OWN
 
 
 def rendered(room: int) -> str:

@@ -14,15 +14,18 @@ from benchgate.errors import GitHubError
 from benchgate.github.comments import (
     JOB_LOGIN,
     MARKER_CHARACTERS,
+    MOST_OWN,
     Create,
     Leave,
     Marker,
     Posted,
+    Refuse,
     Update,
     choose,
     mark,
     marker_in,
     own_login,
+    own_markers,
     post_sticky,
 )
 from benchgate.github.models import Comment
@@ -251,6 +254,15 @@ def test_of_two_by_one_run_the_later_one_is_updated() -> None:
     assert choose(there, of(5), JOB_LOGIN, NEW) == Update(2, (url(1),))
 
 
+def test_there_is_an_end_of_new_ones() -> None:
+    others = [comment(n, of(4, suite=f"s{n}")) for n in range(1, MOST_OWN)]
+    of_people = [comment(n + 100, of(4, suite=f"p{n}"), "octocat") for n in range(MOST_OWN)]
+    assert choose([*others, *of_people], of(5), JOB_LOGIN, NEW) == Create()
+    full = [*others, comment(99, of(4, suite="last"))]
+    assert choose(full, of(5), JOB_LOGIN, NEW) == Refuse()
+    assert choose(full, of(5, suite="last"), JOB_LOGIN, NEW) == Update(99)
+
+
 def test_upper_and_lower_case_of_a_login_are_the_same() -> None:
     assert choose([comment(1, of(4), "Octocat")], of(5), "octocat") == Update(1)
 
@@ -353,6 +365,19 @@ def test_an_answer_that_is_no_comment_is_an_error() -> None:
     fake = Fake({1: {"id": "1"}})
     with pytest.raises(GitHubError, match="not as GitHub describes it"):
         posted(fake, of(5))
+
+
+def test_where_there_are_too_many_nothing_is_written() -> None:
+    fake = Fake(ours(*((n, of(4, suite=f"s{n}")) for n in range(1, MOST_OWN + 1))))
+    done = posted(fake, of(5))
+    assert done == Posted("", "no comment: 20 of other suites are on the pull request already")
+    assert not any(asked.startswith(("POST", "PATCH")) for asked in fake.asked)
+
+
+def test_what_ours_are_about_is_told_of_each_suite_once() -> None:
+    fake = Fake(ours((1, of(6)), (2, of(5)), (3, of(4, suite="other"))))
+    fake.comments[4] = payload(4, f"{BODY}\n{of(9, suite='third')}", "octocat")
+    assert set(own_markers(fake, "octo-org/hello", NUMBER)) == {of(6), of(4, suite="other")}
 
 
 def test_endless_pages_end() -> None:

@@ -22,6 +22,7 @@ from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageErro
 from benchgate.files import write_atomic
 from benchgate.github.artifact_names import Leg
 from benchgate.github.commands import Annotation, Level, annotate, stopped
+from benchgate.github.comments import mark
 from benchgate.github.events import PullRequest
 from benchgate.github.files import write_outputs
 from benchgate.github.plan import Comment, Commenting, plan_for
@@ -231,14 +232,13 @@ class _Telling:
         context = self.job.context
         if not isinstance(context.event, PullRequest):
             return None
-        return Target(
-            repository=context.repository.full_name,
-            number=context.event.number,
-            key=str(Leg.of(self.request.suite, self._environment)),
+        marker = mark(
+            str(Leg.of(self.request.suite, self._environment)),
             head=self.head,
             run=context.run_id,
             attempt=context.run_attempt,
         )
+        return Target(context.repository.full_name, context.event.number, marker)
 
     @property
     def _environment(self) -> str:

@@ -31,6 +31,7 @@ from benchgate.git.fetching import ensure_commit
 from benchgate.git.repository import FULL_SHA
 from benchgate.github.artifact_names import ArtifactKind, Leg, leg_in
 from benchgate.github.artifacts import list_artifacts
+from benchgate.github.comments import mark, own_markers
 from benchgate.github.plan import Comment, Commenting, plan_for
 from benchgate.github.pulls import find_pull_requests
 from benchgate.model.result import Source
@@ -39,10 +40,11 @@ from benchgate.report.failure import render_failure
 from benchgate.report.view import named, view_verdict, without_secrets
 
 if TYPE_CHECKING:
-    from benchgate.app.ci import Job
     from benchgate.app.ci_step import Step
     from benchgate.app.effects import Effects
+    from benchgate.app.job import Job
     from benchgate.config import Config
+    from benchgate.github.comments import Marker
     from benchgate.github.events import WorkflowRun
     from benchgate.github.models import Artifact, PullRequest
     from benchgate.github.models import WorkflowRun as KnownRun
@@ -124,7 +126,7 @@ def _publish(
     if not left:
         step.write([f"run {run.id} left no result"])
         if run.conclusion in _BROKEN:
-            done += [one.of_nothing() for one in publications]
+            done += [told for one in publications for told in one.of_nothing()]
     if len(left) > MOST_RESULTS:
         step.warn((f"run {run.id} left {len(left)} results: {MOST_RESULTS} of them are read",))
     return [one.error for one in done if one.error]
@@ -181,33 +183,40 @@ class _Publication:
         view = named(without_secrets(view_verdict(verdict), self.step.redact), _name(leg))
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
         self.step.output(verdict=verdict.decision.value)
-        return self._post(leg, body)
+        return self._post(self._marker(leg), body)
 
-    def of_nothing(self) -> Published:
-        """Say that there is no result."""
-        return self._of_failure(_USUAL, "the run left no result", "Its log says why.")
+    def of_nothing(self) -> list[Published]:
+        """Say that there is no result, in each comment of an earlier commit, or in a first one."""
+        message, hint = "the run left no result", "Its log says why."
+        try:
+            found = own_markers(self.job.client, self._repository, self.pull.number)
+        except GitHubError as error:
+            done = no_comment(error)
+            self.step.warn(done.warnings)
+            return [done]
+        if not found:
+            return [self._of_failure(_USUAL, message, hint)]
+        text = self._failure(message, hint)
+        return [
+            self._post(replace(self._marker(_USUAL), suite=one.suite), text)
+            for one in found
+            if one.head != self.run.head_sha
+        ]
 
     def _of_failure(self, leg: Leg, message: str, hint: str) -> Published:
         """Say that there is no verdict: the one before it seems to be of this commit."""
-        redact = self.step.redact
-        text = render_failure(
-            redact(message),
-            hint=redact(hint),
-            details="",
-            head=self.run.head_sha,
-            name=_name(leg),
-        )
-        return self._post(leg, text)
+        return self._post(self._marker(leg), self._failure(message, hint, _name(leg)))
 
-    def _post(self, leg: Leg, text: str) -> Published:
-        target = Target(
-            repository=self.job.context.repository.full_name,
-            number=self.pull.number,
-            key=str(leg),
-            head=self.run.head_sha,
-            run=self.run.id,
-            attempt=self.run.attempt,
-        )
+    def _failure(self, message: str, hint: str, name: str = "") -> str:
+        redact, head = self.step.redact, self.run.head_sha
+        return render_failure(redact(message), hint=redact(hint), details="", head=head, name=name)
+
+    def _marker(self, leg: Leg) -> Marker:
+        run = self.run
+        return mark(str(leg), head=run.head_sha, run=run.id, attempt=run.attempt)
+
+    def _post(self, marker: Marker, text: str) -> Published:
+        target = Target(self._repository, self.pull.number, marker)
         wanted = Comment(Commenting.NOW, "its head is what the run measured", self.pull.number)
         posted = comment(text, wanted, target, self.job.client)
         summarized = summarize(lambda _: text, self.step.environ)
@@ -259,9 +268,12 @@ class _Publication:
         return base_config(self.job.git, sha, self.config, self.effects.cwd)
 
     @property
+    def _repository(self) -> str:
+        return self.job.context.repository.full_name
+
+    @property
     def _run_url(self) -> str:
-        context = self.job.context
-        repository = f"{context.server_url}/{context.repository.full_name}"
+        repository = f"{self.job.context.server_url}/{self._repository}"
         return f"{repository}/actions/runs/{self.run.id}/attempts/{self.run.attempt}"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.errors import BenchgateError, GitHubError
 from benchgate.github.commands import Annotation, Level, annotate
-from benchgate.github.comments import mark, post_sticky
+from benchgate.github.comments import post_sticky
 from benchgate.github.files import write_summary
 from benchgate.github.plan import Commenting
 from benchgate.model.verdict import Decision
@@ -20,7 +20,7 @@ from benchgate.report.remarks import remarks
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.github.comments import Api
+    from benchgate.github.comments import Api, Marker
     from benchgate.github.plan import Comment
     from benchgate.report.view import VerdictView
 
@@ -37,17 +37,13 @@ class Target:
     Attributes:
         repository: e.g. "octo-org/hello".
         number: of the pull request.
-        key: of the suite and the kind of machine; each has a comment of its own.
-        head: the commit of the pull request's branch that was judged.
-        run, attempt: those that measured it.
+        marker: of the suite and the kind of machine, of which each has a comment of its own; of
+            the commit that was judged, and the run that measured it.
     """
 
     repository: str
     number: int
-    key: str
-    head: str
-    run: int
-    attempt: int
+    marker: Marker
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +93,14 @@ def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Publ
     if target is None or wanted.when in {Commenting.NEVER, Commenting.LATER}:
         where = " from here" if wanted.when is Commenting.LATER else ""
         return Published(notes=(f"no comment{where}: {wanted.why}",))
-    marker = mark(target.key, head=target.head, run=target.run, attempt=target.attempt)
     try:
-        posted = post_sticky(api, target.repository, target.number, body, marker)
+        posted = post_sticky(api, target.repository, target.number, body, target.marker)
     except GitHubError as error:
         if wanted.when is Commenting.IF_ALLOWED and error.status == _FORBIDDEN:
             return Published(notes=(f"no comment: {wanted.why}",))
         return no_comment(error)
+    if not posted.url:
+        return Published(warnings=(posted.what,))
     return Published(posted.url, notes=(posted.what,))
 
 

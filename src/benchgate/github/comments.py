@@ -29,6 +29,9 @@ JOB_LOGIN: Final = "github-actions[bot]"
 
 _FORBIDDEN = 403
 _NOT_FOUND = 404
+MOST_OWN: Final = 20
+"""Comments of ours on one pull request: who may name suites could make any number of them."""
+
 # GitHub allows 2,500 comments on a pull request.
 _MOST_COMMENTS = 5_000
 _LONGEST_KEY = 200
@@ -110,7 +113,12 @@ class Leave:
     reason: str
 
 
-Choice: TypeAlias = Create | Update | Leave
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """There are too many of other suites."""
+
+
+Choice: TypeAlias = Create | Update | Leave | Refuse
 
 
 def choose(comments: Iterable[Comment], marker: Marker, author: str, head_now: str = "") -> Choice:
@@ -128,15 +136,10 @@ def choose(comments: Iterable[Comment], marker: Marker, author: str, head_now: s
     def rank(of: Marker) -> tuple[bool, int, int]:
         return of.head == head_now, of.run, of.attempt
 
-    ours = [
-        (rank(found), comment.id, comment, found)
-        for comment in comments
-        if _is_by(comment, author)
-        and (found := marker_in(comment.body)) is not None
-        and found.suite == marker.suite
-    ]
+    every = [(rank(found), comment.id, comment, found) for comment, found in _own(comments, author)]
+    ours = [one for one in every if one[-1].suite == marker.suite]
     if not ours:
-        return Create()
+        return Create() if len(every) < MOST_OWN else Refuse()
     *others, (newest_rank, _, newest, found) = sorted(ours, key=lambda one: one[:2])
     if newest_rank > rank(marker):
         reason = f"run {found.run} has commented on {found.head[:7]}, and is newer"
@@ -149,7 +152,7 @@ class Posted:
     """What became of it.
 
     Attributes:
-        url: of the comment.
+        url: of the comment; "" where there is none.
         what: in words, for the log.
     """
 
@@ -186,9 +189,10 @@ def post_sticky(api: Api, repository: str, number: int, body: str, marker: Marke
     """
     author = own_login(api)
     head_now = _head_now(api, repository, number)
-    list_path = f"/repos/{repository}/issues/{number}/comments"
-    comments = (Comment.read(item, list_path) for item in api.pages(list_path))
-    choice = choose(islice(comments, _MOST_COMMENTS), marker, author, head_now)
+    list_path = _list_path(repository, number)
+    choice = choose(_comments(api, list_path), marker, author, head_now)
+    if isinstance(choice, Refuse):
+        return Posted("", f"no comment: {MOST_OWN} of other suites are on the pull request already")
     if isinstance(choice, Leave):
         return Posted(choice.url, f"left the comment as it is: {choice.reason}")
     text = {"body": f"{body.rstrip()}\n\n{marker}\n"}
@@ -203,6 +207,19 @@ def post_sticky(api: Api, repository: str, number: int, body: str, marker: Marke
             return Posted(updated.html_url, f"updated the comment{_left(choice.others)}")
     created = Comment.read(api.post(list_path, text), list_path)
     return Posted(created.html_url, f"created a comment{_strange(created, author)}")
+
+
+def own_markers(api: Api, repository: str, number: int) -> tuple[Marker, ...]:
+    """What our comments on a pull request say of themselves, the newest of each suite.
+
+    Raises:
+        GitHubError: GitHub could not be reached, or refused.
+    """
+    comments = _comments(api, _list_path(repository, number))
+    found = [marker for _, marker in _own(comments, own_login(api))]
+    return tuple(
+        {one.suite: one for one in sorted(found, key=lambda x: (x.run, x.attempt))}.values()
+    )
 
 
 def own_login(api: Api) -> str:
@@ -225,6 +242,20 @@ def _head_now(api: Api, repository: str, number: int) -> str:
         if error.status not in {_FORBIDDEN, _NOT_FOUND}:
             raise
         return ""
+
+
+def _list_path(repository: str, number: int) -> str:
+    return f"/repos/{repository}/issues/{number}/comments"
+
+
+def _comments(api: Api, path: str) -> Iterator[Comment]:
+    return islice((Comment.read(item, path) for item in api.pages(path)), _MOST_COMMENTS)
+
+
+def _own(comments: Iterable[Comment], author: str) -> Iterator[tuple[Comment, Marker]]:
+    for comment in comments:
+        if _is_by(comment, author) and (found := marker_in(comment.body)) is not None:
+            yield comment, found
 
 
 def _is_by(comment: Comment, login: str) -> bool:
