@@ -57,8 +57,13 @@ def leave(server: GitHubServer, data: bytes | Result, name: str = RESULT, **more
     server.state.put(Artifact(**{"id": id_, "run_id": RUN, "name": name, "data": archive, **more}))
 
 
-def again(server: GitHubServer, name: str | None = None, run_id: int = RUN) -> Verdict:
-    url = RunUrl(server.api_url, HELLO.full_name, run_id, attempt=None)
+def again(
+    server: GitHubServer,
+    name: str | None = None,
+    run_id: int = RUN,
+    attempt: int | None = None,
+) -> Verdict:
+    url = RunUrl(server.api_url, HELLO.full_name, run_id, attempt)
     return replay(url, client_of(server, PERSONAL_TOKEN), name=name)[0]
 
 
@@ -236,6 +241,16 @@ def test_of_two_attempts_the_newest_counts(github: GitHubServer) -> None:
     leave(github, slower(None), created_at=START)
     leave(github, measured({"a": 1e-3}), created_at=START + ARTIFACTS_KEPT / 2)
     assert again(github).exit_code == 0
+
+
+@pytest.mark.parametrize("attempt", [1, 3])
+def test_an_attempt_that_is_not_the_newest_is_refused(github: GitHubServer, attempt: int) -> None:
+    leave(github, slower(None))
+    github.state.put(replace(PULL_RUN, attempt=2))
+    with pytest.raises(UsageError, match=f"attempt {attempt} of run {RUN} .* is attempt 2, which"):
+        again(github, attempt=attempt)
+    assert again(github, attempt=2).exit_code == 3
+    assert again(github).exit_code == 3
 
 
 def test_a_run_that_github_does_not_know_is_an_error(github: GitHubServer) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from benchgate.git.repository import Git
 
+RUN = "https://github.com/octo-org/hello/actions/runs/1234567890"
+
 
 @pytest.fixture
 def project(repo: Git, commit: Callable[[Git, Mapping[str, str]], str]) -> Path:
@@ -96,6 +98,14 @@ def test_a_configuration_file_that_is_not_there(call: Call, project: Path, comma
         (("--json", "no/folder/verdict.json"), ("no/folder", "hint: mkdir -p")),
         (("--markdown", "no/folder/comment.md"), ("no/folder", "hint: mkdir -p")),
         (("--output", "benchmarks"), ("--output", "benchmarks", "is a directory")),
+        (("--artifact", "a"), ("--artifact: says which", "needs --run URL")),
+        (
+            ("--run", RUN, "--json", "-", "-q", "--margin", "3%", "--against", "main"),
+            ("takes no --against, --margin", "hint: To decide otherwise"),
+        ),
+        (("--run", RUN, "--filter", "a", "--shard", "1/2"), ("takes no --filter, --shard",)),
+        (("--run", RUN, "--until-decided", "--config", "x"), ("no --until-decided, --config",)),
+        (("--run", "https://example.org"), ("not the address of a workflow run",)),
     ],
 )
 def test_wrong_options(

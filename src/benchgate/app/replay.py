@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from benchgate.app.judging import judge_result, make_verdict
-from benchgate.app.stored_artifacts import read_result_of
+from benchgate.app.stored_artifacts import read_result_of, read_run
 from benchgate.config import loads, policy_from
 from benchgate.errors import UsageError
 from benchgate.github.artifact_names import ArtifactKind, artifact_prefix
@@ -29,10 +29,12 @@ def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, R
         name: of the artefact, where the run left several.
 
     Raises:
-        UsageError: the run left no result, or several and none is named.
+        UsageError: the run left no result, or several and none is named; or an attempt is named
+            that is not its newest.
         FormatError: it left something else.
         GitHubError: GitHub refuses, or does not answer.
     """
+    _require_newest(client, run)
     artifact = _choose(client, run, name)
     result = read_result_of(client, run.repository, artifact)
     config = config_of(result.policy)
@@ -53,6 +55,19 @@ def config_of(policy: Policy | None) -> Config:
 
 def _config(document: Document | None) -> Config:
     return loads(document.text, document.name) if document else loads("", "defaults")
+
+
+def _require_newest(client: Client, run: RunUrl) -> None:
+    """Refuse to pass off the newest attempt's result as that of another one."""
+    if run.attempt is None:
+        return
+    newest = read_run(client, run.repository, run.run_id).run_attempt
+    if run.attempt != newest:
+        raise UsageError(
+            f"attempt {run.attempt} of run {run.run_id} cannot be judged again: its newest is "
+            f"attempt {newest}, which replaces what others left",
+            hint=f"Leave out /attempts/{run.attempt} to judge what the run has now.",
+        )
 
 
 def _choose(client: Client, run: RunUrl, name: str | None) -> Artifact:

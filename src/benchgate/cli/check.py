@@ -12,6 +12,7 @@ from benchgate.cli import options as o
 from benchgate.cli.last import prepare_last_result
 from benchgate.cli.outputs import Outputs
 from benchgate.cli.world import configuration, real_effects, repository
+from benchgate.errors import UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.model.result import Shard
+
+
+_OF_RUN_ALONE = frozenset({"artifact"})
+_ALSO_OF_RUN = frozenset(
+    {"run_url", "output", "json_file", "markdown_file", "quiet", "verbose"} | _OF_RUN_ALONE
+)
 
 
 @click.command("check")
@@ -84,6 +91,7 @@ def command(
     effects = real_effects(quiet=quiet)
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable(output)
+    _require_effect(click.get_current_context(), of_run=run_url is not None)
     if run_url is not None:
         from benchgate.cli.job import replay_run  # noqa: PLC0415 - a client of GitHub is slow to load
 
@@ -103,3 +111,23 @@ def command(
         effects.progress.close()
     outputs.write(verdict, effects.environ)
     return verdict.exit_code
+
+
+def _require_effect(context: click.Context, *, of_run: bool) -> None:
+    """Refuse options that would change nothing, beside --run or without it."""
+    given = [
+        parameter
+        for parameter in context.command.params
+        if context.get_parameter_source(parameter.name or "")
+        in {click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT}
+    ]
+    idle = [p for p in given if (p.name not in _ALSO_OF_RUN if of_run else p.name in _OF_RUN_ALONE)]
+    if not idle:
+        return
+    names = ", ".join(parameter.opts[-1] for parameter in idle)
+    if not of_run:
+        raise UsageError(f"{names}: says which result of a run, and needs --run URL")
+    raise UsageError(
+        f"--run decides by what the run was judged by, and takes no {names}",
+        hint="To decide otherwise, keep its result with --output, and use `benchgate compare`.",
+    )
