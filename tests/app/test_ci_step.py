@@ -510,3 +510,13 @@ def test_secrets_are_taken_out_of_what_could_not_be_told(working: Working) -> No
     (warning,) = (line for line in working.obeyed if line.startswith("::warning"))
     assert "no comment: GET /user" in warning
     assert "hunter2" not in warning
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("a bug")])
+def test_no_check_run_goes_on_for_ever(working: Working, error: BaseException) -> None:
+    working.raises(error)
+    with pytest.raises(type(error)):
+        working.run(token=CHECKING, check_run=True)
+    (check,) = working.checks
+    assert check.conclusion == "cancelled"
+    assert "before it came to a verdict" in check.output["summary"]

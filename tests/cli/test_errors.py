@@ -145,3 +145,12 @@ def test_a_file_that_is_not_there(call: Call, tmp_path: Path) -> None:
 def test_nothing_measured_yet(call: Call, project: Path) -> None:
     for command in ("show", "compare"):
         call(project, command).check(2, "nothing was measured in", "benchgate check")
+
+
+def test_a_message_is_not_obeyed_by_the_runner(
+    call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "no\n ::error::such##[error]file"
+    call(project, "check", "--config", name).check(2, "\n ::error::such##[error]file")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    call(project, "check", "--config", name).check(2, "\n : :error::such## [error]file")
