@@ -163,7 +163,7 @@ class Runner:
             **({"GITHUB_REF": event.ref} if event.name == "merge_group" else {}),
             **more,
         }
-        command = [
+        command: list[str | Path] = [
             find_act(),
             event.name,
             "--json",
