@@ -640,13 +640,16 @@ def test_what_an_earlier_attempt_left_is_not_of_this_one(make: Make) -> None:
     assert sorted(told) == [("one", 2, False), ("three", 3, True), ("two", 2, False)]
 
 
-def test_a_run_that_was_started_again_is_left_to_its_newer_attempt(make: Make) -> None:
+def test_an_attempt_that_another_followed_is_told_all_the_same(make: Make) -> None:
+    # Of a re-run of the failed jobs alone, the newer attempt leaves no result of the others.
     fork = make()
     fork.leaves(slower())
     fork.starts_again(3, after=timedelta(hours=2))
     assert fork.publish(attempt=2, conclusion="failure") == 0
-    fork.assert_nothing_said()
-    assert fork.stage.lines == [f"nothing to comment on: run {RUN} was started again"]
+    (comment,) = fork.comments
+    assert "fail: 1 of 2" in comment.splitlines()[0]
+    assert (found := marker_in(comment)) is not None
+    assert found.attempt == 2
 
 
 def test_an_attempt_that_left_nothing_is_not_told_by_the_one_before(make: Make) -> None:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from benchgate.github.comments import Marker
     from benchgate.github.events import WorkflowRun
     from benchgate.github.models import Artifact, PullRequest
-    from benchgate.github.models import WorkflowRun as KnownRun
     from benchgate.model.result import Result, Run
     from benchgate.model.verdict import Verdict
 
@@ -89,10 +88,6 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
     if not pulls:
         step.write([f"nothing to comment on: no open pull request has {run.head_sha[:7]} as head"])
         return 0
-    known = read_run(job.client, repository, run.id)
-    if known.run_attempt > run.attempt:
-        step.write([f"nothing to comment on: run {run.id} was started again"])
-        return 0
     if len(pulls) > MOST_PULL_REQUESTS:
         more = f"{len(pulls)} open pull requests have {run.head_sha[:7]} as head"
         step.warn((f"{more}: {MOST_PULL_REQUESTS} of them are commented on",))
@@ -100,7 +95,7 @@ def publish(run: WorkflowRun, config: Config, effects: Effects, job: Job, step: 
         _Publication(run, pull, len(pulls) > 1, config, effects, job, step)
         for pull in pulls[:MOST_PULL_REQUESTS]
     ]
-    errors = _publish(publications, job, step, _results(job, known), run)
+    errors = _publish(publications, job, step, _results(job, run), run)
     if errors:
         raise errors[0]
     return 0
@@ -132,12 +127,18 @@ def _publish(
     return [one.error for one in done if one.error]
 
 
-def _results(job: Job, known: KnownRun) -> list[tuple[Artifact, Leg]]:
-    """What the newest attempt of the run left: an earlier one's has been commented on."""
-    repository, began = job.context.repository.full_name, known.run_started_at
+def _results(job: Job, run: WorkflowRun) -> list[tuple[Artifact, Leg]]:
+    """What this attempt of the run left: an earlier one's has been commented on.
+
+    Where another one has followed, GitHub tells the beginning of that one alone, and all counts:
+    what the newer one does not measure again would be lost.
+    """
+    repository = job.context.repository.full_name
+    known = read_run(job.client, repository, run.id)
+    began = known.run_started_at if known.run_attempt <= run.attempt else None
     return [
         (one, leg)
-        for one in list_artifacts(job.client, repository, run_id=known.id)
+        for one in list_artifacts(job.client, repository, run_id=run.id)
         if (leg := leg_in(ArtifactKind.RESULT, one.name))
         and not one.expired
         and (began is None or (one.created_at is not None and one.created_at >= began))
