@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
-from benchgate.config.places import KeyPath, dotted, line_numbers, nearest_line
+from benchgate.config.places import KeyPath, dotted, line_numbers, nearest_line, statements
 
 DOCUMENT = '''\
 # a comment
@@ -100,3 +102,33 @@ def test_what_is_not_written_is_placed_in_its_table(path: KeyPath, line: int | N
 )
 def test_dotted_keys(path: KeyPath, text: str) -> None:
     assert dotted(path) == text
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'x = "]#[{"  # ["',
+        "x = ']\"{'",
+        'x = "\\"[\\\\"',
+        'x = """\n"]\n\\""" ["" """"" # [',
+        "x = '''\n'\\['''''",
+        "x = [ # ]\n  \"]\", [\n[1],\n], '['\n]",
+        "x = { a = [\n1\n], b = '}' }",
+        "[x.'[']",
+        "[[x]] # [",
+        '"[#" = 1',
+        "",
+        "# [[",
+    ],
+)
+def test_a_statement_ends_where_all_is_closed(statement: str) -> None:
+    found = list(statements(f"{statement}\ny = 1\n{statement}"))
+    lines = statement.count("\n") + 1
+    assert found[:2] == [(1, f"{statement}\n"), (lines + 1, "y = 1\n")]
+    assert found[2:3] == [(lines + 2, statement)]
+    tomllib.loads(statement)
+
+
+def test_a_long_array_takes_no_long_time() -> None:
+    # Read anew with each line, it took minutes.
+    assert line_numbers("x = [\n" + "[1],\n" * 20_000 + "]\ny = 1\n")["y",] == 20_003

@@ -14,8 +14,16 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
-# On the last line of what has several: an array, a table, or a text.
-_ENDS = ("]", "}", '"""', "'''")
+# Texts and comments, in which nothing opens or closes; what does; and the ends of lines.
+_TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?"{3,5}'
+    r"|'''.*?'{3,5}"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*"
+    r"|[\[{\]}\n]",
+    re.DOTALL,
+)
 
 
 def dotted(path: KeyPath) -> str:
@@ -31,11 +39,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def line_numbers(text: str) -> Mapping[KeyPath, int]:
-    """The line, from 1, that each table and key of a valid TOML document starts on.
-
-    Statements are cut out by offering ever more lines to the TOML parser until it accepts
-    them, so what counts as a statement is its decision.
-    """
+    """The line, from 1, that each table and key of a valid TOML document starts on."""
     found: dict[KeyPath, int] = {}
     last_entry: dict[KeyPath, int] = {}
     table: KeyPath = ()
@@ -61,22 +65,22 @@ def nearest_line(path: KeyPath, lines: Mapping[KeyPath, int]) -> int | None:
 
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
-    """Statements of a valid document, with the number of their first line, from 1."""
-    pending = ""
-    start = 1
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not pending:
-            start = number
-        is_first = not pending
-        pending += f"{line}\n"
-        if not (is_first or any(end in line for end in _ENDS)):
-            continue
-        try:
-            tomllib.loads(pending)
-        except tomllib.TOMLDecodeError:
-            continue
-        yield start, pending
-        pending = ""
+    """Statements of a valid document, with the number of their first line, from 1.
+
+    Blank lines and comments come as statements that set nothing.
+    """
+    number, start, depth = 1, 0, 0
+    for token in _TOKEN.finditer(f"{text}\n"):
+        match token[0]:
+            case "[" | "{":
+                depth += 1
+            case "]" | "}":
+                depth -= 1
+            case "\n" if depth == 0:
+                statement = text[start : token.end()]
+                yield number, statement
+                number += statement.count("\n")
+                start = token.end()
 
 
 def _paths(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
