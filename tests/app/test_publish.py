@@ -308,7 +308,16 @@ def test_a_head_without_configuration_loosens_nothing(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("[gate]\nmargni = 3\n", "margni"), ("[gate", "is not valid TOML")]
+    ("text", "message"),
+    [
+        ("[gate]\nmargni = 3\n", "margni"),
+        ("[gate", "is not valid TOML"),
+        ("#" * 100_001, "has more than 100000 bytes"),
+        (
+            "[[rule]]\nbenchmark = '*'\nmargin = '3%'\n" * 301,
+            "and 300 is the most that is read",
+        ),
+    ],
 )
 def test_a_configuration_that_is_not_valid_gives_no_verdict(
     make: Make, text: str, message: str

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from benchgate.baselines.policy import BASE_HAS_NONE, base_config, judged_by_base
-from benchgate.config import load
+from benchgate.baselines.policy import BASE_HAS_NONE, base_config, judged_by_base, require_few
+from benchgate.config import load, loads
 from benchgate.config.origin import Origin
 from benchgate.errors import ConfigError
 
@@ -200,3 +200,30 @@ def test_a_change_is_judged_by_its_base(repo: Git, commit: Callable[..., str]) -
     (repo.root / "benchgate.toml").write_text(own("9%") + "[measure]\nsamples = 50\n")
     config, warnings = judged_by_base(repo, sha, load(repo.root, repo.root), repo.root)
     assert (config.gate.margin, config.measure.samples, warnings) == (0.03, 50, ())
+
+
+def test_how_large_a_configuration_may_be(repo: Git, commit: Callable[..., str]) -> None:
+    sha = commit(repo, {"benchgate.toml": own("3%") + "#" * 200_000})
+    head = load(repo.root, repo.root)
+    with pytest.raises(ConfigError, match=r"benchgate\.toml: has more than 100000 bytes"):
+        base_config(repo, sha, head, repo.root)
+    (repo.root / "benchgate.toml").unlink()
+    sha = commit(repo, {"pyproject.toml": shared("3%") + "#" * 200_000})
+    found = base_config(repo, sha, head, repo.root)
+    assert found is not None
+    assert found.gate.margin == 0.03
+
+
+@pytest.mark.parametrize(
+    ("table", "entry"),
+    [
+        ("rule", "benchmark = '*'\nmargin = '3%'"),
+        ("waive", "benchmark = '*'\nceiling = '3%'\nuntil = 2030-01-01\nreason = 'x'"),
+        ("benchmark", "name = 'x{n}'\ncommand = 'true'"),
+    ],
+)
+def test_a_stranger_writes_no_thousand_entries(table: str, entry: str) -> None:
+    entries = [f"[[{table}]]\n{entry.format(n=n)}\n" for n in range(301)]
+    require_few(loads("".join(entries[:300]), "benchgate.toml"))
+    with pytest.raises(ConfigError, match=rf"benchgate\.toml: has 301 \[\[{table}"):
+        require_few(loads("".join(entries), "benchgate.toml"))

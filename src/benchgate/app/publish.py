@@ -24,7 +24,7 @@ from benchgate.app.publishing import (
 )
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.stored_artifacts import read_result_of, read_run
-from benchgate.baselines.policy import base_config
+from benchgate.baselines.policy import base_config, require_few
 from benchgate.config import Sides, with_options
 from benchgate.errors import BenchgateError, GitHubError, UsageError
 from benchgate.git.fetching import ensure_commit
@@ -261,7 +261,10 @@ class _Publication:
         found = self._configuration(self.pull.base.sha)
         base = with_options(found, self.config) if found else self.config
         head = self._configuration(self.run.head_sha)
-        return replace(base, aliases=head.aliases, sides=Sides(base, head)) if head else base
+        if head is None:
+            return base
+        require_few(head)
+        return replace(base, aliases=head.aliases, sides=Sides(base, head))
 
     def _configuration(self, sha: str) -> Config | None:
         """What a commit is configured by; its files are read, and nothing of it is run."""

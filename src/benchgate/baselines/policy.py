@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.config import loads_folder, policy_from
 from benchgate.config.load import OWN_FILE, SHARED_FILE
 from benchgate.errors import ConfigError
-from benchgate.git.contents import read_committed, resolve_committed
+from benchgate.git.contents import committed_bytes, read_committed, resolve_committed
 
 if TYPE_CHECKING:
     from benchgate.config import Config
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 BASE_HAS_NONE: Final = "the base has no configuration: judged by the change's own"
 """The warning where the change brings the first one."""
+
+MOST_BYTES: Final = 100_000
+"""Of a configuration."""
+
+MOST_SHARED_BYTES: Final = 1_000_000
+"""Of a pyproject.toml, most of which is of no concern here."""
+
+MOST_ENTRIES: Final = 300
+"""Rules, waivers or benchmarks that a stranger may have: rules are compared on every benchmark."""
 
 _NAMES = (OWN_FILE, SHARED_FILE)
 _SHORT_SHA = 7
@@ -63,7 +72,7 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
         None where the commit has none, or what was named lies outside of the repository.
 
     Raises:
-        ConfigError: it is not valid.
+        ConfigError: it is not valid, or too large.
         UsageError: the commit is not here.
     """
     named = head.source if head.origin.named else None
@@ -81,6 +90,22 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
         if config is not None:
             return config
     return None
+
+
+def require_few(config: Config) -> None:
+    """Refuse a stranger's configuration that takes long to compare with another.
+
+    Raises:
+        ConfigError: it has more entries of a kind than anybody writes.
+    """
+    entries = {"rule": config.rules, "waive": config.waivers, "benchmark": config.benchmarks}
+    for table, found in entries.items():
+        if len(found) > MOST_ENTRIES:
+            raise ConfigError(
+                f"{config.origin.name}: has {len(found)} [[{table}]], and {MOST_ENTRIES} is the "
+                "most that is read of a pull request",
+                hint="A glob can stand for many benchmarks.",
+            )
 
 
 def _inside(git: Git, path: Path) -> PurePosixPath | None:
@@ -102,9 +127,18 @@ def _inside(git: Git, path: Path) -> PurePosixPath | None:
 
 def _texts(git: Git, sha: str, paths: list[str]) -> dict[str, str]:
     """The files that a commit has, by what git and our messages call them: "a1b2c3d:setup.toml"."""
-    found = {f"{sha[:_SHORT_SHA]}:{path}": read_committed(git, sha, path) for path in paths}
-    texts = {name: text.removeprefix("\ufeff") for name, text in found.items() if text is not None}
-    for name, text in texts.items():
+    texts = {}
+    for path in paths:
+        name = f"{sha[:_SHORT_SHA]}:{path}"
+        limit = MOST_SHARED_BYTES if path.endswith(SHARED_FILE) else MOST_BYTES
+        if committed_bytes(git, sha, path) > limit:
+            raise ConfigError(
+                f"{name}: has more than {limit} bytes", hint="No configuration is that long."
+            )
+        text = read_committed(git, sha, path)
+        if text is None:
+            continue
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise ConfigError(f"{name}: is not UTF-8 text", hint="save it as UTF-8")
+        texts[name] = text.removeprefix("\ufeff")
     return texts
