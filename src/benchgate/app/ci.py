@@ -120,30 +120,16 @@ def ci(
     if commit is None and not is_baseline:
         return CiOutcome(plan, why=compared.why)
     policy = _policy(judged_by, request, effects)
-    output = request.folder / RESULT_FILE
     if request.shards is not None:
         result = _joined(request.shards, commit, job.git.head_sha())
     else:
         keep = _keeping(request, effects, job, keep_baseline, say) if is_baseline else None
         reads_stored = _reads_stored(request, judged_by, plan)
-        found = _found(request, judged_by, job, commit) if reads_stored else Found("artifact")
-        for skipped in found.skipped:
-            say(f"{skipped.what} is not used: {skipped.reason}")
-        change = ChangeRequest(
-            request.choice,
-            request.suite,
-            commit,
-            found,
-            output,
-            keep,
-            by_stored_alone=reads_stored and judged_by.baseline.source == "artifact",
+        result = _measured(
+            request, compared, effects, job, keep, say=say, reads_stored=reads_stored
         )
-        result = _measured(change, compared, job, effects)
-    result = replace(
-        result,
-        warnings=(*compared.warnings, *result.warnings),
-        policy=policy,
-    )
+    result = replace(result, warnings=(*compared.warnings, *result.warnings), policy=policy)
+    output = request.folder / RESULT_FILE
     _save(output, result, effects)
     verdict = make_verdict(judge_result(result, judged_by), judged_by)
     _require_baseline(verdict, judged_by, compared.why)
@@ -179,14 +165,36 @@ def _joined(shards: Path, base: Source | None, head: str) -> Result:
     return result
 
 
-def _measured(change: ChangeRequest, compared: Compared, job: Job, effects: Effects) -> Result:
+def _measured(
+    request: CiRequest,
+    compared: Compared,
+    effects: Effects,
+    job: Job,
+    keep: Callable[[Result], None] | None,
+    *,
+    say: Callable[[str], None],
+    reads_stored: bool,
+) -> Result:
     """Measure; where the change is what brings benchgate, the base need not be ready for it."""
+    config = compared.config
+    found = _found(request, config, job, compared.base) if reads_stored else Found("artifact")
+    for skipped in found.skipped:
+        say(f"{skipped.what} is not used: {skipped.reason}")
+    change = ChangeRequest(
+        request.choice,
+        request.suite,
+        compared.base,
+        found,
+        request.folder / RESULT_FILE,
+        keep,
+        by_stored_alone=reads_stored and config.baseline.source == "artifact",
+    )
     try:
-        return measure_change(change, compared.config, job.git, effects)
+        return measure_change(change, config, job.git, effects)
     except BaselineError as error:
         if not compared.introduces:
             raise
-        alone = measure_change(replace(change, base=None), compared.config, job.git, effects)
+        alone = measure_change(replace(change, base=None), config, job.git, effects)
         return replace(alone, warnings=(f"the base is not measured: {error.message}",))
 
 
