@@ -18,8 +18,8 @@ COMMANDS = {
     "list": "List what would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",
     "doctor": "Look at this machine: timer, pinning, noise.",
-    "init": "Write a benchgate.toml and workflows for what is found in the repository.",
-    "ci": "Check in a job of GitHub Actions: event, comment, summary, outputs.",
+    "init": "Write a benchgate.toml for what is found in the repository, and workflows.",
+    "ci": "Check inside of GitHub Actions: what the event changed, with comment and summary.",
     "publish": "Comment on a fork's pull request.",
     "schema": "Print the JSON schema of a file that benchgate reads or writes.",
 }

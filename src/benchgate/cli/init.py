@@ -26,7 +26,7 @@ from benchgate.cli.world import repository_or_none
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be written.")
 def command(workflows: bool | None, action: str, dry_run: bool) -> None:
-    """Write a benchgate.toml for what is found in the repository, and the workflows for GitHub.
+    """Write a benchgate.toml for what is found in the repository, and workflows.
 
     It names the folders that hold bench_*.py files; where there are none, a first benchmark
     file is written too. One workflow measures pull requests and the default branch, another
