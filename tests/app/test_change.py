@@ -62,9 +62,11 @@ class Machine:
     done: list[str] = field(default_factory=list)
     arms: list[tuple[ArmsRequest, Source, Config]] = field(default_factory=list)
     runs: list[RunRequest] = field(default_factory=list)
+    alone_limits_s: list[float] = field(default_factory=list)
 
-    def run(self, request: RunRequest, *_: object) -> Result:
+    def run(self, request: RunRequest, config: Config, *_: object) -> Result:
         self.done.append("alone")
+        self.alone_limits_s.append(config.measure.limit_s)
         self.runs.append(request)
         self.clock.now_s += self.alone_s
         head = arm(self.head_s, rounds=10, environment=self.environment, source=Source("a" * 40))
@@ -362,6 +364,7 @@ def test_what_is_left_of_the_budget_is_handed_on(
     machine.alone_s = alone_s
     config = loads(f"{GATE}[measure]\n{budget}\n", "benchgate.toml")
     make(machine, world, Found("artifact"), config, keep=True)
+    assert machine.alone_limits_s == [config.measure.limit_s / 2]
     handed_on = machine.arms[0][2]
     assert handed_on.measure.limit_s == left_s
     assert replace(handed_on, measure=config.measure) == config

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Where stored runs can settle fewer, measuring the head alone costs more than it saves.
 _LEAST_SETTLED_SHARE = 0.5
-# However long the head alone took, both arms get this share of the budget.
+# Both arms get this share of the budget, the head alone no more than the rest.
 _LEAST_BUDGET_SHARE = 0.5
 
 
@@ -76,7 +76,8 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
     screening = _unused(found)
     runs = _comparable(found, request.base, read_environment(effects.environ))
     if request.keep or _is_of_use(runs, config):
-        alone = _measure_alone(request, config, git, effects)
+        half = _with_budget(config, (1 - _LEAST_BUDGET_SHARE) * config.measure.limit_s)
+        alone = _measure_alone(request, half, git, effects)
         if runs:
             screening = _held(found, alone, config, choice)
             judged = judge_result(replace(alone, screening=screening), config)
@@ -135,9 +136,13 @@ def _is_of_use(runs: Sequence[Run], config: Config) -> bool:
 
 
 def _with_less_time(config: Config, spent_s: float) -> Config:
-    """Leave the rest of the budget, but a share of it however much was spent."""
+    """Leave the rest of the budget, but a share of it however long the build took."""
     budget_s = config.measure.limit_s
+    return _with_budget(config, max(budget_s - spent_s, _LEAST_BUDGET_SHARE * budget_s))
+
+
+def _with_budget(config: Config, budget_s: float) -> Config:
+    """Measure for so long; without end as long as it is."""
     if math.isinf(budget_s):
         return config
-    left_s = max(budget_s - spent_s, _LEAST_BUDGET_SHARE * budget_s)
-    return replace(config, measure=config.measure.model_copy(update={"budget_s": left_s}))
+    return replace(config, measure=config.measure.model_copy(update={"budget_s": budget_s}))
