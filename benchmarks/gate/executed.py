@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.gate.launches import read_recording
+from benchmarks.gate.loads import load_range
 from benchmarks.gate.tally import rate
 
 from benchgate.model.verdict import Outcome
@@ -32,6 +33,7 @@ class Executed:
         no_verdict: builds that ended without a verdict.
         open_locations: rows of locations that stayed inconclusive.
         seconds: of each build, from start to end.
+        load: of the machine when they began, the lowest and the highest.
     """
 
     alarms: Rate
@@ -40,6 +42,7 @@ class Executed:
     no_verdict: Rate
     open_locations: Rate
     seconds: Sequence[float]
+    load: str
 
     @property
     def typical_seconds(self) -> float:
@@ -82,6 +85,7 @@ def count(builds: Sequence[Mapping[str, Any]]) -> Executed:
             if row.endswith(" p25") and outcome != Outcome.NOT_TESTED
         ),
         seconds=[build["seconds"] for build in builds],
+        load=load_range(builds),
     )
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from benchmarks.gate.answers_page import ask_all, sections
 from benchmarks.gate.executed import executed
 from benchmarks.gate.figure import Point, draw
+from benchmarks.gate.launches import read_recording
+from benchmarks.gate.loads import load_range
 from benchmarks.gate.peers_page import peer_blocks, peer_points
-from benchmarks.gate.record import BUILDS, RECORDINGS
+from benchmarks.gate.record import BUILDS, RECORDINGS, SESSIONS
 from benchmarks.gate.replay import Half, Question, replay, replay_rules
 from benchmarks.gate.stored_page import stored_blocks
 from benchmarks.gate.tables import table
@@ -132,12 +134,13 @@ def _executed() -> Iterator[str]:
         "Each is a `benchgate check` from start to end, in a scratch repository. The seconds are\n"
         "those that a user waits, start-up included. The machine is a virtual one with two CPUs,\n"
         "shared with others. Where no more is said, two builds ran at a time, each with one CPU,\n"
-        "and the other build for a neighbour; on a quiet machine a build has both CPUs. A build\n"
-        "without a verdict is one whose canary was disturbed."
+        "and the other build for a neighbour; one build at a time has both CPUs. The load average\n"
+        "when they began tells what else ran: one build is about 1 of it, and the rest is others'\n"
+        "work, tests among it. A build without a verdict is one whose canary was disturbed."
     )
     titles = (
         *("build", "false alarms", "of rows", "found", "no verdict", "open locations"),
-        *("seconds: median", "19 of 20 within"),
+        *("seconds: median", "19 of 20 within", "load"),
     )
     yield table(titles, [_executed_row(one.words, builds) for one, builds in found if builds])
 
@@ -152,6 +155,7 @@ def _executed_row(name: str, found: Executed) -> tuple[str, ...]:
         _percent(found.open_locations),
         f"{found.typical_seconds:.1f}",
         f"{found.long_seconds:.1f}",
+        found.load,
     )
 
 
@@ -188,6 +192,11 @@ def _replayed(
         )
 
 
+def _load_of_sessions() -> str:
+    paths = [path for one in SESSIONS for path in (RECORDINGS / one.name).glob("*.json.gz")]
+    return load_range(read_recording(path).about for path in paths)
+
+
 def _has_half(name: str) -> bool:
     """Whether there are sessions enough for a half of them."""
     return len(list((RECORDINGS / name).glob("*.json.gz"))) > 1
@@ -211,7 +220,8 @@ def _of_replays(found: dict[str, _Line]) -> Iterator[str]:
         "one of them in random order and is judged by the gate's own code, which asks for as many\n"
         "as it wants. Half of the sessions were for tuning; these builds are of the other half. A\n"
         "line rests on as few sessions as it says, so its bounds speak of this machine in these\n"
-        "minutes, not of every machine. The canary has no part in them."
+        "minutes, not of every machine. The canary has no part in them. The load average when the\n"
+        f"sessions began was {_load_of_sessions()}: tests ran beside some of them."
     )
     titles = ("build", "false alarms", "found", "open locations", "rounds each", "sessions")
     yield table(titles, rows)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.gate.figure import Point
+from benchmarks.gate.loads import load_range
 from benchmarks.gate.peers.lines import peer_lines
 from benchmarks.gate.peers.record import PEER_RECORDINGS, PEERS
+from benchmarks.gate.peers.sessions import read_session
 from benchmarks.gate.tables import table
 from benchmarks.gate.tally import with_bounds
 from validation.rates import Rate
@@ -38,7 +40,12 @@ def peer_blocks() -> list[str]:
     ]
     titles = ("tool", "clean builds that fail", "workloads found at +3 %", "seconds, median")
     used = "\n".join(f"- **{peer.tool}**: {peer.how}" for peer in PEERS)
-    return ["## Other tools", _TEXT, table(titles, rows), used]
+    load = load_range(read_session(path).about for path in PEER_RECORDINGS.glob("*/*.json.gz"))
+    beside = (
+        f"The load average when a session began was {load}, and a tool alone is about 1: other\n"
+        "work ran beside them. There are few sessions, and the bounds are as wide as that makes them."
+    )
+    return ["## Other tools", _TEXT, beside, table(titles, rows), used]
 
 
 def peer_points() -> list[Point]:

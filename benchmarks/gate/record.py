@@ -79,7 +79,7 @@ class Scenario:
         edit = "an unrelated edit" if self.is_edited else ""
         margin = f"margin {self.margin.replace('%', ' %')}" if self.margin != "2%" else ""
         busy = {"other": "busy loop on the other CPU", "same": "busy loop on every CPU"}
-        alone = "quiet machine" if self.is_alone and not self.burner else ""
+        alone = "one build at a time" if self.is_alone and not self.burner else ""
         parts = (what, change or edit or "clean", margin, busy.get(self.burner, ""), alone)
         return ", ".join(part for part in parts if part)
 

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from benchmarks.gate.executed import count
+from benchmarks.gate.loads import load_range
 from benchmarks.gate.record import BUILDS, SESSIONS
 from benchmarks.gate.tally import with_bounds
 
@@ -80,3 +81,8 @@ def test_recording_ends_with_its_time() -> None:
         "the time is over; run it again to go on\n",
         "nothing is missing\n",
     }
+
+
+def test_the_load_is_told_where_it_is_known() -> None:
+    assert load_range([{"load": 1.26}, {"load": None}, {}, {"load": 0.84}]) == "0.8 to 1.3"
+    assert load_range([{"load": None}, {}]) == "unknown"

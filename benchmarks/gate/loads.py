@@ -1,0 +1,19 @@
+"""How busy the machine was when recordings began: its load average, as the OS told it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+
+def load_range(abouts: Iterable[Mapping[str, Any]]) -> str:
+    """The lowest and the highest; "unknown" where no OS told it.
+
+    Args:
+        abouts: what each recording says of itself.
+    """
+    known = [load for about in abouts if (load := about.get("load")) is not None]
+    return f"{min(known):.1f} to {max(known):.1f}" if known else "unknown"
