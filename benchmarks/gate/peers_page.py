@@ -43,7 +43,8 @@ def peer_blocks() -> list[str]:
     load = load_range(read_session(path).about for path in PEER_RECORDINGS.glob("*/*.json.gz"))
     beside = (
         f"The load average when a session began was {load}, and a tool alone is about 1: other\n"
-        "work ran beside them. There are few sessions, and the bounds are as wide as that makes them."
+        "work ran beside them. There are few sessions, and the bounds are as wide as that makes\n"
+        "them."
     )
     return ["## Other tools", _TEXT, beside, table(titles, rows), used]
 

@@ -105,6 +105,7 @@ def test_the_base_is_not_the_head_itself_under_another_name(
     commit(repo, {"a": "2"})
     found = compared(github, repo, push(before))
     assert (found.base, found.why) == (None, "main is the head itself")
+    assert found.warnings == ("nothing is compared: main is the head itself",)
 
 
 def test_a_named_base_takes_the_place_of_the_events(

@@ -71,7 +71,8 @@ def compare_with(plan: Plan, config: Config, job: Job, start: Path) -> Compared:
         return Compared(base, "", judged_by, unread, introduces)
     named = choose_base(job.git, against)
     if named.sha == job.git.head_sha():
-        return Compared(None, f"{against} is the head itself", judged_by, unread)
+        why = f"{against} is the head itself"
+        return Compared(None, why, judged_by, (*unread, f"nothing is compared: {why}"))
     return Compared(named, "", judged_by, unread)
 
 
