@@ -122,3 +122,5 @@ def test_the_working_tree_says_whether_it_is_dirty(
     assert working_tree_source(repo) == Source(sha, ref="main")
     (repo.root / "a").write_text("2")
     assert working_tree_source(repo) == Source(sha, ref="main", dirty=True)
+    (repo.root / "b").write_text("2")
+    assert working_tree_source(repo) == Source(sha, ref="main", dirty=True, untracked=1)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,10 +64,36 @@ def test_uncommitted_changes_alone_are_compared_with_head(repo: Git, commit: Com
 def test_clean_default_branch_is_compared_with_the_parent(repo: Git, commit: Commit) -> None:
     parent = commit(repo, {"a": "1"})
     commit(repo, {"a": "2"})
-    (repo.root / "result.json").write_text("not known to git")
-    assert choose_base(repo) == Source(
+    expected = Source(
         sha=parent, ref="HEAD^", why="parent of HEAD: nothing is uncommitted, and HEAD is on main"
     )
+    assert choose_base(repo) == expected
+    (repo.root / "result.json").write_text("of the same command, called before")
+    assert choose_base(replace(repo, outputs=(repo.root / "result.json",))) == expected
+
+
+def test_new_files_alone_are_compared_with_head(repo: Git, commit: Commit) -> None:
+    commit(repo, {"a": "1"})
+    head = commit(repo, {"a": "2"})
+    (repo.root / "b").write_text("1")
+    why = "HEAD: 1 new file is not committed: b"
+    assert choose_base(repo) == Source(sha=head, ref="HEAD", why=why)
+    for name in "cde":
+        (repo.root / name).write_text("1")
+    assert choose_base(repo).why == "HEAD: 4 new files are not committed: b, c, d and 1 more"
+
+
+def test_new_files_beside_the_first_commit(repo: Git, commit: Commit) -> None:
+    head = commit(repo, {"a": "1"})
+    (repo.root / "b").write_text("1")
+    assert choose_base(repo).sha == head
+
+
+def test_head_itself_and_a_new_file_are_not_the_same_code(repo: Git, commit: Commit) -> None:
+    commit(repo, {"a": "1"})
+    assert "both arms are the same code" in choose_base(repo, "HEAD").why
+    (repo.root / "b").write_text("1")
+    assert choose_base(repo, "HEAD").why == "HEAD, as --against names it"
 
 
 def test_merge_commit_is_compared_with_its_first_parent(repo: Git, commit: Commit) -> None:

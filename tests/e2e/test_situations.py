@@ -55,6 +55,28 @@ def test_untracked_benchmark_file_is_new(benchgate: Program, toy: Project) -> No
     assert "Traceback" not in done.err
 
 
+def test_right_after_init_everything_is_new(benchgate: Program, toy: Project) -> None:
+    toy.git.run("rm", "--quiet", "-r", "benchmarks", "benchgate.toml")
+    toy.git.run("commit", "--quiet", "--amend", "--message", "before benchgate")
+    benchgate(toy.root / "src", "init").check(0)
+    done = benchgate(toy.root, "check", "--json", "-", *ONE_ROUND)
+    done.check(0)
+    verdict = json.loads(done.out)
+    assert verdict["base"]["why"].startswith("HEAD: 2 new files are not committed: ")
+    assert verdict["head"]["untracked"] == 2
+    assert [row["outcome"] for row in verdict["rows"]] == ["new"]
+
+
+def test_what_check_itself_has_written_is_no_change(benchgate: Program, toy: Project) -> None:
+    toy.write({"README": "changed"})
+    toy.commit()
+    for _ in range(2):
+        benchgate(toy.root / "src", "check", "--json", "../verdict.json", *ONE_ROUND)
+        verdict = json.loads((toy.root / "verdict.json").read_text())
+        assert verdict["base"]["ref"] == "HEAD^"
+        assert verdict["head"]["untracked"] == 0
+
+
 @pytest.mark.parametrize("arm", ["base", "head", "both"])
 def test_a_benchmark_that_raises(benchgate: Program, toy: Project, arm: str) -> None:
     good = (toy.root / "src/toy/__init__.py").read_text()

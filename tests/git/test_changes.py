@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,12 +36,31 @@ def test_every_kind_of_change(repo: Git, commit: Callable[..., str]) -> None:
     assert found.dirty
 
 
-def test_a_new_file_alone_is_no_change(repo: Git, commit: Callable[..., str]) -> None:
+def test_a_new_file_is_measured_and_so_it_is_a_change(
+    repo: Git, commit: Callable[..., str]
+) -> None:
     commit(repo, {"a": "1"})
     (repo.root / "result.json").write_text("{}")
     found = read_changes(repo)
     assert found == Changes(untracked=("result.json",))
+    assert found.differs
     assert not found.dirty
+
+
+def test_what_we_write_ourselves_is_no_change(repo: Git, commit: Callable[..., str]) -> None:
+    commit(repo, {"a": "1", "sub/b": "1"})
+    for name in ("result.json", "sub/[x].md", "sub/x.md", "new"):
+        (repo.root / name).write_text("{}")
+    outputs = tuple(repo.root / name for name in ("result.json", "sub/[x].md", "../elsewhere"))
+    assert read_changes(replace(repo, outputs=outputs)) == Changes(untracked=("new", "sub/x.md"))
+
+
+def test_where_only_our_files_are_new_nothing_differs(
+    repo: Git, commit: Callable[..., str]
+) -> None:
+    commit(repo, {"a": "1"})
+    (repo.root / "result.json").write_text("{}")
+    assert not read_changes(replace(repo, outputs=(repo.root / "result.json",))).differs
 
 
 def test_mode_kind_and_odd_names(repo: Git, commit: Callable[..., str]) -> None:

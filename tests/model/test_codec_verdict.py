@@ -343,6 +343,8 @@ def test_an_interval_of_three_is_refused() -> None:
 def brought_up_to_date(older: dict[str, Any]) -> dict[str, Any]:
     """What versions 4 and 5 added beside the rows."""
     older["settings"]["policy"] = "head"
+    for arm in ("base", "head"):
+        older[arm].setdefault("untracked", 0)
     return {"skipped": []} | older | {"schema": VERDICT_SCHEMA, "policy_changes": []}
 
 

@@ -155,6 +155,11 @@ def test_the_textbook_comparison_is_told(classical: Classical | None, expected: 
     [
         (Source(sha="a1b2c3d4e5f6"), "a1b2c3d"),
         (Source(sha="a1b2c3d4e5f6", dirty=True), "a1b2c3d plus uncommitted changes"),
+        (Source(sha="a1b2c3d4e5f6", untracked=1), "a1b2c3d plus 1 new file"),
+        (
+            Source(sha="a1b2c3d4e5f6", dirty=True, untracked=2),
+            "a1b2c3d plus uncommitted changes and 2 new files",
+        ),
         (Source(ref="before.json"), "before.json"),
         (Source(), "of an unknown commit"),
     ],

@@ -145,4 +145,10 @@ class Record:
 
 def working_tree_source(git: Git) -> Source:
     """Describe what the user has checked out, changes included."""
-    return Source(sha=git.head_sha(), ref=current_branch(git), dirty=read_changes(git).dirty)
+    changes = read_changes(git)
+    return Source(
+        sha=git.head_sha(),
+        ref=current_branch(git),
+        dirty=changes.dirty,
+        untracked=len(changes.untracked),
+    )

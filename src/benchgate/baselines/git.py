@@ -17,18 +17,23 @@ from benchgate.git.branches import (
 from benchgate.git.changes import read_changes
 from benchgate.git.repository import FULL_SHA
 from benchgate.model.result import Source
+from benchgate.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchgate.git.branches import DefaultBranch
     from benchgate.git.repository import Git
+
+_NAMED = 3
 
 
 def choose_base(git: Git, against: str | None = None) -> Source:
     """The base commit, with the reason in words.
 
     It is the merge base with the default branch, or with what that branch follows when it is
-    checked out itself. Where HEAD has nothing ahead of it, the base is HEAD when there are
-    uncommitted changes, else HEAD's first parent.
+    checked out itself. If HEAD has nothing ahead of it, the base is HEAD when there are
+    uncommitted changes or new files, else HEAD's first parent.
 
     Args:
         git: the user's checkout.
@@ -66,8 +71,11 @@ def _fork_point(git: Git, head: str, default: DefaultBranch) -> Source | None:
 
 
 def _nothing_ahead(git: Git, head: str, default: DefaultBranch) -> Source:
-    if read_changes(git).dirty:
+    changes = read_changes(git)
+    if changes.dirty:
         return Source(sha=head, ref="HEAD", why="HEAD: the changes are not committed")
+    if changes.untracked:
+        return Source(sha=head, ref="HEAD", why=f"HEAD: {_not_committed(changes.untracked)}")
     parents = git.parents(head)
     if not parents:
         raise BaselineError(
@@ -84,13 +92,20 @@ def _nothing_ahead(git: Git, head: str, default: DefaultBranch) -> Source:
     return Source(sha=parents[0], ref="HEAD^", why=why)
 
 
+def _not_committed(untracked: Sequence[str]) -> str:
+    named = ", ".join(untracked[:_NAMED])
+    more = f" and {len(untracked) - _NAMED} more" if len(untracked) > _NAMED else ""
+    verb = "is" if len(untracked) == 1 else "are"
+    return f"{counted(len(untracked), 'new file')} {verb} not committed: {named}{more}"
+
+
 def _named(git: Git, against: str, head: str) -> Source:
     for name in (against, *(f"{remote}/{against}" for remote in remotes(git))):
         sha = git.rev_parse(name)
         if sha is None:
             continue
         why = f"{name}, as --against names it"
-        if sha == head and not read_changes(git).dirty:
+        if sha == head and not read_changes(git).differs:
             why += ": HEAD itself, so both arms are the same code"
         return Source(sha=sha, ref=name, why=why)
     names = known_names(git)

@@ -12,7 +12,6 @@ from benchgate.baselines.stored import Earlier, Found
 from benchgate.errors import FormatError, GitHubError
 from benchgate.files import MAX_FILE_BYTES, expand
 from benchgate.model.codec import decode_result
-from benchgate.model.result import Source
 from benchgate.model.verdict import Skipped
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wa
         )
     if not head.complete:
         raise FormatError(f"{candidate.name}: its measurement was interrupted")
-    source = Source(run.head_sha, run.head_branch, dirty=head.source.dirty)
+    source = replace(head.source, sha=run.head_sha, ref=run.head_branch, why="")
     created_at = candidate.artifact.created_at
     started = f"{created_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if created_at else head.started
     known = replace(head, source=source, started=started)

@@ -70,7 +70,7 @@ def command(
     """Measure base and head in turn, decide, report.
 
     The base is the merge base with the default branch, or HEAD when only uncommitted
-    changes are ahead of it. Both are built and measured outside of your checkout.
+    changes and new files are ahead of it. Both are built and measured outside of your checkout.
     With results of earlier runs as the baseline the head alone is measured.
 
     \b
@@ -100,7 +100,7 @@ def command(
             write_atomic(output, encode_result(result, Redactor(effects.environ)))
         outputs.write(verdict, effects.environ)
         return verdict.exit_code
-    git = repository(effects.cwd)
+    git = repository(effects.cwd, (output, json_file, markdown_file))
     config = configuration(effects.cwd, git.root, config_file).with_overrides(
         against=against, baseline=baseline, **overrides
     )

@@ -47,7 +47,7 @@ def command(
     effects = real_effects(quiet=quiet)
     if output is not None:
         ensure_writable(output)
-    git = repository_or_none(effects.cwd)
+    git = repository_or_none(effects.cwd, (output,))
     root = git.root if git else None
     config = configuration(effects.cwd, root, config_file).with_overrides(**overrides)
     try:

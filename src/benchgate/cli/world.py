@@ -19,6 +19,8 @@ from benchgate.git.repository import Git, find_root
 from benchgate.report.progress import create_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from benchgate.config import Config
 
 _SEED_BITS = 32
@@ -58,15 +60,19 @@ def working_directory() -> Path:
     return named if is_same and ".." not in named.parts else cwd
 
 
-def repository(cwd: Path) -> Git:
-    """Find the repository that the command was called in."""
-    return Git(find_root(cwd))
+def repository(cwd: Path, outputs: Iterable[Path | None] = ()) -> Git:
+    """Find the repository that the command was called in.
+
+    Args:
+        outputs: files that the command writes; those of an earlier call are no change of the code.
+    """
+    return Git(find_root(cwd), tuple(path.resolve() for path in outputs if path))
 
 
-def repository_or_none(cwd: Path) -> Git | None:
+def repository_or_none(cwd: Path, outputs: Iterable[Path | None] = ()) -> Git | None:
     """Find the repository, for commands that also work without one."""
     try:
-        return repository(cwd)
+        return repository(cwd, outputs)
     except NotARepositoryError:
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,16 +35,24 @@ class Changes:
 
     @property
     def dirty(self) -> bool:
-        """Whether what git tracks was changed; a new file that it does not know is no change."""
+        """Whether what git tracks was changed."""
         return bool(self.modified or self.absent or self.conflicts or self.submodules)
+
+    @property
+    def differs(self) -> bool:
+        """Whether what is measured differs from HEAD: new files are measured, too."""
+        return self.dirty or bool(self.untracked)
 
 
 def read_changes(git: Git) -> Changes:
-    """What `git status` knows, without refreshing the index."""
+    """What `git status` knows, without refreshing the index and without our own files."""
+    outputs = (os.path.relpath(path, git.root) for path in git.outputs)
+    ours = [f":(top,exclude,literal){path}" for path in outputs if not path.startswith("..")]
     status = git.run(
         "status",
         *("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all"),
         "--ignore-submodules=untracked",
+        *(("--", ".", *ours) if ours else ()),
     )
     return parse_status(status)
 

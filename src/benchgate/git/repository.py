@@ -88,9 +88,11 @@ class Git:
 
     Attributes:
         root: its topmost folder, as `find_root` gives it.
+        outputs: files that this program writes; in the checkout they are no part of the code.
     """
 
     root: Path
+    outputs: tuple[Path, ...] = ()
 
     def run(
         self,

@@ -15,6 +15,7 @@ class RunRecord(Record):
     ref: Text | None
     dirty: bool
     why: Text
+    untracked: Count = 0
     started: Timestamp
     suite: Text
     seed: int
@@ -30,6 +31,7 @@ class RunRecord(Record):
             ref=run.source.ref,
             dirty=run.source.dirty,
             why=run.source.why,
+            untracked=run.source.untracked,
             started=run.started,
             suite=run.suite,
             seed=run.seed,
@@ -63,7 +65,7 @@ def arm_fields(run: Run, redact: Redact) -> dict[str, Any]:
 def run_of(run: RunRecord, environment: EnvironmentRecord, benchmarks: Benchmarks) -> Run:
     """What was read of an arm."""
     return Run(
-        source=Source(run.sha, run.ref, run.dirty, run.why),
+        source=Source(run.sha, run.ref, run.dirty, run.why, run.untracked),
         started=run.started,
         environment=environment.environment(),
         benchmarks=tuple(benchmark.benchmark() for benchmark in benchmarks),

@@ -131,14 +131,16 @@ class Source:
     Attributes:
         sha: commit; None outside of git.
         ref: the name it was asked for by; None when there is none.
-        dirty: whether uncommitted changes were part of it.
+        dirty: whether uncommitted changes of tracked files were part of it.
         why: for a base, why it was chosen; else "".
+        untracked: how many new files, which git does not track, were part of it.
     """
 
     sha: str | None = None
     ref: str | None = None
     dirty: bool = False
     why: str = ""
+    untracked: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
