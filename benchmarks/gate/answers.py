@@ -13,7 +13,7 @@ from benchmarks.gate.rules import RULES, slower_by
 from benchmarks.gate.ways import draw
 
 from benchgate.config import loads
-from benchgate.gate.conclude import conclude
+from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.replay import Build, ReplayedRow
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
@@ -71,12 +71,8 @@ def _answer(way: Way, percent: int, seed: int, index: int) -> Answer:
         build = run_build({id_: _quantiles(x) for id_, x in samples.items()}, CONFIG)
         return Answer(Replayed(slower, build), bool(build.regressed))
     rows = _judged_at_once(samples, paired=way.paired)
-    decision, _ = conclude(
-        rows,
-        fail_on=CONFIG.gate.fail_on,
-        min_compared=len(samples),
-        advisory_fails=CONFIG.baseline.advisory_fails,
-    )
+    terms = Terms(CONFIG.gate.fail_on, len(samples), CONFIG.baseline.advisory_fails)
+    decision = conclude(rows, terms).decision
     rounds = [values.shape[1] for values in samples.values()]
     build = Build(tuple(map(_replayed, rows)), sum(rounds), max(rounds))
     return Answer(Replayed(slower, build), decision is Decision.FAIL)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from benchgate.app.judging import judge_run, judge_stored, make_verdict
@@ -14,14 +15,14 @@ from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
 from benchgate.model.result import Source, Tier
-from benchgate.model.verdict import NO_BASELINE, Decision, Outcome, Skipped
+from benchgate.model.verdict import NO_BASELINE, Decision, Outcome, Reason, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tests.app.conftest import Fake, World
 
-    from benchgate.model.result import Result
+    from benchgate.model.result import Launch, Result, Run, Series
 
 CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")
 
@@ -44,6 +45,7 @@ def measured_all(world: World, fakes: Mapping[str, Fake], rounds: int = 12) -> R
         output=None,
         warnings=("careful",),
     )
+    record.finish()
     return record.result()
 
 
@@ -246,3 +248,86 @@ def test_the_base_judges_a_renamed_benchmark_under_its_old_name(
     assert (row.benchmark, row.renamed_from, row.outcome) == ("new", "old", outcome)
     assert verdict.decision is not Decision.NO_VERDICT
     assert "aliases.old" in {change.key for change in verdict.policy_changes}
+
+
+def interrupted(result: Result) -> Result:
+    """The same, ended before its last round."""
+    base = result.base and replace(result.base, complete=False, screen_rounds=5)
+    return replace(result, head=replace(result.head, complete=False, screen_rounds=5), base=base)
+
+
+@pytest.mark.parametrize(
+    ("head_s", "rounds", "outcome", "conclusion"),
+    [
+        (1e-3, 12, Outcome.UNCHANGED, (Decision.NO_VERDICT, 4, Reason.INTERRUPTED)),
+        # nobody knows yet whether it is slower
+        (1.66e-3, 4, Outcome.NOT_TESTED, (Decision.NO_VERDICT, 4, Reason.INTERRUPTED)),
+        (1.66e-3, 9, Outcome.INCONCLUSIVE, (Decision.NO_VERDICT, 4, Reason.INTERRUPTED)),
+        # it was confirmed before the end
+        (1.66e-3, 17, Outcome.REGRESSED, (Decision.FAIL, 3, None)),
+    ],
+)
+def test_an_interrupted_measurement_is_never_a_pass(
+    world: World,
+    head_s: float,
+    rounds: int,
+    outcome: Outcome,
+    conclusion: tuple[Decision, int, Reason | None],
+) -> None:
+    part = interrupted(measured(world, 1e-3, head_s, rounds))
+    verdict = make_verdict(judge_run(part, CONFIG), CONFIG)
+    assert next(row for row in verdict.rows if row.benchmark == "a").outcome is outcome
+    assert (verdict.decision, verdict.exit_code, verdict.reason) == conclusion
+    assert not verdict.complete
+    assert "the measurement was interrupted before its end" in verdict.summary
+
+
+@pytest.mark.parametrize("ended_early", ["base", "head"])
+def test_a_stored_result_that_was_interrupted_never_passes(world: World, ended_early: str) -> None:
+    before, after = measured(world, 1e-3, 1e-3), measured(world, 1e-3, 1e-3)
+    if ended_early == "base":
+        before = interrupted(before)
+    else:
+        after = interrupted(after)
+    found = Found("file", (Earlier("before.json", before),))
+    verdict = make_verdict(judge_stored(found, after, CONFIG), CONFIG)
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+    assert (verdict.reason, verdict.complete) == (Reason.INTERRUPTED, False)
+    named = "before.json was interrupted: it may lack rounds and benchmarks"
+    assert (named in verdict.warnings) is (ended_early == "base")
+
+
+def test_an_interrupted_first_run_says_so(world: World) -> None:
+    head = interrupted(measured(world, 1e-3, 1e-3))
+    verdict = make_verdict(judge_stored(Found("directory"), head, CONFIG), CONFIG)
+    assert (verdict.exit_code, verdict.reason) == (4, Reason.INTERRUPTED)
+
+
+def noisy(run: Run) -> Run:
+    """The same, with launches that differ by 20 %."""
+    rng = np.random.default_rng(1)
+
+    def disturbed(launch: Launch) -> Launch:
+        return replace(launch, samples=launch.samples * np.exp(0.2 * rng.standard_normal()))
+
+    def changed(series: Series) -> Series:
+        return replace(series, launches=tuple(map(disturbed, series.launches)))
+
+    benchmarks = (replace(b, series=tuple(map(changed, b.series))) for b in run.benchmarks)
+    return replace(run, benchmarks=tuple(benchmarks))
+
+
+def test_noise_alone_is_no_pass(world: World) -> None:
+    """Neither does it fail, unless the configuration wants that."""
+    result = measured(world, 1e-3, 1e-3)
+    result = replace(result, head=noisy(result.head))
+    verdict = make_verdict(judge_run(result, CONFIG), CONFIG)
+    assert {row.outcome for row in verdict.rows} == {Outcome.INCONCLUSIVE}
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
+    assert verdict.summary == (
+        "no verdict: no benchmark could be decided; 2 of 2 benchmarks are inconclusive: a, b"
+    )
+    strict = CONFIG.with_overrides(fail_on=("inconclusive",))
+    verdict = make_verdict(judge_run(result, strict), strict)
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+    assert verdict.reason is Reason.LEFT_OPEN

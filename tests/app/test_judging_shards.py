@@ -26,7 +26,7 @@ from benchgate.model.result import (
     Tier,
 )
 from benchgate.model.shards import join
-from benchgate.model.verdict import Decision, Outcome
+from benchgate.model.verdict import Decision, Outcome, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -217,3 +217,13 @@ def test_all_shards_together_keep_to_alpha(screen_rounds: int, shards: int, own:
     # A rate of alpha gives more in one of a thousand simulations; each shard at alpha does.
     limit = binom.ppf(0.999, builds, config.gate.alpha)
     assert alarms <= limit < without_shares
+
+
+def test_one_interrupted_shard_keeps_the_suite_from_a_pass() -> None:
+    parts = [shard(number) for number in (1, 2)]
+    parts[1] = replace(parts[1], head=replace(parts[1].head, complete=False))
+    for result in (parts[1], joined(*parts)):
+        verdict = make_verdict(judge_run(result, CONFIG), CONFIG)
+        assert {row.outcome for row in verdict.rows} == {Outcome.UNCHANGED}
+        assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+        assert verdict.reason is Reason.INTERRUPTED

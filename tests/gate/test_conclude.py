@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.gate.conclude import compared_benchmarks, conclude
-from benchgate.model.verdict import Decision, Outcome, Row
+from benchgate.gate.conclude import Terms, conclude
+from benchgate.model.verdict import Decision, Outcome, Reason, Row, compared_benchmarks
 
 PASS, FAIL, NONE = Decision.PASS, Decision.FAIL, Decision.NO_VERDICT
 ALL = ("regressed", "failed", "missing", "inconclusive", "incomparable")
@@ -18,13 +18,20 @@ def rows(*outcomes: str, advisory: bool = False) -> list[Row]:
     ]
 
 
+def decided(some: list[Row], terms: Terms) -> tuple[Decision, int]:
+    """The decision and its code; there is a reason exactly if there is no verdict."""
+    found = conclude(some, terms)
+    assert (found.reason is not None) is (found.decision is NONE)
+    return found.decision, found.exit_code
+
+
 @pytest.mark.parametrize(
     ("outcomes", "fail_on", "expected"),
     [
         (["unchanged"], DEFAULT, (PASS, 0)),
         (["improved"], DEFAULT, (PASS, 0)),
         (["waived"], DEFAULT, (PASS, 0)),
-        (["inconclusive"], DEFAULT, (PASS, 0)),
+        (["unchanged", "inconclusive", "not tested"], DEFAULT, (PASS, 0)),
         (["unchanged", "new"], DEFAULT, (PASS, 0)),
         (["unchanged", "missing"], DEFAULT, (PASS, 0)),
         (["unchanged", "incomparable"], DEFAULT, (PASS, 0)),
@@ -43,6 +50,11 @@ def rows(*outcomes: str, advisory: bool = False) -> list[Row]:
         (["missing", "inconclusive"], ALL, (FAIL, 4)),
         (["missing", "failed"], ALL, (FAIL, 5)),
         (["missing", "failed", "regressed", "inconclusive"], ALL, (FAIL, 3)),
+        # noise alone shows nothing, and fails nothing
+        (["inconclusive"], DEFAULT, (NONE, 0)),
+        (["inconclusive", "not tested", "new"], DEFAULT, (NONE, 0)),
+        (["inconclusive", "incomparable"], DEFAULT, (NONE, 0)),
+        (["inconclusive", "waived"], DEFAULT, (PASS, 0)),
         # never vacuous, whatever the policy
         ([], DEFAULT, (NONE, 4)),
         ([], (), (NONE, 4)),
@@ -56,8 +68,7 @@ def rows(*outcomes: str, advisory: bool = False) -> list[Row]:
 def test_the_decision_follows_the_rows_and_the_policy(
     outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
 ) -> None:
-    found = conclude(rows(*outcomes), fail_on=fail_on, min_compared=0, advisory_fails=False)
-    assert found == expected
+    assert decided(rows(*outcomes), Terms(fail_on, 0)) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,10 +85,7 @@ def test_the_decision_follows_the_rows_and_the_policy(
 def test_so_many_benchmarks_must_have_been_compared(
     outcomes: list[str], min_compared: int, expected: tuple[Decision, int]
 ) -> None:
-    found = conclude(
-        rows(*outcomes), fail_on=DEFAULT, min_compared=min_compared, advisory_fails=False
-    )
-    assert found == expected
+    assert decided(rows(*outcomes), Terms(DEFAULT, min_compared)) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,7 +94,7 @@ def test_so_many_benchmarks_must_have_been_compared(
         (["unchanged"], False, (PASS, 0)),
         (["regressed"], False, (NONE, 0)),
         (["regressed"], True, (FAIL, 3)),
-        (["inconclusive"], False, (PASS, 0)),
+        (["inconclusive"], False, (NONE, 0)),
     ],
 )
 def test_advisory_rows_fail_a_build_only_where_that_is_asked_for(
@@ -94,12 +102,7 @@ def test_advisory_rows_fail_a_build_only_where_that_is_asked_for(
     advisory_fails: bool,  # noqa: FBT001 - a column of the table
     expected: tuple[Decision, int],
 ) -> None:
-    found = conclude(
-        rows(*advisory, advisory=True),
-        fail_on=DEFAULT,
-        min_compared=0,
-        advisory_fails=advisory_fails,
-    )
+    found = decided(rows(*advisory, advisory=True), Terms(DEFAULT, 0, advisory_fails))
     assert found == expected
 
 
@@ -115,16 +118,13 @@ def test_a_benchmark_counts_once_however_many_rows_were_compared() -> None:
     [
         (["unchanged", "inconclusive"], DEFAULT, (NONE, 4)),
         (["inconclusive", "failed"], DEFAULT, (FAIL, 5)),
-        (["inconclusive"], ("failed",), (PASS, 0)),
+        (["inconclusive"], ("failed",), (NONE, 0)),
     ],
 )
 def test_a_regression_in_doubt_is_no_pass(
     outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
 ) -> None:
-    found = conclude(
-        rows(*outcomes), fail_on=fail_on, min_compared=0, advisory_fails=False, doubted=True
-    )
-    assert found == expected
+    assert decided(rows(*outcomes), Terms(fail_on, 0, doubted=True)) == expected
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,80 @@ def test_a_regression_in_doubt_is_no_pass(
 def test_a_first_run_fails_only_where_a_benchmark_does(
     outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
 ) -> None:
-    found = conclude(
-        rows(*outcomes), fail_on=fail_on, min_compared=0, advisory_fails=False, first_run=True
-    )
-    assert found == expected
+    assert decided(rows(*outcomes), Terms(fail_on, 0, first_run=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "fail_on", "expected"),
+    [
+        (["unchanged"], DEFAULT, (NONE, 4)),
+        (["unchanged", "improved"], (), (NONE, 4)),
+        (["inconclusive", "not tested"], DEFAULT, (NONE, 4)),
+        (["new"], DEFAULT, (NONE, 4)),
+        ([], DEFAULT, (NONE, 4)),
+        # what was seen stays seen
+        (["regressed", "inconclusive"], DEFAULT, (FAIL, 3)),
+        (["failed", "not tested"], DEFAULT, (FAIL, 5)),
+        (["missing", "not tested"], ALL, (FAIL, 4)),
+        # unless it is to fail nothing
+        (["regressed", "unchanged"], (), (NONE, 4)),
+    ],
+)
+def test_an_interrupted_measurement_never_passes(
+    outcomes: list[str], fail_on: tuple[str, ...], expected: tuple[Decision, int]
+) -> None:
+    assert decided(rows(*outcomes), Terms(fail_on, 0, complete=False)) == expected
+    first = Terms(fail_on, 0, complete=False, first_run=True, empty_shard=True)
+    assert decided(rows(*outcomes), first) == expected
+
+
+@pytest.mark.parametrize(
+    ("statistics", "expected"),
+    [
+        # (typical, tail) of one benchmark
+        (("unchanged", "inconclusive"), (PASS, 0)),
+        (("inconclusive", "unchanged"), (NONE, 0)),
+        (("not tested", "unchanged"), (NONE, 0)),
+        (("inconclusive", "not tested"), (NONE, 0)),
+        (("inconclusive", "regressed"), (FAIL, 3)),
+        ((None, "unchanged"), (PASS, 0)),
+        ((None, "inconclusive"), (NONE, 0)),
+    ],
+)
+def test_a_tail_does_not_speak_for_the_typical_value(
+    statistics: tuple[str | None, str], expected: tuple[Decision, int]
+) -> None:
+    pair = zip(("p25", "p95"), statistics, strict=True)
+    some = [Row("a", OUTCOMES[x], "time", statistic) for statistic, x in pair if x]
+    assert decided(some, Terms(DEFAULT, 1)) == expected
+
+
+def test_one_metric_that_is_known_is_enough() -> None:
+    some = [
+        Row("a", Outcome.INCONCLUSIVE, "time", "p25"),
+        Row("a", Outcome.UNCHANGED, "allocations", "exact"),
+        Row("b", Outcome.INCONCLUSIVE, "time", "p25"),
+    ]
+    assert decided(some, Terms(DEFAULT, 2)) == (PASS, 0)
+
+
+@pytest.mark.parametrize(
+    ("some", "terms", "reason"),
+    [
+        (rows("unchanged"), Terms(ALL, 0, complete=False), Reason.INTERRUPTED),
+        (rows("inconclusive"), Terms(ALL, 0), Reason.LEFT_OPEN),
+        (rows("new"), Terms(DEFAULT, 0, first_run=True), Reason.FIRST_RUN),
+        (rows("new"), Terms(DEFAULT, 1), Reason.NOTHING_COMPARED),
+        (rows(), Terms(DEFAULT, 0, empty_shard=True), Reason.NOTHING_COMPARED),
+        (rows("unchanged", "new"), Terms(DEFAULT, 2), Reason.TOO_FEW_COMPARED),
+        (rows("unchanged"), Terms(DEFAULT, 0, doubted=True), Reason.DISTURBED),
+        (rows("regressed", advisory=True), Terms(DEFAULT, 0), Reason.ADVISORY),
+        (rows("inconclusive"), Terms(DEFAULT, 0), Reason.UNDECIDED),
+    ],
+)
+def test_the_reason_is_the_first_that_holds(some: list[Row], terms: Terms, reason: Reason) -> None:
+    assert conclude(some, terms).reason is reason
+
+
+def test_a_shard_without_benchmarks_fails_nothing() -> None:
+    assert decided([], Terms(DEFAULT, 0, empty_shard=True)) == (NONE, 0)

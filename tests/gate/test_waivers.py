@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config import loads, policy_from
-from benchgate.gate.conclude import conclude
+from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.waivers import apply_waivers
 from benchgate.model.result import Better
 from benchgate.model.verdict import Classical, Decision, Outcome, Row, Waiver
@@ -159,10 +159,8 @@ def test_a_waiver_never_makes_a_verdict_worse(
     advisory_fails: bool,  # noqa: FBT001 - drawn by hypothesis
 ) -> None:
     def verdict_of(judged_rows: list[Row]) -> int:
-        found = conclude(
-            judged_rows, fail_on=fail_on, min_compared=min_compared, advisory_fails=advisory_fails
-        )
-        return BADNESS.get(found, 3)
+        found = conclude(judged_rows, Terms(fail_on, min_compared, advisory_fails))
+        return BADNESS.get((found.decision, found.exit_code), 3)
 
     after = list(apply_waivers(rows, loads(toml, "benchgate.toml"), DAY))
     assert verdict_of(after) <= verdict_of(rows)

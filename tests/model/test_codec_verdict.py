@@ -23,6 +23,7 @@ from benchgate.model.verdict import (
     GateSettings,
     Loosened,
     Outcome,
+    Reason,
     Row,
     Skipped,
     Verdict,
@@ -166,6 +167,8 @@ verdicts = st.builds(
     policy_changes=st.lists(
         st.builds(Loosened, texts, texts, texts, texts, texts, st.booleans()), max_size=2
     ).map(tuple),
+    reason=st.none() | st.sampled_from(Reason),
+    complete=st.booleans(),
 )
 
 
@@ -345,7 +348,8 @@ def brought_up_to_date(older: dict[str, Any]) -> dict[str, Any]:
     older["settings"]["policy"] = "head"
     for arm in ("base", "head"):
         older[arm].setdefault("untracked", 0)
-    return {"skipped": []} | older | {"schema": VERDICT_SCHEMA, "policy_changes": []}
+    added = {"schema": VERDICT_SCHEMA, "policy_changes": [], "reason": None, "complete": True}
+    return {"skipped": []} | older | added
 
 
 def test_a_verdict_of_version_1_is_read_without_what_it_could_not_know() -> None:
@@ -372,7 +376,8 @@ def test_a_verdict_of_version_2_is_read_without_calibration() -> None:
 
 def test_a_verdict_of_version_3_knows_of_nothing_that_was_skipped() -> None:
     older = document() | {"schema": 3}
-    del older["skipped"], older["policy_changes"]
+    for key in ("skipped", "policy_changes", "reason", "complete"):
+        del older[key]
     assert decode_verdict(json.dumps(older).encode(), NAME).skipped == ()
 
 

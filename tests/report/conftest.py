@@ -22,6 +22,7 @@ from benchgate.model.verdict import (
     GateSettings,
     Loosened,
     Outcome,
+    Reason,
     Row,
     Skipped,
     Verdict,
@@ -260,6 +261,7 @@ def _samples() -> dict[str, Verdict]:
             settings=GateSettings(fail_on=("regressed", "failed", "inconclusive")),
             warnings=("the canary moved by 4 %: the machine was busy",),
             exit_code=4,
+            reason=Reason.LEFT_OPEN,
         ),
         "missing-and-new": verdict(
             Decision.PASS,
@@ -272,13 +274,17 @@ def _samples() -> dict[str, Verdict]:
             Row("sort", Outcome.INCOMPARABLE, notes=("CPU: 'AMD EPYC 7763' and 'Xeon 8370C'",)),
             Row("sha256", Outcome.INCOMPARABLE),
             exit_code=4,
+            reason=Reason.NOTHING_COMPARED,
         ),
-        "nothing": verdict(Decision.NO_VERDICT, exit_code=4, rounds=0),
+        "nothing": verdict(
+            Decision.NO_VERDICT, exit_code=4, rounds=0, reason=Reason.NOTHING_COMPARED
+        ),
         "first-run": verdict(
             Decision.NO_VERDICT,
             *(Row(name, Outcome.NEW, tier=Tier.LOCKSTEP) for name in NAMES),
             base=Source(why="no run of main has left a result yet"),
             base_source=NO_BASELINE,
+            reason=Reason.FIRST_RUN,
         ),
         "no-baseline": verdict(
             Decision.PASS,
@@ -348,11 +354,36 @@ def _samples() -> dict[str, Verdict]:
             replace(
                 inconclusive("json/dumps"), notes=("it looked slower, but the canary moved, too",)
             ),
-            settings=GateSettings(fail_on=("regressed", "failed", "inconclusive")),
+            reason=Reason.DISTURBED,
             warnings=(
                 "the canary, the same work on both arms, differed by +4.0 %: it was disturbed",
             ),
             exit_code=4,
+        ),
+        "undecided": verdict(
+            Decision.NO_VERDICT,
+            inconclusive("sort"),
+            inconclusive("template"),
+            Row("slow/one", Outcome.NOT_TESTED, notes=("5 rounds: a test needs 7",)),
+            tail(inconclusive("sort"), Outcome.UNCHANGED),
+            reason=Reason.UNDECIDED,
+        ),
+        "interrupted": verdict(
+            Decision.NO_VERDICT,
+            changed(
+                "parse/large",
+                Outcome.INCONCLUSIVE,
+                1.66,
+                p_adjusted=None,
+                launches=(3, 3),
+                rounds_needed=9,
+                notes=("looked slower at first; 3 of 12 rounds to confirm it",),
+            ),
+            *CLEAN,
+            reason=Reason.INTERRUPTED,
+            complete=False,
+            exit_code=4,
+            rounds=8,
         ),
         "hostile": verdict(
             Decision.FAIL,

@@ -18,6 +18,8 @@ STATES = (
     "missing-and-new",
     "incomparable",
     "nothing",
+    "undecided",
+    "interrupted",
     "first-run",
     "no-baseline",
     "fork",

@@ -7,10 +7,10 @@ import pytest
 
 from benchgate.model.result import Source
 from benchgate.model.verdict import (
-    NO_BASELINE,
     Decision,
     GateSettings,
     Outcome,
+    Reason,
     Row,
     Verdict,
 )
@@ -35,9 +35,16 @@ FEW = Row("few", Outcome.NOT_TESTED)
 WAIVED = replace(SLOW, benchmark="known", outcome=Outcome.WAIVED)
 
 
-def of(decision: Decision, *rows: Row, fail_on: tuple[str, ...] = ("regressed", "failed")) -> str:
-    settings = GateSettings(fail_on=fail_on)
-    return headline(Verdict(decision, 0, "", Source(), Source(), settings, rows))
+def of(
+    decision: Decision,
+    *rows: Row,
+    fail_on: tuple[str, ...] = ("regressed", "failed"),
+    reason: Reason | None = None,
+    complete: bool = True,
+) -> str:
+    settings = GateSettings(fail_on=fail_on, min_compared=3)
+    plain = Verdict(decision, 0, "", Source(), Source(), settings, rows)
+    return headline(replace(plain, reason=reason, complete=complete))
 
 
 @pytest.mark.parametrize(
@@ -146,42 +153,107 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"),
+    ("reason", "rows", "expected"),
     [
-        ((), "no verdict: there was nothing to compare"),
-        ((NEW,), "no verdict: nothing could be compared; 1 benchmark new"),
+        (Reason.NOTHING_COMPARED, (), "there was nothing to compare"),
+        (Reason.NOTHING_COMPARED, (NEW,), "nothing could be compared; 1 benchmark new"),
         (
+            Reason.NOTHING_COMPARED,
             (STRANGE, FEW),
             (
-                "no verdict: nothing could be compared; "
+                "nothing could be compared; "
                 "1 of 2 benchmarks cannot be compared: strange; "
                 "1 of 2 benchmarks is not tested: few"
             ),
         ),
         (
+            Reason.LEFT_OPEN,
             (OPEN, SAME),
-            "no verdict: 1 of 2 benchmarks is inconclusive: open; 1 benchmark unchanged within 2 %",
+            "1 of 2 benchmarks is inconclusive: open; 1 benchmark unchanged within 2 %",
         ),
         (
+            Reason.LEFT_OPEN,
+            (SAME, TAIL),
+            (
+                "something that must not stay open did; 1 benchmark unchanged within 2 % "
+                "(the tails of 1 benchmark could not be settled)"
+            ),
+        ),
+        (
+            Reason.ADVISORY,
             (replace(SLOW, advisory=True), SAME),
             (
-                "no verdict: 1 of 2 benchmarks looks slower: slow by 14.6 % (12.1 to 17.0 %); "
+                "1 of 2 benchmarks looks slower: slow by 14.6 % (12.1 to 17.0 %); "
                 "1 benchmark unchanged within 2 %"
             ),
         ),
+        (
+            Reason.UNDECIDED,
+            (OPEN, replace(OPEN, benchmark="too"), FEW, NEW),
+            (
+                "no benchmark could be decided; 2 of 4 benchmarks are inconclusive: open, too; "
+                "1 of 4 benchmarks is not tested: few; 1 benchmark new"
+            ),
+        ),
+        (
+            Reason.INTERRUPTED,
+            (OPEN, SAME),
+            (
+                "the measurement was interrupted before its end; "
+                "1 of 2 benchmarks is inconclusive: open; 1 benchmark unchanged within 2 %"
+            ),
+        ),
+        (
+            Reason.INTERRUPTED,
+            (SAME,),
+            ("the measurement was interrupted before its end; 1 benchmark unchanged within 2 %"),
+        ),
+        (
+            Reason.DISTURBED,
+            (OPEN, SAME),
+            (
+                "a regression was seen, but the canary was disturbed as well; "
+                "1 of 2 benchmarks is inconclusive: open; 1 benchmark unchanged within 2 %"
+            ),
+        ),
+        (
+            Reason.TOO_FEW_COMPARED,
+            (SAME, FEW),
+            (
+                "only 1 of 2 benchmarks could be compared, and 3 must be; "
+                "1 of 2 benchmarks is not tested: few; 1 benchmark unchanged within 2 %"
+            ),
+        ),
+        (
+            Reason.FIRST_RUN,
+            (NEW,),
+            "first run, there is nothing to compare with yet; 1 benchmark new",
+        ),
     ],
 )
-def test_no_verdict_says_why(rows: tuple[Row, ...], expected: str) -> None:
-    assert of(Decision.NO_VERDICT, *rows) == expected
+def test_no_verdict_says_why(reason: Reason, rows: tuple[Row, ...], expected: str) -> None:
+    assert of(Decision.NO_VERDICT, *rows, reason=reason) == f"no verdict: {expected}"
 
 
-def test_no_verdict_says_how_many_must_be_compared() -> None:
-    verdict = Verdict(
-        Decision.NO_VERDICT, 4, "", Source(), Source(), GateSettings(min_compared=3), (SAME, FEW)
+def test_a_failure_says_that_the_rest_was_not_seen() -> None:
+    assert of(Decision.FAIL, SLOW, FEW, complete=False) == (
+        "fail: 1 of 2 benchmarks is slower: slow by 14.6 % (12.1 to 17.0 %); "
+        "the measurement was interrupted before its end"
     )
 
-    assert headline(verdict).startswith(
-        "no verdict: only 1 of 2 benchmarks could be compared, and 3 must be; "
+
+def test_what_is_known_of_a_benchmark_is_not_called_open() -> None:
+    memory = replace(OPEN, benchmark="same", metric="peak_rss", unit="B")
+    counted = replace(FEW, benchmark="other", metric="instructions")
+    assert of(Decision.PASS, SAME, memory, OTHER, counted, OPEN) == (
+        "pass: nothing was found to be worse: 1 benchmark inconclusive, 1 partly inconclusive, "
+        "1 partly not tested"
+    )
+
+
+def test_stored_launches_show_less() -> None:
+    assert of(Decision.PASS, replace(SAME, advisory=True)) == (
+        "pass: nothing was found to be slower: 1 benchmark unchanged within 2 %"
     )
 
 
@@ -197,19 +269,3 @@ def test_every_headline_begins_with_the_decision(samples: Mapping[str, Verdict])
     for verdict in samples.values():
         assert headline(verdict).startswith(f"{verdict.decision.value}: ")
         assert len(headline(verdict)) < 700
-
-
-def test_a_first_run_is_called_so() -> None:
-    verdict = Verdict(
-        Decision.NO_VERDICT,
-        0,
-        "",
-        Source(),
-        Source(),
-        GateSettings(),
-        (NEW,),
-        base_source=NO_BASELINE,
-    )
-    assert headline(verdict) == (
-        "no verdict: first run, there is nothing to compare with yet; 1 benchmark new"
-    )

@@ -26,6 +26,8 @@ STATES = (
     "missing-and-new",
     "incomparable",
     "nothing",
+    "undecided",
+    "interrupted",
     "waived",
     "loosened",
     "hostile",
@@ -63,7 +65,7 @@ def test_every_state_looks_as_it_did_in_a_pipe(
 
 @pytest.mark.parametrize("width", [60, 80, 110])
 @pytest.mark.parametrize(
-    "state", ["fail", "several", "failed", "inconclusive", "loosened", "detailed"]
+    "state", ["fail", "several", "failed", "inconclusive", "interrupted", "loosened", "detailed"]
 )
 def test_states_look_as_they_did_on_a_terminal(
     state: str, width: int, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]

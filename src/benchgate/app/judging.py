@@ -11,7 +11,7 @@ from benchgate.baselines.stored import Earlier, Found, choose_stored
 from benchgate.config import loosening
 from benchgate.errors import UsageError
 from benchgate.gate.canary import is_canary
-from benchgate.gate.conclude import PASS, conclude
+from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.screening import joined as with_settled
 from benchgate.gate.shards import joined
 from benchgate.gate.suite import judge
@@ -38,6 +38,7 @@ class Judged:
     Attributes:
         shard: which part of a suite they are; None where they are all of it.
         shards: how many parts share alpha.
+        complete: False if the measurement of an arm was interrupted.
     """
 
     base: Run
@@ -49,6 +50,7 @@ class Judged:
     skipped: tuple[Skipped, ...] = ()
     shard: Shard | None = None
     shards: int = 1
+    complete: bool = True
 
     @property
     def needs(self) -> Sequence[Need]:
@@ -83,6 +85,7 @@ def judge_result(result: Result, config: Config) -> Judged:
         judgement=with_settled(stored.judgement, measured.judgement),
         skipped=stored.skipped,
         warnings=(*found.warnings, *measured.warnings),
+        complete=stored.complete and measured.complete,
     )
 
 
@@ -109,6 +112,7 @@ def judge_run(result: Result, config: Config) -> Judged:
         base_source="git" if judgement.base_benchmarks else NO_BASELINE,
         shard=result.shard,
         shards=len(result.shards) or _shards(result),
+        complete=result.base.complete and result.head.complete,
     )
 
 
@@ -163,6 +167,7 @@ def judge_stored(found: Found, head: Result, config: Config) -> Judged:
         skipped=(*found.skipped, *stored.skipped),
         shard=head.shard,
         shards=_shards(head),
+        complete=run.complete and head.head.complete,
     )
 
 
@@ -178,6 +183,7 @@ def _judge_first(found: Found, head: Result, config: Config) -> Judged:
         base_source=NO_BASELINE if found.is_empty else found.source,
         skipped=found.skipped,
         shard=head.shard,
+        complete=head.head.complete,
     )
 
 
@@ -193,19 +199,21 @@ def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> 
     min_compared = _min_compared(judged, config)
     day = day or date.fromisoformat(judged.head.started[:10])
     rows = apply_waivers(judgement.rows, config, day)
-    decision, exit_code = conclude(
+    concluded = conclude(
         rows,
-        fail_on=gate.fail_on,
-        min_compared=min_compared,
-        advisory_fails=config.baseline.advisory_fails,
-        doubted=judgement.doubted,
-        first_run=judged.base_source == NO_BASELINE,
+        Terms(
+            fail_on=gate.fail_on,
+            min_compared=min_compared,
+            advisory_fails=config.baseline.advisory_fails,
+            complete=judged.complete,
+            doubted=judgement.doubted,
+            first_run=judged.base_source == NO_BASELINE,
+            empty_shard=judged.shard is not None and not rows,
+        ),
     )
-    if judged.shard and not rows:
-        exit_code = PASS  # there are more shards than benchmarks
     verdict = Verdict(
-        decision=decision,
-        exit_code=exit_code,
+        decision=concluded.decision,
+        exit_code=concluded.exit_code,
         summary="",
         base=judged.base.source,
         head=judged.head.source,
@@ -226,6 +234,8 @@ def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> 
         base_source=judged.base_source,
         skipped=judged.skipped,
         policy_changes=_policy_changes(judged, config),
+        reason=concluded.reason,
+        complete=judged.complete,
     )
     return replace(verdict, summary=headline(verdict))
 

@@ -178,6 +178,8 @@ def in_short(skipped: Sequence[Skipped], total: int) -> tuple[str, ...]:
 def _alone(one: Earlier, head: Run) -> Stored:
     different = differences(one.run, head)
     warnings = tuple(f"measured on different machines: {d}" for d in different)
+    if not one.run.complete:
+        warnings = (*warnings, f"{one.name} was interrupted: it may lack rounds and benchmarks")
     base = _because(one, one.why) if one.why else one.result
     return Stored(base, () if different else (one.run,), (), warnings)
 

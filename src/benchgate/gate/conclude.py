@@ -1,64 +1,125 @@
-"""From rows to a verdict: what fails a build, and with which exit code."""
+"""From rows to a verdict: what fails a build, why there may be no verdict, and the exit code."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import Decision, Outcome
+from benchgate.config.rules import TAIL_STATISTICS
+from benchgate.model.verdict import (
+    DECIDED,
+    Decision,
+    Outcome,
+    Reason,
+    compared_benchmarks,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from benchgate.model.verdict import Row
 
-COMPARED = frozenset(
-    {Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.INCONCLUSIVE, Outcome.WAIVED}
-)
-
 PASS, REGRESSION, NO_VERDICT, BROKEN = 0, 3, 4, 5
 
+_FAILURES = (
+    (Outcome.REGRESSED, REGRESSION),
+    (Outcome.FAILED, BROKEN),
+    (Outcome.MISSING, NO_VERDICT),
+)
+_OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE)
 
-def conclude(
-    rows: Iterable[Row],
-    *,
-    fail_on: Collection[str],
-    min_compared: int,
-    advisory_fails: bool,
-    doubted: bool = False,
-    first_run: bool = False,
-) -> tuple[Decision, int]:
-    """Give the decision and its exit code.
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a verdict depends on beside its rows.
+
+    Attributes:
+        fail_on: outcomes that must not pass.
+        min_compared: so many benchmarks must have been compared.
+        advisory_fails: advisory rows count as all others do.
+        complete: False if the measurement of an arm was interrupted.
+        doubted: a regression was found, and a disturbance makes it unbelievable.
+        first_run: there is nothing to compare with yet.
+        empty_shard: the suite has more shards than benchmarks, and this one got none.
+    """
+
+    fail_on: Collection[str]
+    min_compared: int
+    advisory_fails: bool = False
+    complete: bool = True
+    doubted: bool = False
+    first_run: bool = False
+    empty_shard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The decision and its exit code.
+
+    Attributes:
+        reason: why there is no verdict; None for a pass and for a fail.
+    """
+
+    decision: Decision
+    exit_code: int
+    reason: Reason | None = None
+
+
+def conclude(rows: Iterable[Row], terms: Terms) -> Conclusion:
+    """Give the decision, its exit code and, if there is no verdict, the reason.
 
     A regression outranks a failed benchmark, and that everything else: it is what people came
-    for. Advisory rows never fail a build unless `advisory_fails`; but a change that they
-    suggest leaves the suite without a verdict, because it cannot be called a pass. Neither can
-    a run in which a regression was found and is `doubted`: it has to be measured again. On a
-    `first_run` there is nothing to compare with yet, and that is no failure.
+    for. Both count in an interrupted measurement, too: the rounds that are missing could not take
+    them back. Advisory rows never fail a build unless that is asked for.
     """
     all_rows = list(rows)
-    binding = [row for row in all_rows if advisory_fails or not row.advisory]
-    outcomes = {row.outcome for row in binding}
-    for outcome, decision, code in (
-        (Outcome.REGRESSED, Decision.FAIL, REGRESSION),
-        (Outcome.FAILED, Decision.FAIL, BROKEN),
-        (Outcome.MISSING, Decision.FAIL, NO_VERDICT),
-        (Outcome.INCOMPARABLE, Decision.NO_VERDICT, NO_VERDICT),
-        (Outcome.INCONCLUSIVE, Decision.NO_VERDICT, NO_VERDICT),
-    ):
-        if outcome in fail_on and outcome in outcomes:
-            return decision, code
-    if first_run and Outcome.NEW in outcomes:
-        return Decision.NO_VERDICT, PASS
-    compared = compared_benchmarks(all_rows)
-    if compared == 0 or compared < min_compared:
-        return Decision.NO_VERDICT, NO_VERDICT
-    if doubted and Outcome.REGRESSED in fail_on:
-        return Decision.NO_VERDICT, NO_VERDICT
-    if any(row.outcome is Outcome.REGRESSED and row.advisory for row in all_rows):
-        return Decision.NO_VERDICT, PASS
-    return Decision.PASS, PASS
+    outcomes = {row.outcome for row in all_rows if terms.advisory_fails or not row.advisory}
+    for outcome, code in _FAILURES:
+        if outcome in terms.fail_on and outcome in outcomes:
+            return Conclusion(Decision.FAIL, code)
+    against = next(_reasons_against_a_pass(all_rows, outcomes, terms), None)
+    if against is None:
+        return Conclusion(Decision.PASS, PASS)
+    reason, code = against
+    return Conclusion(Decision.NO_VERDICT, code, reason)
 
 
-def compared_benchmarks(rows: Iterable[Row]) -> int:
-    """How many benchmarks have at least one row in which both arms were compared."""
-    return len({row.benchmark for row in rows if row.outcome in COMPARED})
+def _reasons_against_a_pass(
+    rows: Sequence[Row], outcomes: Collection[Outcome], terms: Terms
+) -> Iterator[tuple[Reason, int]]:
+    """Give what keeps a suite from being called a pass, with the exit code; the first counts.
+
+    Args:
+        outcomes: of the rows that may fail the build.
+    """
+    if not terms.complete:
+        yield Reason.INTERRUPTED, NO_VERDICT
+    if any(outcome in terms.fail_on and outcome in outcomes for outcome in _OPEN):
+        yield Reason.LEFT_OPEN, NO_VERDICT
+    if terms.first_run and Outcome.NEW in outcomes:
+        yield Reason.FIRST_RUN, PASS
+    compared = compared_benchmarks(rows)
+    if not compared:
+        yield Reason.NOTHING_COMPARED, PASS if terms.empty_shard else NO_VERDICT
+    if compared < terms.min_compared:
+        yield Reason.TOO_FEW_COMPARED, NO_VERDICT
+    if terms.doubted and Outcome.REGRESSED in terms.fail_on:
+        yield Reason.DISTURBED, NO_VERDICT
+    if any(row.outcome is Outcome.REGRESSED and row.advisory for row in rows):
+        yield Reason.ADVISORY, PASS
+    if not _is_any_decided(rows):
+        yield Reason.UNDECIDED, PASS
+
+
+def _is_any_decided(rows: Sequence[Row]) -> bool:
+    """Whether at least one benchmark is known to have changed, or to be the same.
+
+    A tail does not speak for a benchmark that has another row: that the slow samples are the same
+    does not show that the typical one is.
+    """
+    typical = {row.benchmark for row in rows if row.statistic not in TAIL_STATISTICS}
+    return any(
+        row.outcome in DECIDED
+        and (row.statistic not in TAIL_STATISTICS or row.benchmark not in typical)
+        for row in rows
+    )

@@ -31,6 +31,7 @@ from benchgate.model.verdict import (
     Decision,
     GateSettings,
     Outcome,
+    Reason,
     Row,
     Verdict,
 )
@@ -260,6 +261,8 @@ class VerdictRecord(Record):
     version: Annotated[int, Field(ge=VERDICT_SCHEMA, le=VERDICT_SCHEMA)] = Field(alias="schema")
     verdict: Word[Decision]
     exit_code: Count
+    reason: Word[Reason] | None
+    complete: bool
     summary: Text
     base: BaseRecord
     head: SourceRecord
@@ -305,7 +308,7 @@ def _fifth(document: dict[str, Any]) -> dict[str, Any]:
     document["settings"]["policy"] = "head"
     for row in document["rows"]:
         row |= {"waiver": None, "renamed_from": None}
-    return document | {"policy_changes": []}
+    return document | {"policy_changes": [], "reason": None, "complete": True}
 
 
 VERDICT = Format(
@@ -331,6 +334,8 @@ def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:
         schema=VERDICT_SCHEMA,
         verdict=verdict.decision,
         exit_code=verdict.exit_code,
+        reason=verdict.reason,
+        complete=verdict.complete,
         summary=verdict.summary,
         base=BaseRecord(**SourceRecord.of(verdict.base).model_dump(), source=verdict.base_source),
         head=SourceRecord.of(verdict.head),
@@ -372,4 +377,6 @@ def decode_verdict(data: bytes, name: str) -> Verdict:
         duration_s=record.duration_s,
         rounds=record.rounds,
         base_source=record.base.source,
+        reason=record.reason,
+        complete=record.complete,
     )

@@ -11,7 +11,7 @@ from benchgate.model.environment import Environment
 from benchgate.model.result import Better, Source, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from benchgate.model.comparison import Comparison
 
@@ -31,12 +31,32 @@ class Outcome(StrEnum):
     WAIVED = "waived"
 
 
+DECIDED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.WAIVED})
+"""Outcomes that say whether something changed."""
+
+COMPARED = DECIDED | {Outcome.INCONCLUSIVE}
+"""Outcomes of rows in which both arms were compared."""
+
+
 class Decision(StrEnum):
     """Of the whole suite."""
 
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
     NO_VERDICT = "no verdict"
+
+
+class Reason(StrEnum):
+    """Why there is no verdict."""
+
+    INTERRUPTED = "interrupted"
+    LEFT_OPEN = "left open"
+    FIRST_RUN = "first run"
+    NOTHING_COMPARED = "nothing compared"
+    TOO_FEW_COMPARED = "too few compared"
+    DISTURBED = "disturbed"
+    ADVISORY = "advisory"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +245,8 @@ class Verdict:
             "artifact" where a stored result was read; "none" on a first run.
         skipped: stored results that were found and not used.
         policy_changes: how the change loosens the gate that it has to pass.
+        reason: why there is no verdict; None for a pass and for a fail.
+        complete: False if the measurement of an arm was interrupted.
     """
 
     decision: Decision
@@ -241,8 +263,20 @@ class Verdict:
     base_source: str = "git"
     skipped: tuple[Skipped, ...] = ()
     policy_changes: tuple[Loosened, ...] = ()
+    reason: Reason | None = None
+    complete: bool = True
+
+    @property
+    def compared(self) -> int:
+        """How many benchmarks were compared."""
+        return compared_benchmarks(self.rows)
 
     @property
     def counts(self) -> Mapping[Outcome, int]:
         """How many rows have each outcome that occurs."""
         return Counter(row.outcome for row in self.rows)
+
+
+def compared_benchmarks(rows: Iterable[Row]) -> int:
+    """How many benchmarks have at least one row in which both arms were compared."""
+    return len({row.benchmark for row in rows if row.outcome in COMPARED})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from benchgate.model.verdict import NO_BASELINE, Decision, Outcome, Row
+from benchgate.model.verdict import DECIDED, Decision, Outcome, Reason, Row
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import ORDER, by_benchmark, is_tail, tails_left_open, worst_first
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from benchgate.model.verdict import Verdict
 
@@ -19,12 +19,19 @@ _Groups: TypeAlias = "Mapping[Outcome, Sequence[Row]]"
 
 _NAME_LIMIT = 80
 _NAMES_SHOWN = 3
-_COMPARED = frozenset(
-    {Outcome.REGRESSED, Outcome.WAIVED, Outcome.INCONCLUSIVE, Outcome.IMPROVED, Outcome.UNCHANGED}
-)
 _BAD = (Outcome.REGRESSED, Outcome.FAILED, Outcome.MISSING, Outcome.WAIVED)
 _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED)
 _GOOD = (Outcome.UNCHANGED, Outcome.IMPROVED, Outcome.NEW)
+_UNFINISHED = (Outcome.FAILED, Outcome.MISSING, *_OPEN)
+_INTERRUPTED = "the measurement was interrupted before its end"
+_REASONS = {
+    Reason.INTERRUPTED: _INTERRUPTED,
+    Reason.LEFT_OPEN: "something that must not stay open did",
+    Reason.FIRST_RUN: "first run, there is nothing to compare with yet",
+    Reason.NOTHING_COMPARED: "nothing could be compared",
+    Reason.DISTURBED: "a regression was seen, but the canary was disturbed as well",
+    Reason.UNDECIDED: "no benchmark could be decided",
+}
 
 
 def headline(verdict: Verdict) -> str:
@@ -42,48 +49,46 @@ def headline(verdict: Verdict) -> str:
 
 def _fail(verdict: Verdict, groups: _Groups) -> str:
     blamed = [outcome for outcome in (*_BAD, *_OPEN) if outcome.value in verdict.settings.fail_on]
-    return "; ".join(_clauses(groups, blamed) or _clauses(groups, (*_BAD, *_OPEN)))
+    clauses = _clauses(groups, blamed) or _clauses(groups, (*_BAD, *_OPEN))
+    return "; ".join([*clauses, *([] if verdict.complete else [_INTERRUPTED])])
 
 
 def _no_verdict(verdict: Verdict, groups: _Groups) -> str:
-    if not groups:
-        return "there was nothing to compare"
+    clauses = _clauses(groups, (*_BAD, *_OPEN))
+    reason = _because(verdict, groups)
+    if verdict.reason is Reason.LEFT_OPEN and clauses:
+        reason = ""  # they say it
     tally = _tally(groups, _GOOD)
-    clauses = [*_compared(verdict, groups), *_clauses(groups, (*_BAD, *_OPEN))]
-    return "; ".join([*clauses, *([tally] if tally else [])]) + _open_tails(verdict.rows)
+    return "; ".join(filter(None, (reason, *clauses, tally))) + _open_tails(verdict.rows)
 
 
-def _compared(verdict: Verdict, groups: _Groups) -> list[str]:
-    """Say so where too little was compared for a verdict."""
-    compared = sum(len(rows) for outcome, rows in groups.items() if outcome in _COMPARED)
-    required = verdict.settings.min_compared
-    if not compared and verdict.base_source == NO_BASELINE:
-        return ["first run, there is nothing to compare with yet"]
-    if not compared:
-        return ["nothing could be compared"]
-    if required is None or compared >= required:
-        return []
-    total = _benchmarks(_total(groups))
-    return [f"only {compared} of {total} could be compared, and {required} must be"]
+def _because(verdict: Verdict, groups: _Groups) -> str:
+    """Why there is no verdict; "" for advisory rows, of which a clause says how they look."""
+    if verdict.reason is Reason.NOTHING_COMPARED and not groups:
+        return "there was nothing to compare"
+    if verdict.reason is Reason.TOO_FEW_COMPARED:
+        required, total = verdict.settings.min_compared, _benchmarks(_total(groups))
+        return f"only {verdict.compared} of {total} could be compared, and {required} must be"
+    return _REASONS.get(verdict.reason, "") if verdict.reason else ""
 
 
 def _pass(verdict: Verdict, groups: _Groups) -> str:
     if not groups:
         return "there was nothing to compare"
     slower = _clauses(groups, (Outcome.REGRESSED, Outcome.WAIVED))
-    unfinished = (Outcome.FAILED, Outcome.MISSING, *_OPEN)
-    tally = _tally(groups, (*_GOOD, *_OPEN))
-    start = "; ".join(slower) or _nothing_worse(groups, unfinished)
+    tally = _tally(groups, (*_GOOD, *_OPEN), decided=_decided(verdict.rows))
+    start = "; ".join(slower) or _nothing_worse(groups)
     joint = "; " if slower else ": "
     sentence = f"{start}{joint}{tally}" if tally else start
     broken = _clauses(groups, (Outcome.FAILED, Outcome.MISSING))
     return "; ".join([sentence + _open_tails(verdict.rows), *broken])
 
 
-def _nothing_worse(groups: _Groups, unfinished: Iterable[Outcome]) -> str:
-    """Claims no more than was seen."""
-    worse = words.worse_word(row for rows in groups.values() for row in rows if row.metric)
-    if any(outcome in groups for outcome in unfinished):
+def _nothing_worse(groups: _Groups) -> str:
+    """Claims no more than was seen; stored launches may hide a change."""
+    rows = [row for group in groups.values() for row in group]
+    worse = words.worse_word(row for row in rows if row.metric)
+    if any(row.outcome in _UNFINISHED or row.advisory for row in rows):
         return f"nothing was found to be {worse}"
     return f"nothing got {worse}"
 
@@ -129,16 +134,31 @@ def _changed_between(row: Row) -> str:
     return f"{_changed(row)} ({interval})" if interval else _changed(row)
 
 
-def _tally(groups: _Groups, outcomes: Iterable[Outcome]) -> str:
-    """How many of each: "9 benchmarks unchanged within 2 %, 1 faster (x by 20.0 %), 1 new"."""
+def _tally(
+    groups: _Groups, outcomes: Iterable[Outcome], decided: Collection[str] = frozenset()
+) -> str:
+    """How many of each: "9 benchmarks unchanged within 2 %, 1 faster (x by 20.0 %), 1 new".
+
+    Args:
+        decided: benchmarks of which something is known; what is open of them is so in part.
+    """
     parts: list[str] = []
     for outcome in outcomes:
-        if outcome not in groups:
-            continue
-        rows = groups[outcome]
-        count = str(len(rows)) if parts else _benchmarks(len(rows))
-        parts.append(f"{count} {_state(outcome, rows)}")
+        rows = groups.get(outcome, ())
+        known = decided if outcome in _OPEN else frozenset()
+        whole = [row for row in rows if row.benchmark not in known]
+        in_part = [row for row in rows if row.benchmark in known]
+        for some, partly in ((whole, ""), (in_part, "partly ")):
+            if some:
+                count = str(len(some)) if parts else _benchmarks(len(some))
+                parts.append(f"{count} {partly}{_state(outcome, some)}")
     return ", ".join(parts)
+
+
+def _decided(rows: Iterable[Row]) -> frozenset[str]:
+    """The benchmarks that have a row which is no tail and says whether they changed."""
+    known = (row for row in rows if row.outcome in DECIDED and not is_tail(row))
+    return frozenset(row.benchmark for row in known)
 
 
 def _state(outcome: Outcome, rows: Sequence[Row]) -> str:

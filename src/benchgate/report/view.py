@@ -215,7 +215,8 @@ def _last_line(verdict: Verdict) -> str:
 def _effort(verdict: Verdict) -> str:
     if not verdict.rounds:
         return ""
-    return f"{counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}"
+    ended = "" if verdict.complete else ", interrupted"
+    return f"{counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}{ended}"
 
 
 def _rule(verdict: Verdict) -> str:
