@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _DURATION_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|h)")
@@ -56,7 +60,24 @@ def format_value(value: float, unit: str, display_unit: str | None = None) -> st
             name = "µs" if display_unit == "us" else display_unit
             return f"{_digits(value / _DURATION_S[display_unit])} {name}"
         return _scaled(value, _TIME_SCALE)
-    whole = float(value).is_integer()
+    return _count(value, unit, whole=float(value).is_integer())
+
+
+def format_values(
+    values: Sequence[float], unit: str, display_unit: str | None = None
+) -> tuple[str, ...]:
+    """Several values that are read side by side: rounded, a larger one never looks smaller.
+
+    12344 and 12344.4 are "12.34k" both: next to a count that is shown whole, one that is rounded
+    to four digits could seem to be the lesser. The rest is as in `format_value`.
+    """
+    if unit == "s":
+        return tuple(format_value(value, unit, display_unit) for value in values)
+    whole = all(float(value).is_integer() for value in values)
+    return tuple(_count(value, unit, whole=whole) for value in values)
+
+
+def _count(value: float, unit: str, *, whole: bool) -> str:
     if unit == "B":
         return f"{value:.0f} B" if whole and abs(value) < 1024 else _scaled(value, _BYTE_SCALE)
     if whole and abs(value) < 1e6:

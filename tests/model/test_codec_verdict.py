@@ -101,6 +101,8 @@ rows = st.builds(
     better=st.sampled_from(Better),
     base=numbers.filter(lambda base: base != 0),
     head=numbers,
+    base_median=numbers,
+    head_median=numbers,
     ratio=numbers,
     interval=st.none()
     | st.tuples(ends, ends)
@@ -343,6 +345,11 @@ def test_an_interval_of_three_is_refused() -> None:
         decode_verdict(json.dumps(whole).encode(), NAME)
 
 
+def medians(older: dict[str, Any]) -> dict[str, Any]:
+    """An older row had no other values than these."""
+    return {"base_median": older["base"], "head_median": older["head"]}
+
+
 def brought_up_to_date(older: dict[str, Any]) -> dict[str, Any]:
     """What versions 4 and 5 added beside the rows."""
     older["settings"]["policy"] = "head"
@@ -360,7 +367,7 @@ def test_a_verdict_of_version_1_is_read_without_what_it_could_not_know() -> None
     older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
     older["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
     for one in older["rows"]:
-        one.update({"detail": None, "calibration": None} | NO_POLICY)
+        one.update({"detail": None, "calibration": None} | NO_POLICY | medians(one))
     assert written == brought_up_to_date(older)
 
 
@@ -370,7 +377,7 @@ def test_a_verdict_of_version_2_is_read_without_calibration() -> None:
     older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
     assert any(one["detail"] for one in older["rows"])
     for one in older["rows"]:
-        one.update({"calibration": None} | NO_POLICY)
+        one.update({"calibration": None} | NO_POLICY | medians(one))
     assert written == brought_up_to_date(older)
 
 
@@ -388,7 +395,7 @@ def test_a_verdict_of_version_4_was_judged_by_the_heads_own_policy() -> None:
     older, written = json.loads(data), json.loads(encode_verdict(read, as_is))
     assert older["skipped"]
     for one in older["rows"]:
-        one.update(NO_POLICY)
+        one.update(NO_POLICY | medians(one))
     assert written == brought_up_to_date(older)
 
 

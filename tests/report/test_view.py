@@ -56,6 +56,7 @@ def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
         note="slower in 12 of 12 rounds",
         error="",
         location="",
+        medians="12.30 ms, 13.95 ms",
         test="wilcoxon",
         p_raw="0.00024",
         detectable="1.6 %",

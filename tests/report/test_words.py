@@ -44,9 +44,20 @@ def test_statistics_have_plain_names(metric: str, statistic: str, expected: str)
 def test_values_are_in_the_unit_their_author_wants(
     unit: str, display_unit: str | None, number: float | None, expected: str
 ) -> None:
-    row = replace(ROW, unit=unit, display_unit=display_unit)
+    row = replace(ROW, unit=unit, display_unit=display_unit, base=number, head=1.0)
 
-    assert words.value(row, number) == expected
+    assert words.sides(row)[0] == expected
+    assert words.sides(replace(row, base=1.0, head=number))[1] == expected
+
+
+def test_both_sides_are_shown_in_one_form() -> None:
+    """Next to a whole 12344, "12.34k" would seem to be less than it."""
+    row = replace(ROW, unit="", base=12344.0, head=12344.4, base_median=2.0, head_median=3.0)
+    assert words.sides(row) == ("12.34k", "12.34k")
+    assert words.sides(replace(row, head=12345.0)) == ("12344", "12345")
+    assert words.sides(replace(row, head=None)) == ("12344", "")
+    assert words.medians(row) == "2, 3"
+    assert words.medians(replace(row, base_median=None)) == ""
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 
 from benchgate.gate.evidence import series_of
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
+from benchgate.gate.sides import sides
 from benchgate.model.metrics import INSTRUCTIONS, notes_on
 from benchgate.model.result import Status, Tier
 from benchgate.model.verdict import Outcome, Row
@@ -46,14 +47,12 @@ def tested_row(
     row = untested_row(evidence, classical)
     calibration = finding.calibration
     calibrated = calibration is not None and calibration.calibrated
-    before, after = _median(base), _median(head)
-    if calibrated and after is not None and ratio:
-        before = after / ratio  # what the ratio was taken to: not the newest run alone
+    # A calibrated row has its ratio to all earlier runs, not to the base alone.
+    values = sides(_median(base), _median(head), ratio, from_head=calibrated)
     return replace(
         row,
+        **values,
         outcome=finding.outcome,
-        base=before,
-        head=after,
         ratio=ratio,
         interval=interval,
         confidence=confidence,
@@ -85,12 +84,11 @@ def untested_row(evidence: Evidence, classical: Classical) -> Row:
         statistic=evidence.statistic,
         unit=evidence.metric.unit,
         better=evidence.metric.better,
-        base=_median(evidence.base),
-        head=_median(evidence.head),
         margin=evidence.margin,
         launches=(len(evidence.base), len(evidence.head)),
         classical=classical,
         notes=(*obstacle, *evidence.notes, *_notes(evidence.pair, evidence.metric.name)),
+        **sides(_median(evidence.base), _median(evidence.head), None),
         **_about(evidence.pair, paired=evidence.paired),
     )
 
@@ -114,21 +112,20 @@ def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paire
         statistic="exact",
         unit=metric.unit,
         better=metric.better,
-        base=change.base,
-        head=change.head,
         ratio=change.ratio,
         margin=tolerance,
         launches=used,
         test="exact",
         notes=(*change.notes, *_notes(pair, metric.name)),
+        **sides(change.base, change.head, change.ratio),
         **_about(pair, paired=paired),
     )
 
 
 def unpaired_row(pair: Pair) -> Row:
     """Describe a benchmark that failed, or that only one arm has."""
-    sides = [("base", pair.base), ("head", pair.head)]
-    failed = [(arm, r) for arm, r in sides if r and r.status is Status.FAILED]
+    both = [("base", pair.base), ("head", pair.head)]
+    failed = [(arm, r) for arm, r in both if r and r.status is Status.FAILED]
     if failed:
         arm, broken = failed[-1]  # of two, the head's is the one to mend
         where = "both arms" if len(failed) > 1 else f"the {arm}"
@@ -183,11 +180,10 @@ def _one_sided_row(pair: Pair, outcome: Outcome, result: BenchmarkResult) -> Row
         metric=series.metric.name if series else "",
         statistic="median" if series else "",
         unit=series.metric.unit if series else "",
-        base=None if new else value,
-        head=value if new else None,
         notes=result.notes,
         location=result.location if new else None,
         display_unit=result.display_unit,
+        **sides(None if new else value, value if new else None, None),
     )
 
 

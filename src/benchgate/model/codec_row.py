@@ -77,6 +77,8 @@ class RowRecord(Record):
     outcome: Word[Outcome]
     base: float | None
     head: float | None
+    base_median: float | None
+    head_median: float | None
     ratio: float | None
     interval: Pair[float | None] | None
     confidence: Probability
@@ -111,6 +113,8 @@ class RowRecord(Record):
             outcome=row.outcome,
             base=_finite(row.base),
             head=_finite(row.head),
+            base_median=_finite(row.base_median),
+            head_median=_finite(row.head_median),
             ratio=_finite(row.ratio),
             interval=row.interval and (_finite(row.interval[0]), _finite(row.interval[1])),
             confidence=row.confidence,
@@ -145,6 +149,8 @@ class RowRecord(Record):
             better=self.better,
             base=self.base,
             head=self.head,
+            base_median=self.base_median,
+            head_median=self.head_median,
             ratio=self._ratio(),
             interval=self._interval(),
             confidence=self.confidence,

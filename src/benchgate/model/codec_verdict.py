@@ -130,6 +130,7 @@ def _fifth(document: dict[str, Any]) -> dict[str, Any]:
     document["settings"]["policy"] = "head"
     for row in document["rows"]:
         row |= {"waiver": None, "renamed_from": None}
+        row |= {"base_median": row["base"], "head_median": row["head"]}
     return document | {"policy_changes": [], "reason": None, "complete": True}
 
 

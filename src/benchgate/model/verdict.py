@@ -119,10 +119,13 @@ class Row:
 
     Attributes:
         metric: "" on rows that speak of the whole benchmark (new, missing, failed).
-        base, head: median over the launches of the statistic, in `unit`; the base of a
-            calibrated row is the geometric mean of the earlier runs.
-        ratio: head / base as measured, the Hodges-Lehmann estimate, on calibrated rows that of
-            base and head; `better` says which side is worse.
+        base, head: what is shown of the two sides, in `unit`: head / base is `ratio`. The base is
+            its median, and the head follows; on a calibrated row the head is its median, and the
+            base the geometric mean of the earlier runs. Without a ratio both are medians.
+        base_median, head_median: of the statistic over the launches, as measured. Their quotient
+            can differ from `ratio`, which is estimated round by round.
+        ratio: head / base, the Hodges-Lehmann estimate, on calibrated rows that of base and head;
+            `better` says which side is worse.
         interval: of `ratio`, at `confidence`.
         margin: the smallest change that matters, as a fraction.
         p, p_adjusted: one-sided, of the test that decided; None on rows that were not confirmed.
@@ -147,6 +150,8 @@ class Row:
     better: Better = Better.LOWER
     base: float | None = None
     head: float | None = None
+    base_median: float | None = None
+    head_median: float | None = None
     ratio: float | None = None
     interval: tuple[float, float] | None = None
     confidence: float = 0.95

@@ -72,6 +72,8 @@ def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
         seen = words.least_change(found.detectable_ratio)
         yield "could see", f"usually {seen}, at alpha shared by all rows"
     yield "launches", _launches(row, found)
+    if medians := words.medians(row):
+        yield "medians", f"{medians}: base and head as measured, not paired by rounds"
     for note in found.notes:
         yield "note", plain_line(note)
 

@@ -39,16 +39,17 @@ def print_grid(console: Console, grid: Grid) -> None:
     title = f"{plain_line(grid.benchmark)}, {plain_line(grid.metric)}, by its parameters"
     print_text(console, Text(title, "bold"))
     first = grid.cells[0].median
+    medians = words.values(grid, [cell.median for cell in grid.cells])
     cells = [
         Line(
             (
                 plain_line(cell.label),
                 str(cell.launches),
-                words.series_value(grid, cell.median),
+                shown,
                 format_change(cell.median / first) if index and first else "",
             )
         )
-        for index, cell in enumerate(grid.cells)
+        for index, (cell, shown) in enumerate(zip(grid.cells, medians, strict=True))
     ]
     print_columns(console, _CELLS, cells)
     console.print()

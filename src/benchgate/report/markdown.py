@@ -42,7 +42,10 @@ _LEGEND = (
     '"tail" the one that 19 of 20 stay below (p95). '
     "p is the probability of a difference at least this large when nothing changed, "
     "and is adjusted for the number of rows that were tested. "
-    "The interval holds the changes that the rounds agree with."
+    "The interval holds the changes that the rounds agree with. "
+    "The change is estimated from the rounds; base and head agree with it. "
+    "The medians are those of the base's and of the head's launches as measured: they do not know "
+    "which launches belong together, so they can differ from it."
 )
 
 
@@ -168,6 +171,7 @@ def _evidence(rows: Sequence[RowView]) -> str:
         "benchmark",
         "statistic",
         "measured",
+        "medians",
         "test",
         "p",
         "p adjusted",
@@ -179,7 +183,7 @@ def _evidence(rows: Sequence[RowView]) -> str:
 
 
 def _reasons(row: RowView) -> tuple[str, ...]:
-    texts = (row.tier, row.test, row.p_raw, row.p, row.detectable, row.classical)
+    texts = (row.tier, row.medians, row.test, row.p_raw, row.p, row.detectable, row.classical)
     return (_name(row), prose(row.statistic), *map(prose, texts))
 
 

@@ -150,11 +150,12 @@ def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:
     columns = (
         Column("how it was decided", name=True),
         Column("statistic"),
-        Column("measured", drop=1),
+        Column("measured", drop=2),
+        Column("medians", drop=1),
         Column("test"),
         Column("p", right=True),
-        Column("could have seen", right=True, drop=2),
-        Column("textbook comparison", drop=3),
+        Column("could have seen", right=True, drop=3),
+        Column("textbook comparison", drop=4),
     )
     lines = [
         Line(
@@ -162,6 +163,7 @@ def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:
                 row.benchmark,
                 row.statistic,
                 row.tier,
+                row.medians,
                 row.test,
                 row.p_raw,
                 row.detectable,

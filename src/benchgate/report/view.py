@@ -39,7 +39,7 @@ class RowView:
         rounds: launches per arm, "10 v 5" where they differ.
         note: what a reader needs to know, in words.
         error: the tail of a failed benchmark's output, several lines.
-        test, p_raw, detectable, classical: for those who want to check the decision.
+        medians, test, p_raw, detectable, classical: for those who want to check the decision.
         detail: every other estimate and test, where it was asked for.
     """
 
@@ -56,6 +56,7 @@ class RowView:
     note: str
     error: str
     location: str
+    medians: str
     test: str
     p_raw: str
     detectable: str
@@ -155,12 +156,13 @@ def _redacted(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 
 
 
 def _row(row: Row) -> RowView:
+    base, head = words.sides(row)
     return RowView(
         outcome=row.outcome,
         benchmark=words.name(row),
         statistic=words.statistic(row),
-        base=words.value(row, row.base),
-        head=words.value(row, row.head),
+        base=base,
+        head=head,
         change=words.change(row),
         interval=words.interval(row),
         p=words.deciding_p(row),
@@ -169,6 +171,7 @@ def _row(row: Row) -> RowView:
         note=note(row),
         error=plain_block(row.error or ""),
         location=plain_line(row.location or ""),
+        medians=words.medians(row),
         test=plain_line(row.test or ""),
         p_raw=words.probability(row.p),
         detectable=words.detectable(row),

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from benchgate.model.result import Better, Tier
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import is_tail
-from benchgate.units import TIME_UNITS, counted, format_change, format_percent, format_value
+from benchgate.units import (
+    TIME_UNITS,
+    counted,
+    format_change,
+    format_percent,
+    format_value,
+    format_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,17 +58,36 @@ def metric(row: Row) -> str:
     return "" if row.metric == _MAIN_METRIC else plain_line(row.metric)
 
 
-def value(row: Row, number: float | None) -> str:
-    """A value in the row's unit; "" where there is none."""
-    if number is None or not math.isfinite(number):
-        return ""
-    return series_value(row, number)
+def sides(row: Row) -> tuple[str, str]:
+    """What is shown of base and head, in the row's unit; "" where there is nothing."""
+    return _side_by_side(row, row.base, row.head)
 
 
-def series_value(of: Row | SeriesStatistics | Grid, number: float) -> str:
+def medians(row: Row) -> str:
+    """The medians of base and head as measured: "12.30 ms, 14.10 ms"; "" unless there are both."""
+    base, head = _side_by_side(row, row.base_median, row.head_median)
+    return f"{base}, {head}" if base and head else ""
+
+
+def _side_by_side(row: Row, base: float | None, head: float | None) -> tuple[str, str]:
+    both = {"base": base, "head": head}
+    known = {arm: x for arm, x in both.items() if x is not None and math.isfinite(x)}
+    shown = dict(zip(known, values(row, list(known.values())), strict=True))
+    return shown.get("base", ""), shown.get("head", "")
+
+
+def values(of: Row | Grid, numbers: Sequence[float]) -> tuple[str, ...]:
+    """Finite values that are read side by side, in the unit of what they are of."""
+    return format_values(numbers, plain_line(of.unit), _display_unit(of))
+
+
+def series_value(of: SeriesStatistics | Grid, number: float) -> str:
     """A finite value in the unit of what it is of."""
-    display_unit = of.display_unit if of.display_unit in TIME_UNITS else None
-    return format_value(number, plain_line(of.unit), display_unit)
+    return format_value(number, plain_line(of.unit), _display_unit(of))
+
+
+def _display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
+    return of.display_unit if of.display_unit in TIME_UNITS else None
 
 
 def change(row: Row) -> str:
@@ -93,7 +119,7 @@ def change_span(low: float, high: float) -> str:
 def size(row: Row) -> str:
     """How large the change is, whichever way: "by 14.6 %", "by a factor of 26", "from 0 to 12"."""
     if change(row) == "from 0":
-        return f"from 0 to {value(row, row.head)}"
+        return f"from 0 to {sides(row)[1]}"
     if row.ratio is None or not math.isfinite(row.ratio):
         return ""
     return f"by {unsigned(row.ratio).replace('x ', 'a factor of ')}"
