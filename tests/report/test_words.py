@@ -99,6 +99,15 @@ def test_sizes_have_no_sign(
     assert words.size_interval(row) == between
 
 
+def test_the_size_under_the_classical_rule_is_what_decided() -> None:
+    """The estimate beside it can point the other way: it is of another statistic."""
+    classical = Classical(0.001, 1.1, "slower")
+    row = replace(ROW, ratio=0.99, interval=(0.98, 0.995), test="classical", classical=classical)
+
+    assert words.size(row) == "by 10.0 %"
+    assert words.size_interval(row) == ""
+
+
 @pytest.mark.parametrize(
     ("ratio", "expected"),
     [

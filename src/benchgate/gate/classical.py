@@ -72,13 +72,13 @@ def _result(p: float | None, ratio: float | None, better: Better) -> str:
 
 
 def remarks(found: Classical) -> tuple[str, ...]:
-    """Say what a reader would miss in a result: that one of its two conditions holds alone."""
+    """Say what a reader would miss in a result: what decided, or that one condition holds alone."""
     p, ratio = found.p, found.p95_ratio
     if p is None or not ratio:
         return (f"the classical rule needs {LEAST_VALUES} values of each arm, and a p95 above 0",)
-    if found.result != "same":
-        return ()
     change = f"p95 changed by {format_change(ratio)}"
+    if found.result != "same":
+        return (f"{change} (p = {p:.2g}): the classical rule decides by that",)
     if p < SIGNIFICANCE:
         return (f"significant (p = {p:.2g}), but {change}, which is within the threshold",)
     if not FASTER_RATIO < ratio < SLOWER_RATIO:

@@ -51,9 +51,7 @@ def _waive(row: Row, config: Config, holding: Iterable[Waive]) -> Row:
 
 def _worse_ratio(row: Row) -> float | None:
     """The ratio that decided; None from 0, which no percentage reaches."""
-    if row.test == "classical" and row.classical:
-        row = replace(row, ratio=row.classical.p95_ratio)
-    return row.worse_ratio
+    return replace(row, ratio=row.deciding_ratio).worse_ratio
 
 
 def _of(waiver: Waive) -> Waiver:

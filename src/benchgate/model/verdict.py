@@ -175,6 +175,13 @@ class Row:
     display_unit: str | None = None
 
     @property
+    def deciding_ratio(self) -> float | None:
+        """The ratio that the outcome rests on: under the classical rule that of p95."""
+        if self.test == "classical" and self.classical:
+            return self.classical.p95_ratio
+        return self.ratio
+
+    @property
     def worse_ratio(self) -> float | None:
         """The ratio on the scale where > 1 is worse, whatever the metric's direction."""
         if self.ratio is None:

@@ -120,14 +120,15 @@ def size(row: Row) -> str:
     """How large the change is, whichever way: "by 14.6 %", "by a factor of 26", "from 0 to 12"."""
     if change(row) == "from 0":
         return f"from 0 to {sides(row)[1]}"
-    if row.ratio is None or not math.isfinite(row.ratio):
+    ratio = row.deciding_ratio
+    if ratio is None or not math.isfinite(ratio):
         return ""
-    return f"by {unsigned(row.ratio).replace('x ', 'a factor of ')}"
+    return f"by {unsigned(ratio).replace('x ', 'a factor of ')}"
 
 
 def size_interval(row: Row) -> str:
     """The interval of that size: "12.1 to 17.0 %"; "" where its ends differ in direction."""
-    ends = row.interval
+    ends = row.interval if row.deciding_ratio == row.ratio else None
     if ends is None or not all(math.isfinite(end) and end > 0 for end in ends):
         return ""
     if min(ends) <= 1 <= max(ends):
