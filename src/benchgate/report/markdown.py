@@ -183,8 +183,9 @@ def _evidence(rows: Sequence[RowView]) -> str:
 
 
 def _reasons(row: RowView) -> tuple[str, ...]:
-    texts = (row.tier, row.medians, row.test, row.p_raw, row.p, row.detectable, row.classical)
-    return (_name(row), prose(row.statistic), *map(prose, texts))
+    medians = _lines(*map(_unbroken, row.medians.split(", ")))
+    texts = (row.test, row.p_raw, row.p, row.detectable, row.classical)
+    return (_name(row), prose(row.statistic), prose(row.tier), medians, *map(prose, texts))
 
 
 def _detail(detail: ComparisonView, interval_title: str) -> str:
