@@ -189,7 +189,7 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
         ),
         (
             Reason.UNDECIDED,
-            (OPEN, replace(OPEN, benchmark="too"), FEW, NEW),
+            (OPEN, replace(TAIL, benchmark="open"), replace(OPEN, benchmark="too"), FEW, NEW),
             (
                 "no benchmark could be decided; 2 of 4 benchmarks are inconclusive: open, too; "
                 "1 of 4 benchmarks is not tested: few; 1 benchmark new"

@@ -59,7 +59,7 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> str:
     if verdict.reason is Reason.LEFT_OPEN and clauses:
         reason = ""  # they say it
     tally = _tally(groups, _GOOD)
-    return "; ".join(filter(None, (reason, *clauses, tally))) + _open_tails(verdict.rows)
+    return "; ".join(filter(None, (reason, *clauses, tally))) + _open_tails(verdict.rows, groups)
 
 
 def _because(verdict: Verdict, groups: _Groups) -> str:
@@ -81,7 +81,7 @@ def _pass(verdict: Verdict, groups: _Groups) -> str:
     joint = "; " if slower else ": "
     sentence = f"{start}{joint}{tally}" if tally else start
     broken = _clauses(groups, (Outcome.FAILED, Outcome.MISSING))
-    return "; ".join([sentence + _open_tails(verdict.rows), *broken])
+    return "; ".join([sentence + _open_tails(verdict.rows, groups), *broken])
 
 
 def _nothing_worse(groups: _Groups) -> str:
@@ -171,9 +171,11 @@ def _state(outcome: Outcome, rows: Sequence[Row]) -> str:
     return outcome.value
 
 
-def _open_tails(rows: Sequence[Row]) -> str:
-    """What a pass does not claim."""
-    count = sum(row.outcome is Outcome.INCONCLUSIVE for row in tails_left_open(rows))
+def _open_tails(rows: Sequence[Row], groups: _Groups) -> str:
+    """What is not claimed of benchmarks that are settled otherwise."""
+    still_open = {row.benchmark for outcome in _OPEN for row in groups.get(outcome, ())}
+    tails = (row for row in tails_left_open(rows) if row.outcome is Outcome.INCONCLUSIVE)
+    count = sum(row.benchmark not in still_open for row in tails)
     return f" (the tails of {_benchmarks(count)} could not be settled)" if count else ""
 
 
