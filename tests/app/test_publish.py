@@ -396,6 +396,15 @@ def test_waivers_are_those_of_today(make: Make, now: str, started: str, *, is_wa
     assert ("expired" in comment) is not is_waived
 
 
+@pytest.mark.parametrize("head_s", [1e-3, 2e-3])
+def test_an_interrupted_measurement_is_no_pass(make: Make, head_s: float) -> None:
+    plain = measured({"a": 1e-3}, {"a": head_s})
+    comment = make().verdict_of(replace(plain, head=replace(plain.head, complete=False)))
+    first = comment.splitlines()[0]
+    assert ("no verdict: " if head_s == 1e-3 else "fail: ") in first
+    assert "the measurement was interrupted before its end" in first
+
+
 def test_joined_parts_are_a_whole(make: Make) -> None:
     dealt = ("a", "b")
     parts = [
