@@ -24,7 +24,7 @@ tags = ["functions"]
 
 [[benchmark]]
 name = "cli/version"
-command = "python3 -c pass"
+command = "python3 -c 'import toy'"
 tags = ["programs"]
 """
 

@@ -13,11 +13,11 @@ QUIET = ("-q", "--json", "-")
 TWO = """\
 [[benchmark]]
 name = "one"
-command = "python3 -c pass"
+command = "python3 -c 'import toy'"
 
 [[benchmark]]
 name = "two"
-command = "python3 -c pass"
+command = "python3 -c 'import toy'"
 tags = ["other"]
 """
 

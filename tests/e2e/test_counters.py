@@ -20,7 +20,7 @@ python = "benchmarks"
 
 [[benchmark]]
 name = "cli/version"
-command = "python3 -c pass"
+command = "python3 -c 'import toy'"
 """
 GATED = """\
 [[rule]]

@@ -19,7 +19,7 @@ SLEEPING_GRANDCHILD = """\
 [[benchmark]]
 name = "tree"
 shell = true
-command = "sleep 300 & sleep 0.02"
+command = "cat README; sleep 300 & sleep 0.02"
 
 [[benchmark]]
 python = "benchmarks"

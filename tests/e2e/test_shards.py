@@ -37,7 +37,7 @@ python = "benchmarks"
 
 [[benchmark]]
 name = "cli"
-command = "true"
+command = "cat README"
 """
 IDS = {"toy/work", "toy/sum", "toy/sort", "toy/text", "cli"}
 

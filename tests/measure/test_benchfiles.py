@@ -11,7 +11,6 @@ from benchgate.measure.benchfiles import (
     default_interpreter,
     find_files,
     interpreter_of,
-    search_path,
 )
 from benchgate.measure.engine import Arm, ArmName
 
@@ -68,16 +67,6 @@ def test_finds_files(arm: Arm, path: str, group: str, expected: dict[str, str]) 
     found = find_files(arm, PythonSpec((path,), group=group), path)
     assert {file.path: file.group for file in found} == expected
     assert all(file.id_of("x[n=1]") == f"{file.group}/x[n=1]" for file in found)
-
-
-def test_the_search_path(arm: Arm) -> None:
-    spec = PythonSpec(("benchmarks",))
-    assert search_path(arm, spec) == (str(arm.root),)
-    (arm.root / "src").mkdir()
-    assert search_path(arm, spec) == (str(arm.root / "src"), str(arm.root))
-    given = PythonSpec(("benchmarks",), pythonpath=("lib", "{env}/x", "/abs"))
-    assert search_path(arm, given) == (str(arm.root / "lib"), f"{arm.env}/x", "/abs")
-    assert search_path(arm, PythonSpec(("benchmarks",), pythonpath=())) == ()
 
 
 def test_the_interpreter_of_an_arm(arm: Arm) -> None:

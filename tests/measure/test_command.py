@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
+from benchgate.measure.armenviron import Outside
 from benchgate.measure.command import BURST_S, CommandEngine
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.job import CommandSpec
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from benchgate.git.repository import Git
     from benchgate.measure.guardian import Guardian
 
 LOG_COMMAND = "echo command {sha} >> {root}/../log"
@@ -40,6 +42,7 @@ class MakeEngine(Protocol):
         cpu: int | None = None,
         all_cpus: frozenset[int] | None = None,
         burst_s: float = BURST_S,
+        checkout: Path | None = None,
     ) -> CommandEngine: ...
 
 
@@ -55,6 +58,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         cpu: int | None = None,
         all_cpus: frozenset[int] | None = None,
         burst_s: float = BURST_S,
+        checkout: Path | None = None,
     ) -> CommandEngine:
         trees = []
         for name in list(ArmName)[-arms:]:
@@ -62,7 +66,15 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             root.mkdir(exist_ok=True)
             trees.append(Arm(name, root, tmp_path / f"{name}-env", str(name)))
         engines.append(
-            CommandEngine(specs, trees, guardian, cpu=cpu, all_cpus=all_cpus, burst_s=burst_s)
+            CommandEngine(
+                specs,
+                trees,
+                guardian,
+                cpu=cpu,
+                all_cpus=all_cpus,
+                outside=Outside(checkout=checkout),
+                burst_s=burst_s,
+            )
         )
         return engines[-1]
 
@@ -351,3 +363,42 @@ def test_an_interruption_ends_the_command_and_runs_nothing_more(
     thread.join()
     assert not any(alive(int(pid)) for pid in pids.read_text().split())
     assert log_of(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it cannot be seen")
+@pytest.mark.parametrize(("warmup", "executions"), [(0, 5), (1, 5), (2, 6)])
+def test_the_first_execution_shows_whose_code_runs(
+    make_engine: MakeEngine, tmp_path: Path, repo: Git, warmup: int, executions: int
+) -> None:
+    spec = shell("a", f"cat own; {LOG_COMMAND}", warmup=warmup, executions=4)
+    engine = make_engine([spec], checkout=repo.root)
+    for arm in ArmName:
+        (tmp_path / f"{arm}-tree" / "own").touch()
+    observations = measure(engine, ["a"])
+    assert [o.error for o in observations] == [None, None]
+    assert all(m.warmup.shape == (warmup,) for o in observations for m in o.metrics)
+    assert len(log_of(tmp_path)) == 2 * executions
+    measure(engine, ["a"], 1)
+    assert len(log_of(tmp_path)) == 2 * (executions + 4), "it is looked at in the first round alone"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it cannot be seen")
+def test_code_that_is_not_the_arms_own_is_a_failure(
+    make_engine: MakeEngine, tmp_path: Path, repo: Git
+) -> None:
+    (repo.root / "tool").write_text(LOG_COMMAND.replace("{root}", "{{root}}"))
+    specs = [
+        shell("users", f"cat {repo.root}/tool {{root}}/../own", cleanup=LOG_CLEANUP),
+        shell("nobodys", "true"),
+        shell("wanted", f"cat {repo.root}/tool", allow_foreign=True),
+    ]
+    (tmp_path / "own").touch()
+    engine = make_engine(specs, checkout=repo.root)
+    users, nobodys, *wanted = measure(engine, ["users", "nobodys", "wanted"])
+    assert users.error is not None
+    assert users.error.startswith(f"the {users.arm} arm opened tool of your checkout {repo.root}, ")
+    assert [role for role, _ in log_of(tmp_path)] == ["cleanup"] * 2
+    assert nobodys.error is not None
+    assert "opened no file of its own tree" in nobodys.error
+    assert nobodys.error.splitlines()[0].endswith("/bin/sh")
+    assert [o.error for o in wanted] == [None, None]

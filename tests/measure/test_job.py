@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.errors import MeasureError
+from benchgate.measure.armenviron import Outside
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.job import PADDING, CommandSpec, Job, jobs_of, trouble_with, workload_hash
 from benchgate.measure.process import Execution
@@ -19,7 +20,7 @@ HEAD = Arm(ArmName.HEAD, Path("/src"), Path("/src/.env"), "4567")
 
 
 def job(**fields: Any) -> Job:  # noqa: ANN401 - of any type
-    (only,) = jobs_of(CommandSpec("a", **fields), [HEAD], {})
+    (only,) = jobs_of(CommandSpec("a", **fields), [HEAD], Outside({}))
     return only
 
 
@@ -40,14 +41,16 @@ def test_placeholders_are_replaced_everywhere() -> None:
 
 
 def test_a_folder_with_spaces_stays_one_word() -> None:
-    (made,) = jobs_of(CommandSpec("a", ("{root}/my tool", "{root}")), [BASE], {})
+    (made,) = jobs_of(CommandSpec("a", ("{root}/my tool", "{root}")), [BASE], Outside({}))
     assert made.command == (f"{BASE.root}/my tool", f"{BASE.root}")
 
 
 def test_variables_of_the_entry_win_over_those_of_the_arm_and_the_surroundings() -> None:
     arm = replace(HEAD, variables={"B": "arm", "C": "arm"})
     environ = {"A": "outside", "B": "outside", "C": "outside"}
-    (made,) = jobs_of(CommandSpec("a", ("true",), variables={"C": "entry"}), [arm], environ)
+    (made,) = jobs_of(
+        CommandSpec("a", ("true",), variables={"C": "entry"}), [arm], Outside(environ)
+    )
     assert {name: made.env[name] for name in "ABC"} == {"A": "outside", "B": "arm", "C": "entry"}
 
 
@@ -60,14 +63,16 @@ def stack_bytes(argv: tuple[str, ...], env: Mapping[str, str]) -> int:
 def test_both_arms_get_the_same_names_and_the_same_room() -> None:
     arms = [replace(arm, variables={"PATH": f"{arm.env}/bin"}) for arm in (BASE, HEAD)]
     spec = CommandSpec("a", ("{root}/run", "{sha}", "é"), variables={"X": "{root}:{env}"})
-    base, head = jobs_of(spec, arms, {"HOME": "/elsewhere", "PWD": "/src"})
+    base, head = jobs_of(spec, arms, Outside({"HOME": "/elsewhere", "PWD": "/src"}))
     assert base.env.keys() == head.env.keys() == {"HOME", "PWD", "PATH", "X", PADDING}
     assert stack_bytes(base.command, base.env) == stack_bytes(head.command, head.env)
 
 
 def test_arms_of_different_variables_are_refused() -> None:
     with pytest.raises(MeasureError, match="only one of them sets OPT"):
-        jobs_of(CommandSpec("a", ("true",)), [BASE, replace(HEAD, variables={"OPT": "1"})], {})
+        jobs_of(
+            CommandSpec("a", ("true",)), [BASE, replace(HEAD, variables={"OPT": "1"})], Outside({})
+        )
 
 
 SPEC = CommandSpec("a", ("run", "{root}"), variables={"API_TOKEN": "first-secret", "LEVEL": "1"})

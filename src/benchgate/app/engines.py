@@ -13,6 +13,7 @@ from benchgate.measure.affinity import (
     read_busy_ticks,
     supports_pinning,
 )
+from benchgate.measure.armenviron import Outside
 from benchgate.measure.benchfiles import PythonSpec, default_interpreter, find_folders
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine
@@ -108,7 +109,7 @@ def make_engines(
                 cpu=place.cpu,
                 all_cpus=place.cpus,
                 unpinned=place.unpinned,
-                environ=environ,
+                outside=Outside(environ, place.checkout),
                 event=event,
             )
         )
@@ -145,4 +146,6 @@ def _command_spec(benchmark: CommandBenchmark, config: Config) -> CommandSpec:
         warmup=config.measure.command_warmup,
         tags=benchmark.tags,
         pin=benchmark.pin,
+        pythonpath=benchmark.pythonpath,
+        allow_foreign=benchmark.allow_foreign,
     )

@@ -45,6 +45,16 @@ class CommandBenchmark(Table):
     )
     tags: fields.Names = Field(default=(), description="To choose benchmarks by, with `--tag`.")
     pin: bool = Field(default=False, description="Keep it on one CPU.")
+    pythonpath: fields.Templates | None = Field(
+        default=None,
+        description="Folders for `PYTHONPATH`, relative to the root of the tree; by default"
+        " [those of the arm's own code](#whose-code-runs).",
+    )
+    allow_foreign: bool = Field(
+        default=False,
+        description="Measure it even if it does not run [the code of its own arm]"
+        "(#whose-code-runs).",
+    )
 
     @field_validator("command", "prepare", "cleanup", mode="before")
     @classmethod
@@ -66,8 +76,8 @@ class PythonBenchmark(Table):
     )
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders to import from, relative to the root of the tree;"
-        " by default the root and its `src`.",
+        description="Folders to import from, relative to the root of the tree; by default"
+        " [those of the arm's own code](#whose-code-runs).",
     )
     isolate: bool = Field(default=False, description="Give each function a process of its own.")
     parallel: bool = Field(

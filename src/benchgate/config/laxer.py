@@ -93,6 +93,7 @@ LAXER: Mapping[Place, Mapping[str, Laxer]] = {
         "executions": _less,
         "tags": _dropped,
         "pin": _off,
+        "allow_foreign": _on,
     },
     ("benchmark", "python"): {"tags": _dropped, "parallel": _on},
 }
@@ -112,7 +113,7 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     ("build",): frozenset({"shell", "command", "timeout", "env"}),
     # Other work is incomparable with the base's, and a benchmark under another name is missing.
     ("benchmark", "command"): frozenset(
-        {"name", "shell", "command", "prepare", "cleanup", "cwd", "timeout", "env"}
+        {"name", "shell", "command", "prepare", "cleanup", "cwd", "timeout", "env", "pythonpath"}
     ),
     ("benchmark", "python"): frozenset(
         {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}

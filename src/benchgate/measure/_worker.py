@@ -241,8 +241,11 @@ def find_benchmarks(module: ModuleType) -> dict[str, Benchmark]:
 def load(request: dict[str, Any]) -> ModuleType:
     """Import the benchmark file as a module of its own name."""
     path = request["file"]
-    folders = [os.path.dirname(path), *request["path"]]
+    after = request["path_after"]
+    beside = [folder for folder in [os.path.dirname(path)] if folder not in after]
+    folders = [*beside, *request["path"]]
     sys.path[:0] = folders
+    sys.path += after
     # Processes that the benchmark starts must find the arm's code too.
     os.environ["PYTHONPATH"] = os.pathsep.join(request["path"])
     give_back_names(folders)

@@ -94,13 +94,6 @@ def _search(top: Path) -> list[Path]:
     ]
 
 
-def search_path(arm: Arm, spec: PythonSpec) -> tuple[str, ...]:
-    """Give what goes before the interpreter's own sys.path, so that the arm's code is found."""
-    if spec.pythonpath is not None:
-        return tuple(str(arm.root / arm.substitute(p)) for p in spec.pythonpath)
-    return tuple(str(p) for p in (arm.root / "src", arm.root) if p.is_dir())
-
-
 def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> tuple[str, ...]:
     """Name the Python that runs a spec's benchmarks in one arm, with its options.
 

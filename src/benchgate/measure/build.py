@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 TAIL_LINES = 40
 _LINE_BYTES = 8192  # what is longer is shown as several
 _DRAIN_S = 2.0
-# They would lead the build into the environment that benchgate was started from.
-_USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
+USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
+"""Variables that would lead into the environment that benchgate was started from."""
 
 
 def build(
@@ -71,7 +71,7 @@ def build(
 def build_environment(arm: Arm, variables: Mapping[str, str]) -> dict[str, str]:
     """The environment of what runs in an arm, apart from the guardian's variables."""
     environment = clean_environ(os.environ)
-    for name in _USERS_ENVIRONMENT:
+    for name in USERS_ENVIRONMENT:
         environment.pop(name, None)
     added = {**arm.variables, **variables}
     return environment | {name: arm.substitute(value) for name, value in added.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -11,8 +10,15 @@ import numpy as np
 
 from benchgate.errors import MeasureError
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
+from benchgate.measure.armenviron import Outside
 from benchgate.measure.engine import Definition, Discovery, Measured, Observation
-from benchgate.measure.job import CommandSpec, jobs_of, trouble_with, workload_hash
+from benchgate.measure.job import (
+    CommandSpec,
+    jobs_of,
+    trouble_with,
+    workload_hash,
+)
+from benchgate.measure.owncode import ForeignCodeError, OwnCode
 from benchgate.measure.process import Launcher
 from benchgate.measure.turns import executions_within, later_orders, starting_order
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, TIME
@@ -21,7 +27,7 @@ from benchgate.units import format_value
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.measure.counters import Event
@@ -60,7 +66,7 @@ class CommandEngine:
         all_cpus: where everything else runs; None for the CPUs that are available now, which
             inside of `kept_off` are too few.
         unpinned: why no CPU was chosen, for a note.
-        environ: what the environment of every command starts from.
+        outside: what the environment of every command starts from.
         event: what is counted as instructions; None for nothing.
         burst_s: about how long one arm's executions in one round may take, prepare included.
 
@@ -77,13 +83,15 @@ class CommandEngine:
         cpu: int | None = None,
         all_cpus: frozenset[int] | None = None,
         unpinned: str = "not pinned: no CPU was chosen",
-        environ: Mapping[str, str] = os.environ,
+        outside: Outside | None = None,
         event: Event | None = None,
         burst_s: float = BURST_S,
     ) -> None:
         self._specs = {spec.name: spec for spec in specs}
-        self._arms = [arm.name for arm in arms]
-        self._jobs = {spec.name: jobs_of(spec, arms, environ) for spec in specs}
+        self._arms = {arm.name: arm for arm in arms}
+        outside = outside or Outside()
+        self._jobs = {spec.name: jobs_of(spec, arms, outside) for spec in specs}
+        self._own_code = OwnCode(outside.checkout) if outside.checkout else None
         self._launcher = Launcher(guardian, event)
         pinning = supports_pinning()
         self._cpu = cpu if pinning else None
@@ -150,8 +158,11 @@ class CommandEngine:
         warmups: dict[Job, list[Execution]] = {job: [] for job in jobs}
         samples: dict[Job, list[Execution]] = {job: [] for job in jobs}
         count = self._executions.get(spec.name)
-        for _ in range(spec.warmup if count is None else 0):
-            self._take_turns(spec, jobs, warmups)
+        notes: dict[Job, tuple[str, ...]] = {}
+        if count is None:
+            notes = self._check(spec, jobs, warmups)
+            for turn in range(spec.warmup):
+                self._take_turns(spec, [j for j in jobs if len(warmups[j]) <= turn], warmups)
         slowest_s = self._take_turns(spec, jobs, samples)
         if count is None:
             count = executions_within(self._burst_s, slowest_s, spec.executions)
@@ -164,24 +175,60 @@ class CommandEngine:
                 benchmark=spec.name,
                 order=order,
                 metrics=_measured(samples[job], warmups[job]),
-                notes=(*_memory_notes(samples[job]), *_count_notes(samples[job])),
+                notes=(
+                    *notes.get(job, ()),
+                    *_memory_notes(samples[job]),
+                    *_count_notes(samples[job]),
+                ),
             )
             for order, job in enumerate(jobs)
         ]
 
     def _take_turns(
-        self, spec: CommandSpec, jobs: tuple[Job, ...], into: dict[Job, list[Execution]]
+        self, spec: CommandSpec, jobs: Sequence[Job], into: dict[Job, list[Execution]]
     ) -> float:
         """Execute each job once; give the seconds that the slowest took, prepare included."""
         slowest_s = 0.0
         for job in jobs:
             started_s = time.perf_counter()
-            self._run(spec, job, "prepare", job.prepare)
-            into[job].append(self._time(spec, job))
+            into[job].append(self._prepare_and_time(spec, job))
             slowest_s = max(slowest_s, time.perf_counter() - started_s)
         return slowest_s
 
-    def _time(self, spec: CommandSpec, job: Job) -> Execution:
+    def _check(
+        self, spec: CommandSpec, jobs: tuple[Job, ...], warmups: dict[Job, list[Execution]]
+    ) -> dict[Job, tuple[str, ...]]:
+        """Execute each job to see that it runs its own code; give what to note of it.
+
+        Being watched costs a little time. So this is the first execution of the warm-up, or one
+        that is not recorded.
+        """
+        notes = {}
+        for job in jobs:
+            if self._own_code is None or job.allow_foreign:
+                continue
+            arm = self._arms[job.arm]
+            executions: list[Execution] = []
+
+            def execute(job: Job = job, done: list[Execution] = executions) -> None:
+                done.append(self._prepare_and_time(spec, job))
+
+            try:
+                notes[job] = self._own_code.check(
+                    arm,
+                    [other for other in self._arms.values() if other is not arm],
+                    execute,
+                    named=job.names_its_arm,
+                    what=job.command[0],
+                )
+            except ForeignCodeError as error:
+                raise _JobFailedError(job, str(error)) from error
+            if spec.warmup:
+                warmups[job].append(executions[0])
+        return notes
+
+    def _prepare_and_time(self, spec: CommandSpec, job: Job) -> Execution:
+        self._run(spec, job, "prepare", job.prepare)
         cpu = self._cpu if spec.pin else None
         cpus = self._all_cpus if cpu is None else frozenset({cpu})
         with kept_off(cpu):

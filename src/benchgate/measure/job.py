@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
+from benchgate.measure.armenviron import environ_of, with_equal_names
 from benchgate.model.redact import Redactor
 from benchgate.units import format_duration
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from benchgate.measure.armenviron import Outside
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.process import Execution
 
@@ -43,6 +45,8 @@ class CommandSpec:
         warmup: executions before those of the first round, kept apart.
         tags: to choose benchmarks by.
         pin: run it on one CPU, where the OS can; wrong for what is parallel itself.
+        pythonpath: folders relative to the root; None for those that the arm's code is in.
+        allow_foreign: measure it also if it runs code that is not the arm's own.
     """
 
     name: str
@@ -57,11 +61,18 @@ class CommandSpec:
     warmup: int = 1
     tags: tuple[str, ...] = ()
     pin: bool = True
+    pythonpath: tuple[str, ...] | None = None
+    allow_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """A command in one arm, every placeholder replaced."""
+    """A command in one arm, every placeholder replaced.
+
+    Attributes:
+        names_its_arm: what is run depends on the arm, whatever files it opens.
+        allow_foreign: as of the spec.
+    """
 
     arm: ArmName
     command: tuple[str, ...]
@@ -69,9 +80,11 @@ class Job:
     cleanup: tuple[str, ...] | None
     cwd: Path
     env: Mapping[str, str]
+    names_its_arm: bool
+    allow_foreign: bool
 
 
-def jobs_of(spec: CommandSpec, arms: Sequence[Arm], environ: Mapping[str, str]) -> tuple[Job, ...]:
+def jobs_of(spec: CommandSpec, arms: Sequence[Arm], outside: Outside) -> tuple[Job, ...]:
     """What to run in each arm, under conditions as equal as they can be made.
 
     Names of variables are the same in all arms, and so is the room that arguments and
@@ -86,7 +99,10 @@ def jobs_of(spec: CommandSpec, arms: Sequence[Arm], environ: Mapping[str, str]) 
         raise MeasureError(
             f"the arms are not measured the same way: only one of them sets {', '.join(different)}"
         )
-    jobs = [_job(spec, arm, environ) for arm in arms]
+    environs = with_equal_names(
+        [environ_of(arm, outside, spec.pythonpath, spec.command) for arm in arms]
+    )
+    jobs = [_job(spec, arm, environ) for arm, environ in zip(arms, environs, strict=True)]
     largest = max(_stack_bytes(job) for job in jobs)
     return tuple(
         replace(job, env={**job.env, PADDING: "x" * (largest - _stack_bytes(job))}) for job in jobs
@@ -101,6 +117,7 @@ def _job(spec: CommandSpec, arm: Arm, environ: Mapping[str, str]) -> Job:
         # Word by word: a folder's name with a space in it stays one word.
         return tuple(arm.substitute(word) for word in command)
 
+    said = (*spec.command, *spec.variables.values())
     return Job(
         arm=arm.name,
         command=words(spec.command),
@@ -109,6 +126,8 @@ def _job(spec: CommandSpec, arm: Arm, environ: Mapping[str, str]) -> Job:
         cwd=cwd,
         # PWD would be right in the arm that benchgate was started in, and wrong in the other.
         env={**environ, **arm.variables, **variables, "PWD": str(cwd)},
+        names_its_arm=any(arm.substitute(text) != text for text in said),
+        allow_foreign=spec.allow_foreign,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from benchgate.measure.benchfiles import (
     BenchFile,
     find_files,
     interpreter_of,
-    search_path,
 )
 from benchgate.measure.engine import (
     ArmName,
@@ -24,6 +24,7 @@ from benchgate.measure.engine import (
     DiscoveryFailure,
     Observation,
 )
+from benchgate.measure.importpath import import_path, moved
 from benchgate.measure.layout import Layout, draw_layout
 from benchgate.measure.pair import Sampling, measure_launch
 from benchgate.measure.turns import starting_order
@@ -34,7 +35,6 @@ from benchgate.model.result import Tier
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from benchgate.measure.benchfiles import PythonSpec
     from benchgate.measure.counters import Event
@@ -307,15 +307,19 @@ class PythonEngine:
     ) -> Worker:
         others = tuple(other.root for other in self._arms.values() if other.root != arm.root)
         variables = self._variables(arm, file.spec)
-        inherited = variables.pop("PYTHONPATH", "").split(os.pathsep)
+        inherited = self._inherited_path(arm, file.spec, variables.pop("PYTHONPATH", ""))
         default = self._executables.get(arm.name, self._settings.interpreter)
+        interpreter = interpreter_of(arm, file.spec, default)
+        in_env = any(str(arm.env) in word for word in interpreter)
+        path = import_path(arm, file.spec.pythonpath, inherited, in_env=in_env)
         worker = Worker(
             arm,
             WorkerSetting(
-                interpreter=interpreter_of(arm, file.spec, default),
+                interpreter=interpreter,
                 file=arm.root / file.path,
                 # The worker sets PYTHONPATH after its own imports, which it must not disturb.
-                path=[*search_path(arm, file.spec), *filter(None, inherited)],
+                path=path.before,
+                path_after=path.after,
                 cpus=cpus,
                 forbidden=self._settings.forbidden + others,
                 variables=variables,
@@ -326,6 +330,12 @@ class PythonEngine:
         )
         self._alive.append(worker)
         return worker
+
+    def _inherited_path(self, arm: Arm, spec: PythonSpec, given: str) -> tuple[str, ...]:
+        """Give the entries of PYTHONPATH: those of the user are made the arm's own."""
+        if "PYTHONPATH" in {**arm.variables, **spec.variables}:
+            return tuple(filter(None, given.split(os.pathsep)))
+        return moved(given, arm, next(iter(self._settings.forbidden), None), Path.cwd())
 
     def _variables(self, arm: Arm, spec: PythonSpec) -> dict[str, str]:
         """Give the environment of a worker: as long on both arms, because it lies on the stack."""

@@ -65,6 +65,7 @@ class WorkerSetting:
         forbidden: trees that no module may come from: the user's checkout, the other arm.
         variables: the whole environment of the process, but for the hash seed.
         layout: where its objects come to lie.
+        path_after: entries for sys.path, after the interpreter's own.
     """
 
     interpreter: Sequence[str]
@@ -74,6 +75,7 @@ class WorkerSetting:
     forbidden: Sequence[Path]
     variables: Mapping[str, str]
     layout: Layout
+    path_after: Sequence[str] = ()
 
 
 class Worker:
@@ -112,6 +114,7 @@ class Worker:
             file=str(setting.file),
             root=str(arm.root),
             path=list(setting.path),
+            path_after=list(setting.path_after),
             cpus=list(setting.cpus) if setting.cpus else None,
             forbidden=[str(p) for p in setting.forbidden],
             occupy=[setting.layout.blocks, setting.layout.chunks, setting.layout.gap_bytes],

@@ -1,0 +1,70 @@
+"""The environment of an arm's commands: its own programs and its own Python code come first."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.measure.build import USERS_ENVIRONMENT
+from benchgate.measure.importpath import holds_python, import_path, is_installed, moved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.measure.engine import Arm
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What benchgate was started from.
+
+    Attributes:
+        environ: the variables that every command inherits.
+        checkout: the user's tree; None where the arm is it.
+        cwd: what relative entries of PATH and PYTHONPATH are relative to.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    checkout: Path | None = None
+    cwd: Path = field(default_factory=Path.cwd)
+
+
+def environ_of(
+    arm: Arm, outside: Outside, pythonpath: Sequence[str] | None, command: Sequence[str] = ()
+) -> dict[str, str]:
+    """Give the variables of a command in one arm, before those that are configured.
+
+    Args:
+        pythonpath: as configured; None for the arm's own folders, where they hold Python code.
+        command: what is run.
+    """
+    environ = dict(outside.environ)
+
+    def entries(name: str) -> tuple[str, ...]:
+        return moved(environ.get(name, ""), arm, outside.checkout, outside.cwd)
+
+    programs, folders = entries("PATH"), entries("PYTHONPATH")
+    if pythonpath is not None or holds_python(arm.root):
+        folders = import_path(arm, pythonpath, folders).before
+    if (arm.env / "bin").is_dir():
+        programs = (str(arm.env / "bin"), *(programs or os.defpath.split(os.pathsep)))
+    if (arm.env / "pyvenv.cfg").is_file():
+        for name in USERS_ENVIRONMENT:
+            environ.pop(name, None)
+        environ["VIRTUAL_ENV"] = str(arm.env)
+    if programs:
+        environ["PATH"] = os.pathsep.join(programs)
+    if pythonpath is None and "-m" in command and is_installed(arm):
+        # From Python 3.11 on `python -m` then leaves out the folder that it runs in.
+        environ.setdefault("PYTHONSAFEPATH", "1")
+    if folders or "PYTHONPATH" in environ:
+        environ["PYTHONPATH"] = os.pathsep.join(folders)
+    return environ
+
+
+def with_equal_names(environs: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Give every environment the names that any has: an empty one is as good as none here."""
+    names = [name for environ in environs for name in environ]
+    return [dict.fromkeys(names, "") | dict(environ) for environ in environs]

@@ -1,0 +1,242 @@
+"""Whether a command runs the code of its own arm: judged by the files that are opened meanwhile.
+
+Two arms that run the same code are not compared. So an arm's command may not open files of the
+user's checkout or of another arm, and has to open some file of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import source_from_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.errors import UsageError
+from benchgate.git.repository import Git
+from benchgate.measure.importpath import hidden_by_tree
+from benchgate.measure.opens import CannotWatchError, Watch, folders_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from benchgate.measure.engine import Arm
+from benchgate.measure.opens import Folders
+
+# A repository's own files are the same for every worktree, and so is what a project depends on.
+_REPOSITORY = frozenset({".git"})
+_SKIPPED = _REPOSITORY | {"node_modules", "__pypackages__"}
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
+_CACHE = "__pycache__"
+_COMPILED_SUFFIXES = frozenset({".so", ".dylib", ".pyd", ".dll", ".jar", ".class", ".wasm"})
+_METADATA_SUFFIXES = (".egg-info", ".dist-info")
+
+_NAMES = ("its own tree", "the other arm's", "the checkout")
+_ASKED_AT_ONCE = 500
+_REPEATS = 2
+_QUIET_S = (0.2, 5.0)
+
+
+class ForeignCodeError(Exception):
+    """A command does not run the code of its own arm; the message is one line, then a hint."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What was opened while a command ran.
+
+    Attributes:
+        own: files of the arm's own tree and environment.
+        foreign: files of other arms, and files of the checkout that are code under test.
+        gaps: what could not be watched, in words.
+    """
+
+    own: frozenset[Path]
+    foreign: frozenset[Path]
+    gaps: tuple[str, ...] = ()
+
+
+class OwnCode:
+    """Checks the commands of a session.
+
+    Args:
+        checkout: the user's tree, which no arm may run code of.
+    """
+
+    def __init__(self, checkout: Path) -> None:
+        self._checkout = Path(os.path.realpath(checkout))
+
+    @cached_property
+    def _users_folders(self) -> Folders:
+        """The folders of the checkout, which may have many; they stay the same meanwhile."""
+        listed = folders_below([self._checkout], _SKIPPED, _ENVIRONMENT_MARKS)
+        # But for those that Python makes when it compiles what it imports.
+        caches = [path / _CACHE for path in listed.found if path.name != _CACHE]
+        return replace(listed, found=tuple(dict.fromkeys((*listed.found, *caches))))
+
+    def check(
+        self, arm: Arm, others: Sequence[Arm], run: Callable[[], object], *, named: bool, what: str
+    ) -> tuple[str, ...]:
+        """Run a command of one arm, and see whether it is the arm's own code that runs.
+
+        Other programs may open files of the checkout at the same time. So what seems foreign is
+        run again, and counts if the same files are opened every time, and not when nothing runs.
+
+        Args:
+            others: the other arms.
+            run: executes it; what it raises is passed on.
+            named: the command names its own arm, so what it runs is the arm's in any case.
+            what: the program, for the error.
+
+        Returns:
+            What a reader of the numbers must know.
+
+        Raises:
+            ForeignCodeError: it is not.
+        """
+        try:
+            opened = self._opened(arm, others, run)
+        except CannotWatchError as problem:
+            run()
+            return (_unknown(str(problem)),)
+        if opened.foreign:
+            raise ForeignCodeError(self._foreign(arm, others, opened.foreign))
+        if opened.gaps:
+            return (_unknown(", ".join(opened.gaps)),)
+        if not opened.own and not named:
+            raise ForeignCodeError(_nothing_own(arm, what))
+        hidden = hidden_by_tree(arm, opened.own)
+        return (_hidden(hidden),) if hidden else ()
+
+    def _opened(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _Opened:
+        """Watch one execution, and more of them where something seems foreign."""
+        started_s = time.perf_counter()
+        opened = self._watched(arm, others, run)
+        pause_s = min(max(time.perf_counter() - started_s, _QUIET_S[0]), _QUIET_S[1])
+        foreign = opened.foreign
+        for _ in range(_REPEATS if foreign else 0):
+            foreign &= self._watched(arm, others, run).foreign
+        if foreign:
+            foreign -= self._watched(arm, others, lambda: time.sleep(pause_s)).foreign
+        return replace(opened, foreign=foreign)
+
+    def _watched(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _Opened:
+        own_folders = folders_below(_places([arm]), _REPOSITORY)
+        their_folders = folders_below(_places(others), _REPOSITORY)
+        users_folders = self._users_folders
+        with (
+            Watch(own_folders.found) as own,
+            Watch(their_folders.found) as theirs,
+            Watch(users_folders.found) as users,
+        ):
+            run()
+            seen = frozenset(map(_source, own.opened()))
+            foreign = frozenset(map(_source, theirs.opened()))
+            foreign |= code_among(users.opened(), self._checkout)
+        folders = (own_folders, their_folders, users_folders)
+        gaps = tuple(
+            f"{name} has more folders than can be watched"
+            for name, each in zip(_NAMES, folders, strict=True)
+            if not each.complete
+        )
+        return _Opened(seen, foreign, gaps)
+
+    def _foreign(self, arm: Arm, others: Sequence[Arm], files: frozenset[Path]) -> str:
+        file = min(files)
+        place, whose = self._checkout, f"your checkout {self._checkout}"
+        for other in others:
+            if file.is_relative_to(other.root) or file.is_relative_to(other.env):
+                place = other.root if file.is_relative_to(other.root) else other.env
+                whose = f"the {other.name} arm"
+        name = file.relative_to(place) if file.is_relative_to(place) else file
+        return (
+            f"the {arm.name} arm opened {name} of {whose}, not of its own tree: "
+            f"both arms would run the same code\n{_REMEDY}"
+        )
+
+
+def _places(arms: Iterable[Arm]) -> tuple[Path, ...]:
+    return tuple(place for arm in arms for place in (arm.root, arm.env))
+
+
+def code_among(opened: Iterable[Path], checkout: Path) -> frozenset[Path]:
+    """Keep what is code under test of the files that were opened in a checkout.
+
+    That is what git knows or would add, and what was compiled from it. Other files that git
+    ignores, such as data sets, are the same for both arms.
+
+    Args:
+        opened: a file that Python has compiled stands for its source.
+        checkout: without symbolic links.
+    """
+    found = {_source(path) for path in opened}
+    inside = {path for path in found if path.is_relative_to(checkout) and not _is_metadata(path)}
+    ignored = _ignored(inside, checkout) if inside else frozenset()
+    return frozenset(path for path in inside if path not in ignored or _is_compiled(path))
+
+
+def _source(path: Path) -> Path:
+    if path.suffix == ".pyc" and path.parent.name == _CACHE:
+        try:
+            path = Path(source_from_cache(str(path)))
+        except ValueError:
+            return path
+    return Path(os.path.realpath(path))
+
+
+def _is_metadata(path: Path) -> bool:
+    return any(part.endswith(_METADATA_SUFFIXES) for part in path.parts)
+
+
+def _is_compiled(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return bool(mode & stat.S_IXUSR) or path.suffix in _COMPILED_SUFFIXES
+
+
+def _ignored(paths: Iterable[Path], checkout: Path) -> frozenset[Path]:
+    """Say which files git ignores."""
+    names = sorted(str(path.relative_to(checkout)) for path in paths)
+    listing = ("--literal-pathspecs", "ls-files", "-z", "--others", "--ignored")
+    found: set[Path] = set()
+    for start in range(0, len(names), _ASKED_AT_ONCE):
+        asked = names[start : start + _ASKED_AT_ONCE]
+        with suppress(UsageError):  # such as of a submodule
+            listed = Git(checkout).run(*listing, "--exclude-standard", "--", *asked)
+            found.update(checkout / name for name in filter(None, listed.split("\0")))
+    return frozenset(found)
+
+
+def _nothing_own(arm: Arm, what: str) -> str:
+    return (
+        f"the {arm.name} arm opened no file of its own tree: both arms would run the same code, "
+        f"{what}\n"
+        f"{_REMEDY}"
+    )
+
+
+_REMEDY = (
+    "Install each arm into an environment of its own in [build], and run `{env}/bin/PROGRAM`; or "
+    "let `pythonpath` in [[benchmark]] name the folders of its Python code. If the code of the "
+    "tree is not what you want to measure, set `allow_foreign = true`."
+)
+
+
+def _hidden(file: Path) -> str:
+    return (
+        f"it used {file} of the tree, and not the copy that [build] installed: `python -m` looks "
+        "into the folder that it runs in first, unless it is `python -I -m`"
+    )
+
+
+def _unknown(why: str) -> str:
+    return (
+        f"not checked that each arm runs its own code: {why}; it does if [build] installs it "
+        "and the command is `{env}/bin/PROGRAM`"
+    )
