@@ -61,20 +61,50 @@ def test_a_project_with_compiled_parts_gets_a_build(tmp_path: Path, requires: st
     assert configuration(tmp_path).build.commands != ()
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("setup.py", "setup(ext_modules=[Extension('pkg._speed', ['speed.c'])])"),
+        ("pyproject.toml", '[tool.setuptools]\next-modules = [{ name = "pkg._speed" }]\n'),
+        ("Cargo.toml", ""),
+    ],
+)
+def test_compiled_parts_are_found_by_their_files(tmp_path: Path, name: str, text: str) -> None:
+    make(tmp_path, "src/pkg/__init__.py")
+    (tmp_path / name).write_text(text)
+    assert configuration(tmp_path).build.commands != ()
+
+
 def test_a_pure_project_gets_none(tmp_path: Path) -> None:
     make(tmp_path, "src/pkg/__init__.py")
     (tmp_path / "pyproject.toml").write_text('[build-system]\nrequires = ["hatchling"]\n')
     assert configuration(tmp_path).build.commands == ()
 
 
-def test_the_example_that_is_commented_out_is_valid(tmp_path: Path) -> None:
-    make(tmp_path, "src/pkg/__init__.py")
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        (["src/pkg/__init__.py"], ("python3", "-c", "import pkg")),
+        (["src/pkg/__init__.py", "src/pkg/__main__.py"], ("python3", "-m", "pkg", "--version")),
+        (["pkg/__init__.py", "pkg/__main__.py"], ("python3", "-m", "pkg", "--version")),
+        (
+            ["pkg/__init__.py", "pkg/__main__.py", "Cargo.toml"],
+            ("{env}/bin/python", "-I", "-m", "pkg", "--version"),
+        ),
+        (["bench_a.py"], ("./my-program", "--version")),
+    ],
+)
+def test_the_example_that_is_commented_out_is_valid(
+    tmp_path: Path, files: list[str], command: tuple[str, ...]
+) -> None:
+    make(tmp_path, *files)
     text = propose(tmp_path)[0].text
     lines = [line.removeprefix("# ") for line in text.splitlines()]
     example = "\n".join(lines[lines.index("[[benchmark]]", lines.index("[[benchmark]]") + 1) :])
     config = loads(example, "benchgate.toml")
     (benchmark,) = config.benchmarks
     assert isinstance(benchmark, CommandBenchmark)
+    assert benchmark.command == command
     assert config.gate.margin == pytest.approx(0.02)
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
 
 _NEW_FOLDER = "benchmarks"
-_COMPILED = ("setuptools-rust", "maturin", "scikit-build", "meson-python", "cython", "pybind11")
+_COMPILED = (
+    *("cffi", "cython", "maturin", "meson-python", "mypyc", "nanobind", "pybind11"),
+    *("scikit-build", "setuptools-rust"),
+)
 
 _CONFIGURATION = """\
 # How benchgate measures and judges this project. What is not said here has a default:
@@ -31,14 +34,15 @@ python = {folders}
 # Any program can be measured too; each execution is a process of its own:
 # [[benchmark]]
 # name = "cli/startup"
-# command = "python3 -m {package} --version"
+# command = "{command}"
 
 # [gate]
 # margin = "2%"      # the smallest change that matters
 """
 
 _BUILD = """\
-# The project has compiled parts, so each side gets an environment of its own.
+# The project has compiled parts, so each side gets an environment of its own. What is installed
+# there is measured.
 [build]
 command = ["python3 -m venv {env}", "{env}/bin/pip install ."]
 
@@ -124,10 +128,11 @@ def propose(root: Path) -> tuple[NewFile, ...]:
         folders = (_NEW_FOLDER,)
         files.append(NewFile(f"{_NEW_FOLDER}/bench_{package}.py", _STARTER.format(package=package)))
     quoted = [f'"{folder}"' for folder in folders]
+    compiled = _has_compiled_parts(root, project)
     text = _CONFIGURATION.format(
-        build=_BUILD if _has_compiled_parts(root, project) else "",
+        build=_BUILD if compiled else "",
         folders=quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]",
-        package=package or "mypackage",
+        command=_command(root, package, compiled=compiled),
     )
     return (NewFile(OWN_FILE, text), *files)
 
@@ -172,8 +177,28 @@ def _packages(root: Path) -> Iterator[str]:
                 yield init.parent.name
 
 
+def _command(root: Path, package: str | None, *, compiled: bool) -> str:
+    """Give a command that starts the package, in whichever way it can be started."""
+    if package is None:
+        return "./my-program --version"
+    # -I: what is installed, and not what lies in the folder that it runs in.
+    python = "{env}/bin/python -I" if compiled else "python3"
+    is_program = any((root / folder / package / "__main__.py").exists() for folder in ("src", "."))
+    return f"{python} -m {package} --version" if is_program else f"{python} -c 'import {package}'"
+
+
 def _has_compiled_parts(root: Path, project: dict[str, dict[str, object]]) -> bool:
     requires = str(project.get("build-system", {}).get("requires", "")).lower()
-    return any(name in requires for name in _COMPILED) or any(
-        (root / name).exists() for name in ("Cargo.toml", "meson.build")
+    return (
+        any(name in requires for name in _COMPILED)
+        or any((root / name).exists() for name in ("Cargo.toml", "meson.build"))
+        or "ext-modules" in str(project.get("tool", {}).get("setuptools", ""))
+        or "ext_modules" in _text_of(root / "setup.py")
     )
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
