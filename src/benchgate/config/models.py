@@ -64,7 +64,8 @@ class Gate(Table):
     )
     fail_on: fields.FailOns = Field(
         default=("regressed", "failed"),
-        description="The outcomes that fail the build; an empty list only reports.",
+        description="The outcomes that fail the build; an empty list only reports."
+        ' `"inconclusive"` and `"incomparable"` leave it without a verdict, with exit code 4.',
     )
     min_compared: fields.CountOrAll | None = Field(
         default="all",
