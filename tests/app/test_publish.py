@@ -5,37 +5,41 @@ import json
 import os
 import re
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pytest
 from tests.app.github_client import client_of
-from tests.app.results import MEMBER, arm, as_archive, as_file, bench, measured
+from tests.app.results import MEMBER, STARTED, arm, as_archive, as_file, bench, measured
 from tests.app.steps import SECRET, Stage
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
-from tests.contract.records import START, Artifact, Pull, Run
+from tests.contract.records import START, Artifact, Commit, Comparison, Pull
+from tests.contract.records import Run as KnownRun
 from tests.contract.scene import FORK, FORKS_TOKEN, HELLO, TOKEN, zip_of
 from tests.report.page import Page, assert_harmless
 
+from benchgate.app.choice import EVERYTHING, Choice
 from benchgate.app.job import Job
 from benchgate.app.publish import MOST_PULL_REQUESTS, MOST_RESULTS, publish
 from benchgate.config import load
-from benchgate.errors import GitHubError
+from benchgate.errors import FormatError, GitHubError
 from benchgate.git.repository import Git
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
 from benchgate.github.events import Repository, WorkflowRun
+from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.codec_types import LARGEST
 from benchgate.model.environment import Environment
-from benchgate.model.result import Shard, Source, Status
+from benchgate.model.result import Result, Run, Shard, Source, Status
 from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
 from benchgate.model.shards import join
 from benchgate.report.comment import COMMENT_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from tests.app.conftest import World
@@ -44,10 +48,21 @@ if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
 
     from benchgate.app.effects import Effects
-    from benchgate.model.result import Result
 
 __all__ = ["github"]
 
+NOTHING: Mapping[str, str] = {}
+PARSE = """
+def bench_large(n, how):
+    parse(n, how)
+
+bench_large.params = {"n": [10**3], "how": ["utf-8", "ascii"]}
+
+async def bench_small(): ...
+
+bench_later = make()
+# merge this now
+"""
 NUMBER, RUN = 9, 30433700
 REFS = "refs/heads/main\nrefs/remotes/origin/HEAD\nrefs/remotes/origin/main\n"
 ENVIRONMENT = "linux-x86_64"
@@ -75,6 +90,10 @@ EVENT = WorkflowRun(
 def slower(**more: Any) -> Result:  # noqa: ANN401 - any field of the result
     """Benchmark `a` takes twice as long, `b` as long as before."""
     return measured({"a": 1e-3, "b": 1e-3}, {"a": 2e-3, "b": 1e-3}, **more)
+
+
+def _at_run(started: str, at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if started == STARTED else started
 
 
 Texts: TypeAlias = tuple[str | None, str | None]
@@ -110,12 +129,64 @@ class OnGitHub:
             "id": self.server.state.new_id(),
             "run_id": RUN,
             "name": artifact_name(ArtifactKind.RESULT, suite=suite, environment=ENVIRONMENT),
-            "data": data if isinstance(data, bytes) else as_archive(data),
+            "data": data if isinstance(data, bytes) else as_archive(self.of_this_run(data, more)),
             **more,
         }
         self.server.state.put(Artifact(**kept))
 
-    def publish(self, *, token: Token = TOKEN, **event: Any) -> int:  # noqa: ANN401 - any field of the event
+    def of_this_run(self, result: Result, kept: Mapping[str, Any]) -> Result:
+        """Say what an honest run says of itself, where the result does not say otherwise."""
+        at = kept.get("created_at", START)
+        base = result.base
+        if base is not None:
+            source = Source(self.git.base) if base.source == Source() else base.source
+            base = replace(base, source=source, started=_at_run(base.started, at))
+        head = replace(result.head, started=_at_run(result.head.started, at))
+        parts = tuple(self.of_this_run(part, kept) for part in result.shards)
+        return replace(result, head=head, base=base, shards=parts)
+
+    def main_leaves(
+        self,
+        *ids: str,
+        sha: str = "d" * 40,
+        leg: tuple[str, str] = ("default", ENVIRONMENT),
+        **more: Any,  # noqa: ANN401 - any field
+    ) -> None:
+        """Have a run of the default branch leave what it measured."""
+        run = self.server.state.new_id()
+        of_branch: dict[str, Any] = {
+            "repository": HELLO.full_name,
+            "head_repository": HELLO.full_name,
+            "head_branch": "main",
+            "head_sha": sha,
+        }
+        self.server.state.put(KnownRun(id=run, event="push", **of_branch))
+        of_main = arm(dict.fromkeys(ids, 1e-3), source=Source(sha))
+        kept = {
+            "id": self.server.state.new_id(),
+            "run_id": run,
+            "name": artifact_name(ArtifactKind.BASELINE, suite=leg[0], environment=leg[1]),
+            "data": as_archive(Result(of_main)),
+            **more,
+        }
+        self.server.state.put(Artifact(**kept))
+
+    def knows_base(self, sha: str, branch: str = "main", *, merge_base: str | None = None) -> None:
+        """Have GitHub know that a branch goes on from a commit, as the pull request does."""
+        base = merge_base or sha
+        for one, other in ((sha, branch), (sha, self.git.head), (branch, self.git.head)):
+            self.server.state.put(
+                Comparison(repository=HELLO.full_name, base=one, head=other, merge_base=base)
+            )
+
+    def publish(
+        self,
+        *,
+        token: Token = TOKEN,
+        choice: Choice = EVERYTHING,
+        suite: str = "",
+        **event: Any,  # noqa: ANN401 - any field of the event
+    ) -> int:
         run = replace(self.event, **event)
         context = Context(
             event=run,
@@ -141,11 +212,13 @@ class OnGitHub:
             Environment(machine="x86_64"),
         )
         root = self.git.checkout.root
-        return publish(run, load(root, root), self.effects, job, self.stage.step())
+        step = self.stage.step()
+        config = load(root, root)
+        return publish(run, config, self.effects, job, step, choice=choice, suite=suite)
 
     def starts_again(self, attempt: int, *, after: timedelta) -> None:
         """Have the run have another attempt."""
-        run = self.server.state.need(Run, RUN)
+        run = self.server.state.need(KnownRun, RUN)
         self.server.state.put(replace(run, attempt=attempt, started_at=START + after))
 
     def pull(self, **changes: Any) -> None:  # noqa: ANN401 - any field
@@ -177,9 +250,18 @@ def known() -> dict[Texts, Repositories]:
     return {}
 
 
+class Find(Protocol):
+    def __call__(self, texts: Texts, files: Mapping[str, str]) -> Repositories: ...
+
+
 class Make(Protocol):
     def __call__(
-        self, base: str | None = GATE, head: str | None = GATE, *, repository: Known = FORK
+        self,
+        base: str | None = GATE,
+        head: str | None = GATE,
+        *,
+        repository: Known = FORK,
+        files: Mapping[str, str] = NOTHING,
     ) -> OnGitHub: ...
 
 
@@ -189,8 +271,8 @@ def repositories(
     commit: Callable[[Git, Mapping[str, str]], str],
     known: dict[Texts, Repositories],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Callable[[Texts], Repositories]:
-    def make(texts: Texts) -> Repositories:
+) -> Find:
+    def make(texts: Texts, others: Mapping[str, str]) -> Repositories:
         origin = Git(tmp_path_factory.mktemp("origin"))
         origin.run("-c", "init.defaultBranch=main", "init", "--quiet")
         origin.run("config", "uploadpack.allowAnySHA1InWant", "true")
@@ -198,7 +280,7 @@ def repositories(
         for name, text in zip(("main", "topic"), texts, strict=True):
             (origin.root / "benchgate.toml").unlink(missing_ok=True)
             files = {} if text is None else {"benchgate.toml": text}
-            shas.append(commit(origin, {"README": name, **files}))
+            shas.append(commit(origin, {"README": name, **files, **others}))
         # As GitHub keeps the heads of pull requests: no branch leads there.
         origin.run("reset", "--quiet", "--hard", shas[0])
         root = tmp_path_factory.mktemp("checkout")
@@ -206,9 +288,11 @@ def repositories(
         origin.run("clone", "--quiet", "--depth=1", "--branch=main", url, str(root))
         return Repositories(origin, Git(root), *shas)
 
-    def find(texts: Texts) -> Repositories:
+    def find(texts: Texts, files: Mapping[str, str]) -> Repositories:
+        if files:
+            return make(texts, files)
         if texts not in known:
-            known[texts] = make(texts)
+            known[texts] = make(texts, {})
         return known[texts]
 
     return find
@@ -217,26 +301,33 @@ def repositories(
 @pytest.fixture
 def make(
     github: GitHubServer,
-    repositories: Callable[[Texts], Repositories],
+    repositories: Find,
     world: World,
     tmp_path: Path,
 ) -> Make:
     def of(
-        base: str | None = GATE, head: str | None = GATE, *, repository: Known = FORK
+        base: str | None = GATE,
+        head: str | None = GATE,
+        *,
+        repository: Known = FORK,
+        files: Mapping[str, str] = NOTHING,
     ) -> OnGitHub:
-        found = repositories((base, head))
+        found = repositories((base, head), files)
         same: dict[str, Any] = {
             "repository": HELLO.full_name,
             "head_repository": repository.full_name,
             "head_branch": "topic",
             "head_sha": found.head,
         }
-        github.state.put(Run(id=RUN, event="pull_request", **same))
+        github.state.put(KnownRun(id=RUN, event="pull_request", **same))
         github.state.put(Pull(number=NUMBER, base_sha=found.base, **same))
         head_repository = Repository(repository.id, repository.full_name)
         event = replace(EVENT, head_sha=found.head, head_repository=head_repository)
         effects = replace(world.effects, cwd=found.checkout.root)
-        return OnGitHub(github, found, event, Stage(tmp_path), effects)
+        on_github = OnGitHub(github, found, event, Stage(tmp_path), effects)
+        on_github.knows_base(found.base)
+        on_github.main_leaves("a", "b", "old", "broken")
+        return on_github
 
     return of
 
@@ -319,12 +410,15 @@ def test_a_head_without_configuration_loosens_nothing(make: Make) -> None:
         ),
     ],
 )
+@pytest.mark.parametrize("repository", [FORK, HELLO])
 def test_a_configuration_that_is_not_valid_gives_no_verdict(
-    make: Make, text: str, message: str
+    make: Make, text: str, message: str, repository: Known
 ) -> None:
-    comment = make(head=text).verdict_of(slower())
+    comment = make(head=text, repository=repository).verdict_of(slower())
     assert comment.startswith("### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: ")
-    assert message in comment
+    # What a fork wrote there is not repeated.
+    assert (message in comment) is (repository is HELLO)
+    assert ("configuration that the pull request brings" in comment) is (repository is FORK)
 
 
 def test_a_renamed_benchmark_is_joined_as_the_head_says(make: Make) -> None:
@@ -353,9 +447,7 @@ def claims() -> dict[str, Result]:
         "another commit": replace(
             plain,
             head=replace(plain.head, source=Source("c" * 40, "refs/heads/main", why="trust me")),
-            base=replace(plain.base, source=Source("--upload-pack=x", "main", why="trust me")),
         ),
-        "another day": replace(plain, head=replace(plain.head, started="2024-01-01T00:00:00Z")),
     }
 
 
@@ -370,6 +462,169 @@ def test_what_the_run_says_of_itself_is_not_believed(make: Make, claim: str) -> 
     assert "other open pull requests" not in comment
     assert "as the pull request's run says" in comment
     assert "ccccccc" not in comment
+
+
+OTHER, ELSEWHERE = "e" * 40, "f" * 40
+
+
+def lies() -> dict[str, tuple[Result, str]]:
+    """What a run may say of itself that GitHub knows better, and what is answered."""
+    plain = slower()
+    assert plain.base is not None
+
+    def based_on(**source: Any) -> Result:  # noqa: ANN401 - any field of it
+        assert plain.base is not None
+        return replace(plain, base=replace(plain.base, source=Source(**source)))
+
+    nameless = "does not say which commit of the base was measured"
+    later = replace(plain.head, started="2026-01-05T13:00:00Z")
+    return {
+        "another day": (
+            replace(plain, head=replace(plain.head, started="2024-01-01T00:00:00Z")),
+            "was measured at 2024-01-01 00:00 UTC, and the run took place from 2026-01-05 12:00",
+        ),
+        "an hour later": (replace(plain, head=later), "was measured at 2026-01-05 13:00 UTC"),
+        "a base of another day": (
+            replace(plain, base=replace(plain.base, started="2025-12-31T23:59:59Z")),
+            "was measured at 2025-12-31 23:59 UTC",
+        ),
+        "longer than the run": (replace(plain, duration_s=1e6), "took longer than the whole run"),
+        "no base": (based_on(sha="--upload-pack=x", why="trust me"), nameless),
+        "an unknown base": (based_on(ref="main"), nameless),
+        "a changed base": (based_on(sha="0" * 40, dirty=True), nameless),
+        "a commit of no branch": (based_on(sha="9" * 40), "9999999 is the base, which is no com"),
+        "a commit of another branch": (based_on(sha=ELSEWHERE), "fffffff is the base, which is no"),
+        "a commit from long ago": (based_on(sha=OTHER), "eeeeeee is the base, which is older than"),
+    }
+
+
+@pytest.mark.parametrize("lie", lies())
+def test_what_github_knows_better_is_refused(make: Make, lie: str) -> None:
+    fork = make()
+    fork.knows_base(OTHER)  # an ancestor of all that follows
+    fork.knows_base(fork.git.base)
+    fork.knows_base(ELSEWHERE, merge_base=fork.git.base)
+    result, words = lies()[lie]
+    comment = fork.verdict_of(result)
+    assert "no verdict: the result" in comment.splitlines()[0]
+    assert words in comment.replace("&#8203;", "")
+    assert "trust me" not in comment
+
+
+def test_a_base_that_main_went_on_to_since_is_one(make: Make) -> None:
+    # GitHub merges a pull request into what main is when the run begins.
+    fork = make()
+    fork.knows_base(fork.git.head, merge_base=fork.git.base)
+    again = Comparison(
+        repository=HELLO.full_name, base=fork.git.head, head="main", merge_base=fork.git.head
+    )
+    fork.server.state.put(again)
+    plain = slower()
+    assert plain.base is not None
+    newer = replace(plain.base, source=Source(fork.git.head))
+    assert "fail: 1 of 2" in fork.verdict_of(replace(plain, base=newer)).splitlines()[0]
+
+
+def test_a_base_that_the_configuration_names_is_that_one(make: Make) -> None:
+    gate = f'{GATE}[baseline]\nagainst = "v1.2"\n'
+    fork = make(base=gate, head=gate)
+    comment = fork.verdict_of(slower())
+    assert "is the base, which is not v1.2" in comment
+    named = Commit(repository=HELLO.full_name, sha="v1.2")
+    fork.server.state.put(named)  # the stand-in knows commits by what they are asked by
+
+
+def test_github_has_to_be_asked_for_the_base(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower())
+    fork.server.faults.always("GET /repos/*/compare/*", Fault(status=503))
+    with pytest.raises(GitHubError, match="503"):
+        fork.publish()
+    assert fork.comments == []
+
+
+def test_benchmarks_that_the_default_branch_has_cannot_be_left_out(make: Make) -> None:
+    fork = make()
+    ids = ("a", "parse/large[n=10]", "parse/large[n=20]")
+    fork.main_leaves(*ids, sha=fork.git.base, created_at=START + timedelta(hours=1))
+    comment = fork.verdict_of(measured({"a": 1e-3, "parse/large[n=10]": 1e-3}))
+    assert "no verdict" in comment.splitlines()[0]
+    assert "is missing from the head: parse/large" in comment.splitlines()[0]
+    assert "`parse/large[n=20]`" in comment
+    assert "did not measure 1 benchmark on the base that the default branch measures" in comment
+
+
+def test_a_benchmark_that_the_base_has_is_not_new(make: Make) -> None:
+    fork = make()
+    fork.main_leaves("a", "b", sha=fork.git.base, created_at=START + timedelta(hours=1))
+    comment = fork.verdict_of(measured({"a": 1e-3}, {"a": 1e-3, "b": 2e-3}))
+    assert "no verdict" in comment.splitlines()[0]
+    assert "**incomparable**" in comment
+    assert "**new**" not in comment
+
+
+def test_pull_requests_may_measure_less_if_the_second_workflow_says_so(make: Make) -> None:
+    fork = make()
+    fork.main_leaves("a", "b", sha=fork.git.base, created_at=START + timedelta(hours=1))
+    fork.leaves(measured({"a": 1e-3}))
+    assert fork.publish(choice=Choice(("a",))) == 0
+    assert "pass" in fork.comments[0].splitlines()[0]
+
+
+def test_a_name_that_the_base_does_not_know_is_not_repeated(make: Make) -> None:
+    fork = make()
+    comment = fork.verdict_of(
+        measured({"a": 1e-3}, {"a": 1e-3, "approved/by_security": 1e-3, "merge_it": 1e-3})
+    )
+    assert "security" not in comment
+    assert "merge_it" not in comment
+    assert "`unnamed benchmark 1`" in comment
+    assert "`unnamed benchmark 2`" in comment
+    assert "the base does not know 2 benchmarks of this run" in comment
+
+
+def test_functions_of_the_base_are_known_before_there_is_a_baseline(make: Make) -> None:
+    fork = make(base="", files={"benchmarks/bench_parse.py": PARSE})
+    for artifact in fork.server.state.all(Artifact):
+        fork.server.state.remove(artifact)
+    known = ("parse/large[n=1000,how=utf-8]", "parse/small", "parse/later")
+    unknown = ("parse/large[n=merge-this-now]", "parse/other", "benchmarks/parse/small", "x")
+    comment = fork.verdict_of(measured(dict.fromkeys((*known, *unknown), 1e-3)))
+    assert all(f"`{name}`" in comment for name in known)
+    assert not any(f"`{name}`" in comment for name in unknown)
+    assert "`unnamed benchmark 4`" in comment
+
+
+def test_suites_that_the_default_branch_never_left_are_not_read(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower(), "approved-for-merge-by-security-team")
+    name = artifact_name(ArtifactKind.RESULT, suite="default", environment="approved-by-security")
+    fork.leaves(slower(), name=name)
+    fork.leaves(slower())
+    assert fork.publish() == 0
+    (comment,) = fork.comments
+    assert "security" not in comment
+    assert "security" not in fork.stage.summary
+    (warning,) = [line for line in fork.stage.lines if line.startswith("::warning::")]
+    assert f"run {RUN} left 2 results of suites that the default branch's own runs never" in warning
+    assert "security" not in warning
+
+
+def test_a_suite_that_the_second_workflow_names_is_known(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower(), "quick")
+    assert fork.publish(suite="quick") == 0
+    (comment,) = fork.comments
+    assert "quick: fail" in comment.splitlines()[0]
+
+
+def test_a_suite_of_the_repositorys_own_pull_request_needs_no_baseline(make: Make) -> None:
+    own = make(repository=HELLO)
+    own.leaves(measured({"a": 1e-3}, {"a": 1e-3, "brand/new": 1e-3}), "py-314")
+    assert own.publish() == 0
+    (comment,) = own.comments
+    assert "py-314: pass" in comment.splitlines()[0]
+    assert "`brand/new`" in comment
 
 
 def test_a_shard_of_one_is_held_to_the_whole_suite(make: Make) -> None:
@@ -387,10 +642,11 @@ def test_a_shard_of_one_is_held_to_the_whole_suite(make: Make) -> None:
     ],
 )
 def test_waivers_are_those_of_today(make: Make, now: str, started: str, *, is_waived: bool) -> None:
-    fork = make(base=GATE + WAIVED, head=GATE + WAIVED)
-    fork.effects = replace(fork.effects, now=lambda: now)
+    # A fork that tells another day is refused, see `LIES`.
+    own = make(base=GATE + WAIVED, head=GATE + WAIVED, repository=HELLO)
+    own.effects = replace(own.effects, now=lambda: now)
     plain = slower()
-    comment = fork.verdict_of(replace(plain, head=replace(plain.head, started=started)))
+    comment = own.verdict_of(replace(plain, head=replace(plain.head, started=started)))
     assert ("pass" if is_waived else "fail") in comment.splitlines()[0]
     assert ("waived" in comment) is is_waived
     assert ("expired" in comment) is not is_waived
@@ -440,7 +696,7 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
     "a bomb": (zip_of({MEMBER: bytes(10**7)}), "it unpacks to more than"),
     "half a gzip": (zip_of({MEMBER: torn(as_file(slower()))}), "the gzip data is cut off"),
     "no result": (zip_of({MEMBER: b"[]"}), "benchgate-result.default"),
-    "no number": (zip_of({"result.json": not_a_number()}), "NaN"),
+    "no number": (zip_of({"result.json": not_a_number()}), "no result that this version"),
     "noise": (zip_of({MEMBER: os.urandom(64)}), "benchgate-result.default"),
 }
 
@@ -501,7 +757,7 @@ def test_numbers_beyond_all_measure_are_judged_like_others(make: Make, value_s: 
     far: dict[str, Any] = {"screen_rounds": 2**53, "until_decided": True, "seed": -(2**63)}
     assert plain.base is not None
     result = replace(plain, head=replace(plain.head, **far), base=replace(plain.base, **far))
-    comment = make().verdict_of(replace(result, duration_s=1e300))
+    comment = make().verdict_of(replace(result, duration_s=1e-300))
     assert comment.startswith("### \N{WHITE HEAVY CHECK MARK} pass: ")
     assert len(comment.encode()) < COMMENT_BYTES
 
@@ -527,8 +783,86 @@ def test_what_strangers_write_does_nothing(make: Make, names: tuple[str, ...]) -
     assert fork.stage.lines == ["created a comment"]
 
 
+MARKED = "approved by the security team, merge it @octo-org/all"
+
+
+def marked(data: bytes) -> bytes:
+    """Write a stranger's text wherever the format takes one, fields of tomorrow among them."""
+    document = json.loads(data)
+    numbers = count(1)
+
+    def places(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - any part of JSON
+        for key in value if isinstance(value, dict) else range(len(value)):
+            if isinstance(value[key], dict | list):
+                yield from places(value[key])
+            elif key != "sha" and (isinstance(value[key], str) or value[key] is None):
+                yield value, key
+
+    found = list(places(document))
+    for parent, key in found:
+        before = parent[key]
+        parent[key] = f"{MARKED} {next(numbers)}"
+        try:
+            decode_result(json.dumps(document).encode(), "x")
+        except FormatError:
+            parent[key] = before
+    text = json.dumps(document)
+    assert text.count(MARKED) > 40
+    return text.encode()
+
+
+def test_no_text_of_a_strangers_file_is_in_the_comment(make: Make) -> None:
+    fork = make()
+    failed = bench("broken", 1e-3, rounds=0, status=Status.FAILED, error="x")
+    plain = fork.of_this_run(slower(warnings=("x",)), {})
+    assert plain.base is not None
+    told: dict[str, Any] = {"notes": ("x",), "location": "x:1", "display_unit": "ms"}
+
+    def everywhere(run: Run) -> Run:
+        rich = tuple(replace(one, **told) for one in run.benchmarks)
+        known = replace(run.environment, toolchains={"x": "y"}, governor="x", runner_image="x")
+        return replace(run, benchmarks=(*rich, failed), environment=known)
+
+    rich = replace(plain, head=everywhere(plain.head), base=everywhere(plain.base))
+    document = encode_result(rich, str)
+    fork.leaves(zip_of({"result.json": marked(document)}))
+    assert fork.publish() == 0
+    (comment,) = fork.comments
+    assert "unnamed benchmark" in comment
+    for text in (comment, fork.stage.summary, "\n".join(fork.stage.lines)):
+        assert not re.search("approved|security|merge it|octo-org/all", text)
+
+
+def test_no_text_of_a_strangers_configuration_is_in_the_comment(make: Make) -> None:
+    text = json.dumps(MARKED)
+    head = f"""{GATE}fail_on = []
+[[rule]]
+benchmark = {text}
+margin = "9%"
+[[waive]]
+benchmark = {text}
+metric = {text}
+ceiling = "9%"
+until = 2999-01-01
+reason = {text}
+[aliases]
+{text} = "x"
+[[benchmark]]
+name = {text}
+command = "true"
+[baseline]
+against = {text}
+"""
+    result = measured({"a": 1e-3, MARKED: 1e-3}, {"a": 1e-3, "x": 1e-3})
+    comment = make(head=head).verdict_of(result)
+    assert not re.search("approved|security|merge it|octo-org/all", comment)
+    assert "loosens" in comment
+    assert "up to 9 % until 2999-01-01" in comment
+    assert "renamed from unnamed benchmark" in comment
+
+
 def test_secrets_of_the_job_are_taken_out(make: Make) -> None:
-    fork, name = make(), f"a {SECRET}"
+    fork, name = make(repository=HELLO), f"a {SECRET}"
     comment = fork.verdict_of(measured({name: 1e-3}, {name: 2e-3}, warnings=(f"see {SECRET}",)))
     for text in (comment, fork.stage.summary):
         assert Page(text.rpartition("<!--")[0] or text).prose.count("[removed]") > 1
@@ -538,6 +872,7 @@ def test_secrets_of_the_job_are_taken_out(make: Make) -> None:
 def test_each_suite_has_a_comment_of_its_own_up_to_a_limit(make: Make) -> None:
     fork = make()
     for number in range(MOST_RESULTS + 2):
+        fork.main_leaves("a", "b", leg=(f"suite-{number}", ENVIRONMENT))
         fork.leaves(slower(), f"suite-{number}", created_at=START + timedelta(hours=number))
     fork.leaves(b"", name="dist")
     fork.leaves(
@@ -553,12 +888,14 @@ def test_each_suite_has_a_comment_of_its_own_up_to_a_limit(make: Make) -> None:
     newest_first = [f"suite%2D{n}.linux%2Dx86_64" for n in reversed(range(2, MOST_RESULTS + 2))]
     assert suites == newest_first
     assert [name for name, _ in fork.stage.outputs] == ["verdict", "comment-url"] * MOST_RESULTS
-    assert len(fork.server.asked("GET /repos/*/artifacts/*/zip")) == MOST_RESULTS
+    read = [one.path for one in fork.server.asked("GET /repos/*/artifacts/*/zip")]
+    assert len(read) == 2 * MOST_RESULTS  # each result, and what main has of its suite
 
 
 def test_each_kind_of_machine_has_a_comment_of_its_own_and_names_it(make: Make) -> None:
     fork = make()
     fork.leaves(slower(), created_at=START + timedelta(hours=2))
+    fork.main_leaves("a", leg=("fast", ENVIRONMENT))
     for suite in ("default", "fast"):
         name = artifact_name(ArtifactKind.RESULT, suite=suite, environment="macos-arm64")
         fork.leaves(measured({"a": 1e-3}), name=name, created_at=START + timedelta(hours=1))
@@ -576,6 +913,8 @@ def test_each_kind_of_machine_has_a_comment_of_its_own_and_names_it(make: Make) 
 
 def test_one_suite_that_cannot_be_judged_hides_no_other(make: Make) -> None:
     fork = make()
+    for suite in ("one", "two"):
+        fork.main_leaves("a", "b", leg=(suite, ENVIRONMENT))
     fork.leaves(b"no zip", "one")
     fork.leaves(slower(), "two")
     assert fork.publish() == 0
@@ -647,6 +986,8 @@ def test_a_result_that_has_expired_is_none(make: Make, conclusion: str) -> None:
 
 def test_what_an_earlier_attempt_left_is_not_of_this_one(make: Make) -> None:
     fork = make()
+    for suite in ("one", "two", "three"):
+        fork.main_leaves("a", "b", leg=(suite, ENVIRONMENT))
     fork.leaves(slower(), "one")
     fork.leaves(slower(), "two")
     assert fork.publish() == 0
@@ -730,6 +1071,7 @@ def test_a_pull_request_of_the_repository_itself_is_judged_alike(make: Make) -> 
 def test_every_pull_request_of_a_head_is_judged_by_its_own_base(make: Make) -> None:
     fork = make(base=GATE, head=GATE)
     lax = make(base=LAX, head=GATE)
+    lax.knows_base(lax.git.base, "stable")
     first = lax.server.state.need(Pull, HELLO.key, NUMBER)
     # Of one object store, as on GitHub.
     lax.git.origin.run("fetch", "--quiet", str(fork.git.origin.root), fork.git.base)
@@ -742,7 +1084,8 @@ def test_every_pull_request_of_a_head_is_judged_by_its_own_base(make: Make) -> N
     assert "fail" in of_strict.splitlines()[0]
     for comment in (of_lax, of_strict):
         assert "other open pull requests have the same head" in comment
-    assert len(lax.server.asked("GET /repos/*/artifacts/*/zip")) == 1
+    # The result, and what main has of its suite.
+    assert len(lax.server.asked("GET /repos/*/artifacts/*/zip")) == 2
 
 
 def test_no_more_than_some_pull_requests_of_a_head_are_commented_on(make: Make) -> None:
@@ -787,6 +1130,7 @@ def test_a_result_that_cannot_be_downloaded_leaves_the_comment_and_fails_the_job
     make: Make,
 ) -> None:
     fork = make()
+    fork.main_leaves("a", "b", leg=("other", ENVIRONMENT))
     before = fork.verdict_of(slower())
     fork.leaves(slower(), "other", created_at=START + timedelta(hours=1))
     lost = fork.server.state.all(Artifact)[-2]
@@ -802,6 +1146,7 @@ def test_a_result_that_cannot_be_downloaded_leaves_the_comment_and_fails_the_job
 @pytest.mark.parametrize("kind", ["POST *", "PATCH *"])
 def test_a_comment_that_cannot_be_written_fails_the_job(make: Make, kind: str) -> None:
     fork = make()
+    fork.main_leaves("a", "b", leg=("other", ENVIRONMENT))
     fork.verdict_of(slower())
     fork.leaves(slower(), "other", created_at=START + timedelta(hours=1))
     fork.server.faults.always(kind, Fault(status=500))

@@ -242,7 +242,7 @@ def test_what_may_not_be_believed_is_left_out_with_its_reason(
     ("fault", "token", "words"),
     [
         (Fault(status=503), TOKEN, "503"),
-        (Fault(drop_connection=True), TOKEN, "GET /repos/octo-org/hello/actions/artifacts"),
+        (Fault(drop_connection=True), TOKEN, "GET /repos/octo-org/hello/actions/runs"),
         (None, Token("ghs_none", {"contents": "read"}), "actions: read"),
     ],
 )

@@ -185,18 +185,6 @@ def test_the_requests_are_bounded_whatever_is_in_them(github: GitHub) -> None:
     assert len(asked) == len(given.skipped) == reading.MOST_TRIED
 
 
-def test_a_listing_without_end_is_not_gone_through(github: GitHub) -> None:
-    def endless() -> Iterable[Artifact]:
-        number = 0
-        while True:
-            number += 1
-            assert number <= reading.MOST_LISTED
-            yield github.listed(number, expired=True)
-
-    given = found(github, {}, listed=endless())
-    assert len(given.skipped) == reading.MOST_LISTED
-
-
 def test_results_of_other_machines_need_not_count(github: GitHub) -> None:
     other = replace(HERE, cpu_count=4)
     contents = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.config import matches
 from benchgate.config.suggest import did_you_mean
@@ -50,6 +50,10 @@ class Choice:
         """Give the options as they were written."""
         options = [f"--filter {glob}" for glob in self.globs]
         return " ".join([*options, *(f"--tag {tag}" for tag in self.tags)])
+
+
+EVERYTHING: Final = Choice()
+"""Nothing is left out."""
 
 
 def leave_out_unwanted(choice: Choice, session: Session) -> None:

@@ -6,11 +6,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from benchgate.app.judging import judge_result, make_verdict
-from benchgate.app.stored_artifacts import read_result_of, read_run
+from benchgate.app.stored_artifacts import read_result_of
 from benchgate.config import loads, policy_from
 from benchgate.errors import UsageError
 from benchgate.github.artifact_names import ArtifactKind, artifact_prefix
 from benchgate.github.artifacts import list_artifacts
+from benchgate.github.runs import read_run
 
 if TYPE_CHECKING:
     from benchgate.config import Config

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.stored import EXPIRED, OWN_COMMIT
+from benchgate.baselines.stored import EXPIRED, FROM_ELSEWHERE, OF_PULL_REQUEST, OWN_COMMIT
 from benchgate.model.verdict import Skipped
 from benchgate.units import counted, format_value
 
@@ -31,7 +31,7 @@ it is, the push of that very commit is measured. `pull_request_target`, `workflo
 
 _REASONS = {
     "merge_group": "its run was of the merge queue, of what may never have been merged",
-    "pull_request": "its run was of a pull request",
+    "pull_request": OF_PULL_REQUEST,
 }
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 
@@ -126,6 +126,14 @@ def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str |
     return _why_not_origin(run.repository.id, head_repository_id, run.head_branch, wanted)
 
 
+def is_of_branch(run: WorkflowRun, repository_id: int, branch: str) -> bool:
+    """Whether a run measured what was on a branch of this very repository."""
+    if run.event not in BELIEVED_EVENTS or run.head_repository is None:
+        return False
+    origin = (run.repository.id, run.head_repository.id, run.head_branch)
+    return origin == (repository_id, repository_id, branch)
+
+
 def relation(run: WorkflowRun, wanted: Wanted) -> str:
     """Say what makes a run's artefact the base."""
     rank = wanted.rank(run.head_sha)
@@ -169,7 +177,7 @@ def _why_not_origin(
     if repository_id != wanted.repository_id:
         return "its run belongs to another repository"
     if head_repository_id != wanted.repository_id:
-        return "its commit came from another repository, such as a fork"
+        return FROM_ELSEWHERE
     if branch != wanted.branch:
         return f"its run was of {branch or 'no branch'}, not of {wanted.branch}"
     return None

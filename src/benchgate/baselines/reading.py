@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.artifact import choose_artifacts, relation, why_not_run
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from benchgate.model.result import Run
 
 MOST_LISTED: Final = 300
+"""Artifacts of one name over all runs, strangers' among them."""
+
 MOST_TRIED: Final = 30
 MOST_BYTES: Final = 256 << 20
 """Of one result, expanded; all together take no more than one file may."""
@@ -45,7 +46,7 @@ def read_artifacts(
     asked for, and where GitHub fails again and again, no more.
 
     Args:
-        listed: newest first; it is not gone through to its end when it is long.
+        listed: in any order, and bounded.
         run_of: gives a run by its id.
         fetch: gives the one file in an artefact.
         limit: how many results that count are enough.
@@ -54,7 +55,7 @@ def read_artifacts(
     Raises:
         GitHubError: when the list is gone through.
     """
-    chosen = choose_artifacts(islice(listed, MOST_LISTED), wanted)
+    chosen = choose_artifacts(listed, wanted)
     earlier: list[Earlier] = []
     skipped = list(chosen.skipped)
     warnings: tuple[str, ...] = ()

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 EXPIRED = "it has expired"
 OWN_COMMIT = "it is of the head's own commit"
-"""Reasons to skip a result that say nothing against the source."""
+FROM_ELSEWHERE = "its commit came from another repository, such as a fork"
+OF_PULL_REQUEST = "its run was of a pull request"
+"""Reasons to skip a result that say nothing against the source: anybody can leave such ones."""
 
 _NAMED = 3
 
@@ -59,9 +61,10 @@ class Found:
 
     @property
     def is_first(self) -> bool:
-        """Whether there can be none yet: all that there was has run out, or is of the head."""
+        """Whether there can be none yet: all that there was has run out, or is no baseline."""
+        harmless = {EXPIRED, OWN_COMMIT, FROM_ELSEWHERE, OF_PULL_REQUEST}
         reasons = {one.reason for one in self.skipped}
-        return not self.earlier and not self.warnings and reasons <= {EXPIRED, OWN_COMMIT}
+        return not self.earlier and not self.warnings and reasons <= harmless
 
     @property
     def is_empty(self) -> bool:

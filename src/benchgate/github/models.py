@@ -86,6 +86,7 @@ class WorkflowRun(Answered):
         status: e.g. "completed".
         conclusion: e.g. "success"; None until it is completed.
         path: of the workflow's file, with "@REF" behind it.
+        created_at: when its first attempt was started.
         run_started_at: when its newest attempt was.
         head_repository: None where it was deleted since.
     """
@@ -97,6 +98,7 @@ class WorkflowRun(Answered):
     conclusion: str | None
     path: str
     html_url: str
+    created_at: Time | None = None
     run_started_at: Time | None = None
     head_branch: Ref | None
     head_sha: Sha

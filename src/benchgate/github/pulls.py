@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from benchgate.github.models import Comparison, PullRequest
+from benchgate.github.models import Commit, Comparison, PullRequest
 
 if TYPE_CHECKING:
     from benchgate.github.client import Client
@@ -52,3 +52,13 @@ def merge_base(client: Client, repository: str, base: str, head: str) -> str:
     """
     path = f"/repos/{repository}/compare/{quote(base, safe='')}...{quote(head, safe='')}"
     return Comparison.read(client.get(path), path).merge_base_commit.sha
+
+
+def commit_of(client: Client, repository: str, name: str) -> str:
+    """The commit that a branch, tag or hash names.
+
+    Raises:
+        GitHubError: GitHub refuses, does not answer, or knows no such commit.
+    """
+    path = f"/repos/{repository}/commits/{quote(name, safe='')}"
+    return Commit.read(client.get(path), path).sha

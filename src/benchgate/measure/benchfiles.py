@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,30 +68,46 @@ def find_files(arm: Arm, spec: PythonSpec, path: str) -> tuple[BenchFile, ...]:
     files, top = ([place], place.parent) if place.is_file() else (_search(place), place)
     found = []
     for file in files:
-        *folders, _ = file.relative_to(top).parts
-        names = [*folders, file.stem.removeprefix("bench_")]
-        group = "/".join([spec.group, *names] if spec.group else names)
+        group = group_of(file.relative_to(top), spec.group)
         found.append(BenchFile(spec, file.relative_to(arm.root).as_posix(), group))
     return tuple(found)
 
 
+def group_of(file: PurePath, prefix: str) -> str:
+    """Name the group of a benchmark file.
+
+    Args:
+        file: as seen from the folder that was searched.
+        prefix: the group of the spec; "" for none.
+    """
+    *folders, _ = file.parts
+    names = [*folders, file.stem.removeprefix("bench_")]
+    return "/".join([prefix, *names] if prefix else names)
+
+
+def is_benchmark_file(file: PurePath) -> bool:
+    """Whether a file is one that the search of a folder finds, as seen from that folder."""
+    return file.match(PATTERN) and not any(
+        folder in _SKIPPED_FOLDERS or folder.startswith(".") for folder in file.parts[:-1]
+    )
+
+
 def find_folders(arms: Iterable[Arm]) -> tuple[str, ...]:
     """Find the topmost folders that hold benchmark files in any arm, relative to its root."""
-    found = {file.parent.relative_to(arm.root) for arm in arms for file in _search(arm.root)}
+    return topmost_folders(file.relative_to(arm.root) for arm in arms for file in _search(arm.root))
+
+
+def topmost_folders(files: Iterable[PurePath]) -> tuple[str, ...]:
+    """Name the folders of files that lie in no other folder of them."""
+    found = {file.parent for file in files}
     topmost = [f for f in found if not any(f != g and f.is_relative_to(g) for g in found)]
     return tuple(sorted(folder.as_posix() for folder in topmost))
 
 
 def _search(top: Path) -> list[Path]:
     """Find benchmark files below a folder, but for what is hidden, installed or generated."""
-    return [
-        file
-        for file in sorted(top.rglob(PATTERN))
-        if not any(
-            folder in _SKIPPED_FOLDERS or folder.startswith(".")
-            for folder in file.relative_to(top).parts[:-1]
-        )
-    ]
+    files = sorted(top.rglob(PATTERN))
+    return [file for file in files if is_benchmark_file(file.relative_to(top))]
 
 
 def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> tuple[str, ...]:

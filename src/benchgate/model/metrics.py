@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.model.result import Kind, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 TIME = Metric("time", "s")
 CPU_TIME = Metric("cpu_time", "s")
@@ -16,12 +16,14 @@ ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
 ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
 INSTRUCTIONS = Metric("instructions", "", kind=Kind.EXACT)
 
-_NAMES = frozenset(
-    metric.name for metric in (TIME, CPU_TIME, PEAK_RSS, ALLOC_PEAK, ALLOC_BLOCKS, INSTRUCTIONS)
-)
+MEASURED: Final[Mapping[str, Metric]] = {
+    metric.name: metric
+    for metric in (TIME, CPU_TIME, PEAK_RSS, ALLOC_PEAK, ALLOC_BLOCKS, INSTRUCTIONS)
+}
+"""All of them, by name."""
 
 
 def notes_on(metric: str, notes: Iterable[str]) -> tuple[str, ...]:
     """Leave out the notes of a benchmark that are about its other metrics: "peak_rss: ..."."""
-    others = _NAMES - {metric}
+    others = MEASURED.keys() - {metric}
     return tuple(note for note in notes if note.partition(": ")[0] not in others)

@@ -1,0 +1,211 @@
+"""What is used of a result that a stranger's job wrote: numbers, and names that are known here.
+
+The result is built anew from what may pass. What is not named below is not taken over, so a field
+that the model gets later stays out until somebody decides about it here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import MEASURED
+from benchgate.model.result import (
+    CANARY_ID,
+    BenchmarkResult,
+    Launch,
+    Result,
+    Run,
+    Series,
+    Shard,
+    Source,
+    Status,
+    Tier,
+)
+from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+LEFT_OUT: Final = "the default branch measures it, and this run did not measure it on the base"
+"""The note of a benchmark that the run should have measured."""
+
+_MOST_CORES = 10_000
+_FAILED = "it failed in the pull request's own run, whose log says why"
+_FUNCTION = re.compile(r"(?P<function>[^\[\]]+)(?:\[(?P<labels>[^\[\]]{1,120})\])?")
+_LABEL = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]{0,39})=(?P<value>[A-Za-z0-9_.+-]{1,40})")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The benchmarks of the base, as its own files and the default branch's own runs tell them.
+
+    Attributes:
+        ids: in full.
+        functions: the words of the file that a function is defined in, by its id without
+            parameters, `group/name`.
+        expected: ids that have to be measured.
+    """
+
+    ids: frozenset[str] = frozenset()
+    functions: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    expected: frozenset[str] = frozenset()
+
+    def knows(self, id_: str) -> bool:
+        """Whether a benchmark may be called by its id.
+
+        That of a function with parameters may be new. Its labels are then made of numbers and of
+        words of the base's own file, so that nobody can write sentences with them.
+        """
+        if id_ in self.ids or id_ == CANARY_ID:
+            return True
+        match = _FUNCTION.fullmatch(id_)
+        words = self.functions.get(match["function"]) if match else None
+        if match is None or words is None:
+            return False
+        labels = match["labels"].split(",") if match["labels"] else []
+        return all(_is_label(label, words) for label in labels)
+
+
+def function_of(id_: str) -> str:
+    """An id without its parameters."""
+    return id_.partition("[")[0]
+
+
+def _is_label(label: str, words: frozenset[str]) -> bool:
+    match = _LABEL.fullmatch(label)
+    if match is None or match["name"] not in words:
+        return False
+    return match["value"] in words or _NUMBER.fullmatch(match["value"]) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What may be judged and shown.
+
+    Attributes:
+        names: what each id of the stranger's file is called here.
+        warnings: what a reader must know of it.
+    """
+
+    result: Result
+    names: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+def cleaned(result: Result, known: Known, head: Source, base: Source) -> Cleaned:
+    """Build a result of both arms anew from numbers and known names.
+
+    A benchmark that should have been measured on the base, and was not, is put there without a
+    number: the row then says that it is missing, or cannot be compared, and not that it is new.
+
+    Args:
+        result: with a base.
+        head: what GitHub says that the run measured.
+        base: what it was compared with, once that was checked.
+    """
+    parts = (result, *result.shards)
+    heads = [one for part in parts for one in part.head.benchmarks]
+    bases = [one for part in parts if part.base for one in part.base.benchmarks]
+    names = _names((one.id for one in (*heads, *bases)), known)
+    left_out = sorted(known.expected - {one.id for one in bases})
+    rebuilt = _result(result, names, head, base)
+    shards = [_result(part, names, head, base) for part in result.shards]
+    if left_out:
+        rebuilt = _with_unmeasured(rebuilt, left_out)
+        shards[:1] = [_with_unmeasured(one, left_out) for one in shards[:1]]
+    unnamed = sum(new != old for old, new in names.items())
+    warnings = _warnings(unnamed, len(left_out))
+    return Cleaned(replace(rebuilt, shards=tuple(shards)), names, warnings)
+
+
+def _names(ids: Iterable[str], known: Known) -> dict[str, str]:
+    """Call each benchmark by its id if that is known, else by a number."""
+    free = (name for n in count(1) if (name := f"unnamed benchmark {n}") not in known.ids)
+    return {id_: id_ if known.knows(id_) else next(free) for id_ in dict.fromkeys(ids)}
+
+
+def _warnings(unnamed: int, left_out: int) -> tuple[str, ...]:
+    said = []
+    if unnamed:
+        them = "its name" if unnamed == 1 else "their names"
+        said.append(
+            f"the base does not know {counted(unnamed, 'benchmark')} of this run: {them} would be "
+            "text of the fork's own choice, and a number is shown instead"
+        )
+    if left_out:
+        said.append(
+            f"this run did not measure {counted(left_out, 'benchmark')} on the base that the "
+            "default branch measures"
+        )
+    return tuple(said)
+
+
+def _result(result: Result, names: Mapping[str, str], head: Source, base: Source) -> Result:
+    return Result(
+        head=_run(result.head, names, head),
+        base=_run(result.base, names, base) if result.base else None,
+        duration_s=result.duration_s,
+        shard=_shard(result.shard, names) if result.shard else None,
+    )
+
+
+def _shard(shard: Shard, names: Mapping[str, str]) -> Shard:
+    return Shard(shard.number, shard.count, tuple(names[x] for x in shard.dealt if x in names))
+
+
+def _run(run: Run, names: Mapping[str, str], source: Source) -> Run:
+    cores = run.environment.cpu_count
+    return Run(
+        source=source,
+        started=run.started,  # a time, as everybody writes one
+        environment=Environment(cpu_count=cores if cores <= _MOST_CORES else 0),
+        benchmarks=tuple(_benchmark(one, names[one.id]) for one in run.benchmarks),
+        seed=run.seed,
+        complete=run.complete,
+        screen_rounds=run.screen_rounds,
+        until_decided=run.until_decided,
+        is_mixed=run.is_mixed,
+    )
+
+
+def _benchmark(one: BenchmarkResult, name: str) -> BenchmarkResult:
+    series = (_series(each) for each in one.series)
+    return BenchmarkResult(
+        id=name,
+        # It is held against the other arm's, and never shown.
+        workload=hashlib.sha256(one.workload.encode("utf-8", "surrogatepass")).hexdigest(),
+        tier=one.tier,
+        series=tuple(each for each in series if each is not None),
+        status=one.status,
+        error=_FAILED if one.status is Status.FAILED else None,
+    )
+
+
+def _series(series: Series) -> Series | None:
+    """Leave out what benchgate does not measure itself: names and units are then our own."""
+    metric = MEASURED.get(series.metric.name)
+    if metric is None or metric != series.metric:
+        return None
+    launches = (
+        Launch(one.round, one.order, samples=one.samples, warmup=one.warmup)
+        for one in series.launches
+    )
+    return Series(metric, series.loops, tuple(launches))
+
+
+def _with_unmeasured(result: Result, left_out: Iterable[str]) -> Result:
+    """Put benchmarks into the base, each as if it was the same work as the head's."""
+    if result.base is None:
+        return result
+    work = {one.id: one.workload for one in result.head.benchmarks}
+    empty = (
+        BenchmarkResult(id_, work.get(id_, ""), Tier.INTERLEAVED, notes=(LEFT_OUT,))
+        for id_ in left_out
+    )
+    base = replace(result.base, benchmarks=(*result.base.benchmarks, *empty))
+    return replace(result, base=base)

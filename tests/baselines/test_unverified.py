@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from benchgate.baselines.unverified import Known, cleaned
+from benchgate.model.environment import Environment
+from benchgate.model.metrics import MEASURED, TIME
+from benchgate.model.result import (
+    CANARY_ID,
+    BenchmarkResult,
+    Launch,
+    Metric,
+    Result,
+    Run,
+    Series,
+    Shard,
+    Source,
+    Status,
+    Tier,
+)
+from benchgate.model.screening import Document, Policy, Screening, StoredRun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MARK = "approved by security"
+HEAD, BASE = Source("a" * 40), Source("b" * 40)
+
+
+def marked(value: Any) -> Any:  # noqa: ANN401 - any part of the model
+    """The same with a text of the stranger's in every field that holds one, or might."""
+    if type(value) is str:
+        return MARK
+    if isinstance(value, tuple):
+        return tuple(marked(item) for item in value)
+    if isinstance(value, dict):
+        return {MARK: MARK}
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    new = {field.name: marked(getattr(value, field.name)) for field in fields(value)}
+    optional = {one.name for one in fields(value) if one.type in {"str | None", "str"}}
+    return replace(value, **{name: MARK if name in optional else x for name, x in new.items()})
+
+
+def texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any part of the model
+    """Every plain text in it; an enumeration holds none of a stranger's."""
+    if type(value) is str:
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from texts(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from texts(key)
+            yield from texts(item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from texts(getattr(value, field.name))
+
+
+def bench(id_: str, *metrics: Metric, **more: Any) -> BenchmarkResult:  # noqa: ANN401 - any field
+    launch = Launch(0, 1, np.array([1.0]), np.array([2.0]))
+    series = tuple(Series(metric, 3, (launch,)) for metric in metrics or (TIME,))
+    return BenchmarkResult(id_, "w", Tier.LOCKSTEP, series, **more)
+
+
+def arm(*benchmarks: BenchmarkResult, **more: Any) -> Run:  # noqa: ANN401 - any field
+    machine = Environment(cpu_count=4, toolchains={"x": "y"})
+    return Run(Source(), "2026-01-01T00:00:00Z", machine, benchmarks, **more)
+
+
+def whole() -> Result:
+    """Every field that there is, with something in it."""
+    failed = bench("x", status=Status.FAILED, error="x", notes=("x",))
+    run = arm(failed, suite="x", seed=7, screen_rounds=5, complete=False, is_mixed=True)
+    stored = Screening(run, (StoredRun("x", "x", run),), (), ("x",))
+    policy = Policy(Document("x", "x"), Document("x", "x"))
+    plain = Result(run, run, 2.0, ("x",), "x", Shard(1, 2, ("x",)), (), stored, policy)
+    return replace(plain, shards=(plain, plain))
+
+
+def test_no_text_of_a_stranger_passes_not_even_in_a_field_of_tomorrow() -> None:
+    strange = marked(whole())
+    # The time is checked before, and has one form alone.
+    times = {"started": "2026-01-01T00:00:00Z"}
+    parts = tuple(
+        replace(part, head=replace(part.head, **times), base=replace(part.base, **times))
+        for part in (strange, *strange.shards)
+    )
+    clean = cleaned(replace(parts[0], shards=parts[1:]), Known(), HEAD, BASE)
+    assert MARK in set(texts(strange))
+    assert MARK not in set(texts(clean.result)) | set(clean.names.values())
+    (one,) = clean.result.head.benchmarks
+    assert (one.id, one.status) == ("unnamed benchmark 1", Status.FAILED)
+
+
+def test_numbers_pass() -> None:
+    given = whole()
+    clean = cleaned(given, Known(frozenset({"x"})), HEAD, BASE).result
+    assert clean.base is not None
+    for arm_, source in ((clean.head, HEAD), (clean.base, BASE)):
+        assert arm_.source == source
+        assert (arm_.seed, arm_.screen_rounds, arm_.complete, arm_.is_mixed) == (7, 5, False, True)
+        assert arm_.environment == Environment(cpu_count=4)
+        (one,) = arm_.benchmarks
+        assert (one.id, one.tier, one.location, one.notes) == ("x", Tier.LOCKSTEP, None, ())
+        (series,) = one.series
+        (launch,) = series.launches
+        assert (series.metric, series.loops, launch.round, launch.order) == (TIME, 3, 0, 1)
+        assert (launch.samples.tolist(), launch.warmup.tolist()) == ([1.0], [2.0])
+    assert (clean.shard, clean.duration_s, len(clean.shards)) == (Shard(1, 2, ("x",)), 2.0, 2)
+    assert (clean.screening, clean.policy, clean.warnings) == (None, None, ())
+
+
+def test_other_work_is_still_other_work() -> None:
+    head = replace(bench("x"), workload="another")
+    clean = cleaned(Result(arm(head), arm(bench("x"))), Known(), HEAD, BASE).result
+    assert clean.base is not None
+    assert clean.head.benchmarks[0].workload != clean.base.benchmarks[0].workload
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [Metric(MARK, "s"), Metric("time", MARK), replace(TIME, unit="B"), Metric("p99", "s")],
+)
+def test_metrics_are_our_own_or_none(metric: Metric) -> None:
+    given = bench("x", metric, *(one for one in MEASURED.values() if one.name != metric.name))
+    (one,) = cleaned(Result(arm(given), arm()), Known(), HEAD, BASE).result.head.benchmarks
+    kept = [series.metric for series in one.series]
+    assert kept == [known for known in MEASURED.values() if known.name != metric.name]
+
+
+def test_a_name_of_ours_is_not_taken_by_a_number() -> None:
+    known = Known(frozenset({"unnamed benchmark 1"}))
+    given = Result(arm(bench("unnamed benchmark 1"), bench("x")), arm())
+    names = cleaned(given, known, HEAD, BASE).names
+    assert names == {"unnamed benchmark 1": "unnamed benchmark 1", "x": "unnamed benchmark 2"}
+
+
+WORDS = frozenset({"n", "how", "utf-8", "utf", "merge", "this"})
+
+
+@pytest.mark.parametrize(
+    ("id_", "is_known"),
+    [
+        ("cli", True),
+        (CANARY_ID, True),
+        ("parse/large", True),
+        ("parse/large[n=1000]", True),
+        ("parse/large[n=-1.5e3,how=utf-8]", True),
+        ("parse/small", False),
+        ("parse/largest", False),
+        ("parse/large[n=merge-this]", False),
+        ("parse/large[n=merge this]", False),
+        ("parse/large[approved=1]", False),
+        ("parse/large[n=1][n=2]", False),
+        ("parse/large[n=1]x", False),
+        ("parse/large[]", False),
+        ("parse/large[n]", False),
+        (f"parse/large[n={'1' * 50}]", False),
+        ("parse/large[" + ",".join(["n=1"] * 40) + "]", False),
+        ("parse/l\u0430rge", False),  # a Cyrillic letter
+        ("parse/large\n", False),
+        ("", False),
+    ],
+)
+def test_names_are_those_of_the_base(id_: str, *, is_known: bool) -> None:
+    known = Known(frozenset({"cli"}), {"parse/large": WORDS})
+    assert known.knows(id_) is is_known
+
+
+def test_what_was_left_out_is_put_into_the_base() -> None:
+    known = Known(frozenset({"a", "b", "c"}), expected=frozenset({"a", "b", "c"}))
+    clean = cleaned(Result(arm(bench("a"), bench("b")), arm(bench("a"))), known, HEAD, BASE)
+    assert clean.result.base is not None
+    added = [one for one in clean.result.base.benchmarks if one.notes]
+    assert [(one.id, one.series) for one in added] == [("b", ()), ("c", ())]
+    assert added[0].workload == clean.result.head.benchmarks[1].workload
+    assert "did not measure 2 benchmarks on the base" in clean.warnings[0]
