@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import GitHubError
+from benchgate.github.client import LIMIT_S
 from benchgate.github.exchange import Answer, NoAnswer, Outcome, Request
 from benchgate.github.retrying import MOST_FAILURES, decide
 
@@ -90,6 +91,19 @@ def test_a_limit_that_should_be_over_is_asked_for_ever_more_rarely() -> None:
 def test_a_write_waits_for_a_rate_limit_too() -> None:
     request = asking(COMMENTS, "POST")
     assert decided(answer(403, SECONDARY), request=request) == 60
+
+
+def test_a_wait_that_github_does_not_tell_fits_into_what_is_left() -> None:
+    limited = answer(403, SECONDARY)
+    assert decided(limited, left_s=60) == 30
+    assert decided(limited, limited, left_s=30) == 15
+    error = refused(limited, limited, left_s=3)
+    assert "does not say until when" in error.hint
+    assert "lacks" not in error.hint
+
+
+def test_a_minute_fits_into_the_bound() -> None:
+    assert decided(answer(429, headers={"retry-after": "60"}), left_s=LIMIT_S) == 60
 
 
 @pytest.mark.parametrize("left_s", [41.0, 12.0, -1.0])

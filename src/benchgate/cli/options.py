@@ -84,7 +84,7 @@ BASELINE_IN_CI = click.option(
 GITHUB_TIMEOUT = click.option(
     "--github-timeout",
     metavar="TIME",
-    default="1m",
+    default="90s",
     show_default=True,
     callback=_seconds,
     help="Longest that GitHub is asked for one thing; then the job goes on without.",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
@@ -19,7 +20,10 @@ from benchgate.errors import GitHubError
 from benchgate.github.models import Comment, PullRequest, User
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import TypeAlias
+
+    _IsIt: TypeAlias = "Callable[[Comment, Marker | None], bool]"
 
 MARKER_CHARACTERS: Final = 512
 """More than any marker has."""
@@ -29,6 +33,7 @@ JOB_LOGIN: Final = "github-actions[bot]"
 
 _FORBIDDEN = 403
 _NOT_FOUND = 404
+_SERVER_ERROR = 500
 MOST_OWN: Final = 20
 """Comments of ours on one pull request: who may name suites could make any number of them."""
 
@@ -205,8 +210,29 @@ def post_sticky(api: Api, repository: str, number: int, body: str, marker: Marke
                 raise  # otherwise it was deleted since it was listed
         else:
             return Posted(updated.html_url, f"updated the comment{_left(choice.others)}")
-    created = Comment.read(api.post(list_path, text), list_path)
+    created = _create(api, list_path, text, lambda one, of: _is_by(one, author) and of == marker)
     return Posted(created.html_url, f"created a comment{_strange(created, author)}")
+
+
+def _create(
+    api: Api, path: str, text: Mapping[str, object], is_it: _IsIt, left: int = 2
+) -> Comment:
+    """Create a comment. If GitHub fails, look whether it was created all the same, and try again.
+
+    A gateway in front of GitHub may give up waiting for what is done a moment later.
+    """
+    try:
+        return Comment.read(api.post(path, text), path)
+    except GitHubError as error:
+        if (error.status or _SERVER_ERROR) < _SERVER_ERROR:
+            raise  # it was refused
+        with suppress(GitHubError):
+            for one in _comments(api, path):
+                if is_it(one, marker_in(one.body)):
+                    return one
+        if left == 1:
+            raise
+    return _create(api, path, text, is_it, left - 1)
 
 
 def own_markers(api: Api, repository: str, number: int) -> tuple[Marker, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ _EXPIRED = "Artefacts are kept as long as `retention-days` says; the next run le
 _STORAGE = "Try again; a firewall must let {host} through as well."
 _LATER = "Try again later; https://www.githubstatus.com tells of incidents."
 _MAYBE_DONE = "It may have been done all the same: look before you repeat it."
+_SOMETIME = "GitHub limits how often it is asked, and does not say until when: try again later."
 _WHEN = "The limit ends in {wait}, which is longer than is waited for it here: try again then."
 
 
@@ -43,7 +45,8 @@ def failure(request: Request, outcome: Outcome, *, limited_s: float | None = Non
     """The error that ends a request.
 
     Args:
-        limited_s: until a rate limit ends, where it is that which refuses.
+        limited_s: until a rate limit ends, where it is that which refuses; infinite where GitHub
+            does not say.
     """
     what = f"{request.method} {request.path}"
     status = None
@@ -59,7 +62,9 @@ def failure(request: Request, outcome: Outcome, *, limited_s: float | None = Non
             message = f"{message}: {outcome.message}"
         hint = _hint(request, outcome)
         is_known = status < 500
-    if limited_s is not None:
+    if limited_s == math.inf:
+        hint = _SOMETIME
+    elif limited_s is not None:
         hint = _WHEN.format(wait=format_duration(limited_s))
     elif not request.is_repeatable and not is_known:
         hint = _MAYBE_DONE

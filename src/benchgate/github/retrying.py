@@ -1,7 +1,8 @@
 """Whether a request that failed is repeated, and when: pure.
 
 GitHub tells of a rate limit with 403 as with 429. How long to wait is what `retry-after` says; else
-until `x-ratelimit-reset`, when nothing remains; else a minute, and twice as long each time.
+until `x-ratelimit-reset`, when nothing remains; else a minute, and twice as long each time, but at
+most half of the time that is left, so that there is a second try.
 Server errors and lost connections are repeated soon. A POST is not, unless it surely never arrived:
 its answer may be all that was lost, and a second one would make a second comment. No caller is
 asked whether that is harmless: of what is created here (comments, check runs), it is not.
@@ -9,6 +10,7 @@ asked whether that is harmless: of what is created here (comments, check runs), 
 
 from __future__ import annotations
 
+import math
 import re
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
@@ -27,6 +29,7 @@ MOST_FAILURES: Final = 5
 """Server errors and lost connections of one request until it is given up."""
 
 _FIRST_LIMIT_S = 60.0
+_LEAST_LIMIT_S = 2.0
 _FIRST_BACKOFF_S = 1.0
 _NUMBER = re.compile(r"[0-9]{1,12}")
 _LIMIT_WORDS = ("rate limit", "abuse detection")
@@ -50,21 +53,32 @@ def decide(
         left_s: seconds that it may still take, waits included.
         draw: a fresh random number from 0 to 1.
     """
-    wait_s, last = _wait_s(request, failures, draw), failures[-1]
+    last = failures[-1]
+    if isinstance(last, Answer) and _kind(last) is _Kind.RATE_LIMIT:
+        return _wait_for_limit(request, last, failures, left_s)
+    wait_s = _wait_s(request, failures, draw)
     if wait_s is not None and wait_s < left_s:
         return wait_s
-    return failure(request, last, limited_s=wait_s if _kind(last) is _Kind.RATE_LIMIT else None)
+    return failure(request, last)
+
+
+def _wait_for_limit(
+    request: Request, last: Answer, failures: Sequence[Outcome], left_s: float
+) -> float | GitHubError:
+    times = sum(_kind(one) is _Kind.RATE_LIMIT for one in failures)
+    told_s = _limited_s(last.headers, times)
+    wait_s = min(_FIRST_LIMIT_S * 2.0 ** (times - 1), left_s / 2) if told_s is None else told_s
+    if wait_s < left_s and (told_s is not None or wait_s >= _LEAST_LIMIT_S):
+        return wait_s
+    return failure(request, last, limited_s=math.inf if told_s is None else told_s)
 
 
 def _wait_s(request: Request, failures: Sequence[Outcome], draw: float) -> float | None:
     last = failures[-1]
     kind = _kind(last)
     times = sum(_kind(one) is kind for one in failures)
-    if isinstance(last, Answer):
-        if kind is _Kind.RATE_LIMIT:
-            return _limited_s(last.headers, times)
-        if kind is _Kind.STALE_LINK:
-            return 0.0 if times == 1 else None
+    if kind is _Kind.STALE_LINK:
+        return 0.0 if times == 1 else None
     if kind is _Kind.FINAL or times >= MOST_FAILURES:
         return None
     if not request.is_repeatable and not (isinstance(last, NoAnswer) and not last.sent):
@@ -91,15 +105,15 @@ def _speaks_of_a_limit(answer: Answer) -> bool:
     )
 
 
-def _limited_s(headers: Mapping[str, str], times: int) -> float:
-    """Seconds until a rate limit has gone, by GitHub's own clock."""
+def _limited_s(headers: Mapping[str, str], times: int) -> float | None:
+    """Seconds until a rate limit has gone, by GitHub's own clock; None where it does not say."""
     asked_s = _number(headers, "retry-after")
     if asked_s is not None:
         return asked_s
     reset_s, now_s = _number(headers, "x-ratelimit-reset"), _date_s(headers)
     if headers.get("x-ratelimit-remaining") == "0" and reset_s is not None and now_s is not None:
         return max(reset_s - now_s + 1.0, 2.0**times)
-    return _FIRST_LIMIT_S * 2.0 ** (times - 1)
+    return None
 
 
 def _number(headers: Mapping[str, str], name: str) -> float | None:
