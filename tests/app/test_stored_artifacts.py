@@ -20,6 +20,7 @@ from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Repository
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result, Source
+from benchgate.model.skipped import by_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -236,6 +237,75 @@ def test_what_may_not_be_believed_is_left_out_with_its_reason(
         "its zip archive is damaged or cut off",
         "the gzip data is cut off",
     }
+
+
+def flood(server: GitHubServer, count: int = 300) -> None:
+    """Have a fork's pull requests leave artifacts of the name, all newer than the baselines."""
+    of_fork = {"head_repository": FORK.full_name, "event": "pull_request"}
+    for number in range(count):
+        leave(server, "c" * 40, 100 + number, data=b"poison", run=of_fork)
+
+
+def test_strangers_cannot_crowd_out_the_default_branch(
+    github: GitHubServer, history: tuple[Git, list[str]]
+) -> None:
+    git, shas = history
+    for number in range(5):
+        leave(github, shas[number], number)
+    flood(github)
+    got = found(github, git, shas[3])
+    assert commits(got) == [shas[number] for number in (3, 2, 1, 0, 4)]
+    shown = by_reason(got.skipped)
+    assert [(one.what, one.reason.partition(";")[0]) for one in shown] == [
+        ("300 results", "its commit came from another repository, such as a fork")
+    ]
+    assert got.warnings == ()
+    # Three events, three pages of the name, five runs and what they left.
+    assert len(github.requests) < 30
+
+
+def test_strangers_do_not_end_a_first_run(
+    github: GitHubServer, history: tuple[Git, list[str]]
+) -> None:
+    flood(github, 3)
+    leave(github, "c" * 40, 1, run={"event": "pull_request"})
+    assert found(github, history[0], history[1][4]).is_first
+
+
+def test_the_runs_of_a_busy_branch_are_asked_within_bounds(
+    github: GitHubServer, history: tuple[Git, list[str]]
+) -> None:
+    git, shas = history
+    kept = leave(github, shas[4], 1)
+    for number in range(60):  # of other workflows, which leave nothing
+        run = Run(
+            id=github.state.new_id(),
+            repository=HELLO.full_name,
+            head_repository=HELLO.full_name,
+            event="push",
+            head_branch="main",
+            head_sha=shas[4],
+            path=f".github/workflows/{number % 3}.yml",
+        )
+        github.state.put(run)
+    flood(github)
+    got = found(github, git, shas[4])
+    assert [one.name.rpartition(" ")[2] for one in got.earlier] == [str(kept)]
+    # Three of each other workflow, and two of this one: the scene has one of its own.
+    assert len(github.asked("GET /repos/*/runs/*/artifacts")) == 3 * 3 + 2
+
+
+def test_a_github_that_fails_in_between_costs_no_more_than_what_is_missing(
+    github: GitHubServer, history: tuple[Git, list[str]]
+) -> None:
+    git, shas = history
+    for number in range(3):
+        leave(github, shas[number], number)
+    flood(github, 299)  # so that the newest of main is still in the list
+    github.faults.always("GET /repos/*/runs/*/artifacts", Fault(status=503))
+    got = found(github, git, shas[2])
+    assert commits(got) == [shas[2]]
+    assert got.warnings[0].startswith("not every stored result was looked for: GET /repos/")
 
 
 @pytest.mark.parametrize(

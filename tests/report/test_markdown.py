@@ -93,6 +93,13 @@ def test_nothing_from_outside_becomes_markup(
     assert all(len(set(table)) == 1 for table in page.tables)
 
 
+def test_three_hundred_that_were_skipped_are_one_line(samples: Mapping[str, Verdict]) -> None:
+    skipped = tuple(Skipped(f"artifact {n}", "it is of a fork") for n in range(300))
+    markdown = render_markdown(view_verdict(replace(samples["pass"], skipped=skipped)))
+    assert "300 stored results left out" in markdown
+    assert markdown.count("artifact ") == 3
+
+
 def test_what_was_skipped_is_folded_away(samples: Mapping[str, Verdict]) -> None:
     skipped = (Skipped("a`b|c <!-- x", "@octocat wrote <b>it</b>"), Skipped("", "expired"))
     markdown = render_markdown(view_verdict(replace(samples["pass"], skipped=skipped)))

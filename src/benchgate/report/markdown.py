@@ -131,7 +131,7 @@ def folded_parts(verdict: VerdictView) -> Iterator[Part]:
             yield Part(Content.DETAIL, "", 1, render)
     if verdict.skipped:
         render = partial(_skipped, verdict)
-        yield Part(Content.GROUP, verdict.skipped_title, len(verdict.skipped), render)
+        yield Part(Content.GROUP, verdict.skipped_title, len(verdict.skipped_in_short), render)
 
 
 def last_line(verdict: VerdictView) -> str:
@@ -149,7 +149,7 @@ def _group(group: Group, interval_title: str) -> str:
 
 
 def _skipped(verdict: VerdictView) -> str:
-    lines = (f"- {code_span(what)}: {prose(reason)}" for what, reason in verdict.skipped)
+    lines = (f"- {code_span(what)}: {prose(reason)}" for what, reason in verdict.skipped_in_short)
     return _folded(html_text(verdict.skipped_title), "\n".join(lines))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.model.skipped import by_reason
 from benchgate.model.verdict import NO_BASELINE, Outcome, Row
 from benchgate.report import words
 from benchgate.report.comparison import ComparisonView, view_comparison
@@ -20,9 +21,9 @@ from benchgate.report.ordering import is_tail, needs_attention, worst_first
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from benchgate.model.verdict import Decision, Verdict
+    from benchgate.model.verdict import Decision, Skipped, Verdict
     from benchgate.report.loosening import LooseningView
 
 NAME_LIMIT: Final = 60
@@ -82,6 +83,7 @@ class VerdictView:
         interval_title: "95 % interval".
         attention: worst first.
         skipped: stored results that were not used, each with the reason.
+        skipped_in_short: the same, with one entry for many of one reason.
         loosening: how the change loosens its own gate, for the reader's attention.
         last_line: what was compared, where, how long, the false-alarm rate asked for.
     """
@@ -94,6 +96,7 @@ class VerdictView:
     warnings: tuple[str, ...]
     last_line: str
     skipped: tuple[tuple[str, str], ...] = ()
+    skipped_in_short: tuple[tuple[str, str], ...] = ()
     loosening: tuple[LooseningView, ...] = ()
 
     @property
@@ -120,10 +123,13 @@ def view_verdict(verdict: Verdict) -> VerdictView:
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
         last_line=_last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
-        skipped=tuple(
-            (plain_line(x.what) or "(no name)", plain_line(x.reason)) for x in verdict.skipped
-        ),
+        skipped=_skipped(verdict.skipped),
+        skipped_in_short=_skipped(by_reason(verdict.skipped)),
     )
+
+
+def _skipped(skipped: Iterable[Skipped]) -> tuple[tuple[str, str], ...]:
+    return tuple((plain_line(one.what) or "(no name)", plain_line(one.reason)) for one in skipped)
 
 
 def named(view: VerdictView, name: str) -> VerdictView:
