@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,13 +13,15 @@ from benchgate.app import ci as module
 from benchgate.app.choice import Choice
 from benchgate.app.ci import CiRequest, ci
 from benchgate.app.job import Job
-from benchgate.baselines.stored import Found
+from benchgate.baselines.stored import OF_PULL_REQUEST, Found
 from benchgate.config.load import loads
-from benchgate.errors import ConfigError
+from benchgate.errors import BaselineError, ConfigError
 from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Repository
 from benchgate.model.environment import Environment
 from benchgate.model.result import Shard
+from benchgate.model.screening import Screening
+from benchgate.model.verdict import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,13 +55,19 @@ class Deciding:
     asked_for: list[str]
     changes: list[ChangeRequest]
 
+    found: Found = field(default_factory=lambda: Found("artifact"))
+
     def read_stored(self, *_: object, name: str, **__: object) -> Found:
         self.asked_for.append(name)
-        return Found("artifact")
+        return self.found
 
     def measure_change(self, request: ChangeRequest, *_: object) -> Result:
         self.changes.append(request)
-        return measured({"a": 1e-3})
+        result, found = measured({"a": 1e-3}), request.found
+        if not request.by_stored_alone:
+            return result
+        held = Screening(result.head, (), found.skipped, found.warnings, is_first=found.is_first)
+        return replace(result, base=None, screening=held)
 
     def run(
         self,
@@ -151,6 +159,41 @@ def test_what_another_job_judges_again_is_measured_whole(deciding: Deciding) -> 
 def test_a_base_from_git_reads_nothing_stored(deciding: Deciding) -> None:
     deciding.run('[baseline]\nsource = "git"\n')
     assert deciding.asked_for == []
+
+
+BY_STORED = '[baseline]\nsource = "artifact"\nrequired = true\n'
+
+
+@pytest.mark.parametrize(
+    ("found", "words", "details"),
+    [
+        (Found("artifact"), "the base has no benchmarks", ""),
+        (
+            Found("artifact", warnings=("no stored results: GET /x: GitHub answered 403",)),
+            "no stored results: GET /x: GitHub answered 403",
+            "",
+        ),
+        (
+            Found("artifact", skipped=(Skipped("artifact 7", OF_PULL_REQUEST),) * 6),
+            "6 stored results cannot be used",
+            "6 results: its run was of a pull request; for example artifact 7",
+        ),
+        (
+            Found("artifact", skipped=(Skipped("artifact 8", "damaged"),)),
+            "1 stored result cannot be used",
+            "artifact 8: damaged",
+        ),
+    ],
+)
+def test_a_required_baseline_that_cannot_be_had_says_why(
+    deciding: Deciding, found: Found, words: str, details: str
+) -> None:
+    deciding.found = found
+    with pytest.raises(BaselineError, match="there is nothing to compare with") as raised:
+        deciding.run(BY_STORED)
+    assert raised.value.message.endswith(f"baseline.required wants: {words}")
+    assert raised.value.details.startswith(details)
+    assert raised.value.exit_code == 6
 
 
 @pytest.mark.parametrize("source", ["directory", "file"])

@@ -306,7 +306,7 @@ def test_a_failure_is_told_and_goes_on(working: Working, error: BaselineError) -
     (check,) = working.checks
     assert (check.conclusion, check.output["summary"]) == ("cancelled", error.message)
     assert working.stage.outputs == []
-    assert working.obeyed == [f"::error title=benchgate::{error.message}"]
+    assert working.obeyed == [f"::error title=benchgate::{error.message}%0ALook at it."]
 
 
 def test_what_was_kept_before_a_failure_stays(working: Working) -> None:
@@ -345,7 +345,9 @@ def test_nothing_to_measure_is_no_failure(working: Working) -> None:
     working.gives(None, why="a tag names a commit, and changes none")
     assert working.run(PUSH, token=CHECKING, check_run=True) == 0
     assert working.stage.outputs == [("verdict", ""), ("regressions", "0"), ("improvements", "0")]
-    assert working.obeyed == ["nothing to measure: a tag names a commit, and changes none"]
+    assert working.obeyed == [
+        "::notice title=benchgate::nothing to measure: a tag names a commit, and changes none"
+    ]
     assert (working.comments, working.stage.summary, working.stage.shown) == ([], "", [])
     (check,) = working.checks
     assert check.output["summary"] == "a tag names a commit, and changes none"
@@ -499,7 +501,7 @@ def test_secrets_are_taken_out_of_a_failure(working: Working) -> None:
         working.run(token=CHECKING, check_run=True)
     said = everything(working)
     # Comment and summary, each three times; check run and log once.
-    assert len(re.findall(r"cannot reach \W+removed", said)) == 8
+    assert len(re.findall(r"cannot reach \W+removed", said)) == 9
     assert "hunter2" not in said
 
 

@@ -15,7 +15,7 @@ from benchgate.app.publishing import Published, Target, annotation_lines, commen
 from benchgate.errors import GitHubError
 from benchgate.github.comments import MOST_OWN, mark
 from benchgate.github.plan import Comment, Commenting
-from benchgate.model.verdict import Decision, Outcome
+from benchgate.model.verdict import Decision, Outcome, Row
 from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict
 
@@ -105,6 +105,33 @@ def test_an_api_that_is_down_is_a_warning(github: GitHubServer) -> None:
     assert warning.startswith("no comment: GET /user: GitHub answered 503")
 
 
+@pytest.mark.parametrize(
+    "failures",
+    [
+        [Fault(truncate=True)],  # it was created, and the answer lost
+        [Fault(status=502)],
+        [Fault(drop_connection=True)],
+        [Fault(status=502), Fault(truncate=True)],
+    ],
+)
+def test_a_comment_that_github_failed_on_is_looked_up_before_it_is_given_up(
+    github: GitHubServer, failures: list[Fault]
+) -> None:
+    github.faults.script("POST /repos/*/comments", failures)
+    done = commented(github, failed())
+    assert done.notes == ("created a comment",)
+    assert done.comment_url
+    others, _ = bodies(github)
+    assert others == "Me too"
+
+
+def test_a_comment_that_github_fails_on_again_is_given_up(github: GitHubServer) -> None:
+    github.faults.always("POST /repos/*/comments", Fault(status=502))
+    (warning,) = commented(github, failed()).warnings
+    assert "POST /repos/octo-org/hello/issues/7/comments: GitHub answered 502" in warning
+    assert len(github.asked("POST /repos/*/comments")) == 2
+
+
 def test_one_comment_too_many_is_a_warning_and_those_there_are_kept_up_to_date(
     github: GitHubServer,
 ) -> None:
@@ -144,9 +171,17 @@ def test_a_summary_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_what_got_slower_is_annotated_where_it_is_defined() -> None:
-    (line,) = annotation_lines(failed())
+    (line,) = annotation_lines(failed(), passed=False)
     assert line.startswith("::error file=bench_parse.py,line=3,title=parse/large regressed::")
-    assert annotation_lines(passed()) == []
+    assert annotation_lines(passed(), passed=True) == []
+
+
+def test_a_job_that_fails_without_a_mark_says_why_on_its_page() -> None:
+    gone = Row("parse/large", Outcome.MISSING)
+    view = view_verdict(verdict(Decision.NO_VERDICT, gone, exit_code=4))
+    (line,) = annotation_lines(view, passed=False)
+    assert line.startswith("::error title=benchgate::no verdict: ")
+    assert "parse/large" in line
 
 
 def check_run(server: GitHubServer, token: Token = CHECKS_TOKEN) -> CheckRun:

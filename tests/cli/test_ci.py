@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from benchgate.app.choice import Choice
+from benchgate.app.choice import EVERYTHING, Choice
 from benchgate.cli import ci, job, publish
 from benchgate.cli.job import TOKEN_VARIABLE
-from benchgate.errors import BaselineError
+from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
 from benchgate.model.result import Shard
 from benchgate.model.screening import Options
@@ -62,6 +62,7 @@ class Called:
     steps: list[Step] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     published: list[WorkflowRun] = field(default_factory=list)
+    measured: list[tuple[Choice, str]] = field(default_factory=list)
     limits_s: list[float] = field(default_factory=list)
     seen_by_children: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
@@ -79,9 +80,18 @@ class Called:
         return code
 
     def publish(
-        self, run: WorkflowRun, config: Config, effects: Effects, job: Job, step: Step
+        self,
+        run: WorkflowRun,
+        config: Config,
+        effects: Effects,
+        job: Job,
+        step: Step,
+        *,
+        choice: Choice = EVERYTHING,
+        suite: str = "",
     ) -> int:
         self.published.append(run)
+        self.measured.append((choice, suite))
         return self._note(config, effects, job, step)
 
     def client(self, *arguments: Any, limit_s: float, **more: Any) -> Client:  # noqa: ANN401 - those of a client
@@ -238,7 +248,7 @@ INPUTS: dict[str, tuple[str, Callable[[Called], object], object]] = {
     "BENCHGATE_COMMENT": ("false", lambda c: c.steps[-1].comments, False),
     "BENCHGATE_UNTIL_DECIDED": ("true", lambda c: c.configs[-1].measure.until_decided, True),
     "BENCHGATE_VERBOSE": ("true", lambda c: c.said[-1], "the reason\n"),
-    "BENCHGATE_GITHUB_TIMEOUT": ("1m 30s", lambda c: c.limits_s[-1], 90.0),
+    "BENCHGATE_GITHUB_TIMEOUT": ("2m 30s", lambda c: c.limits_s[-1], 150.0),
     "BENCHGATE_CHECK": ("true", lambda c: c.steps[-1].check_run, True),
     "BENCHGATE_TOKEN": (TOKEN, lambda c: len(c.jobs[-1].git_variables), 5),
 }
@@ -320,9 +330,11 @@ def test_how_long_github_is_asked_is_checked(
     assert called.limits_s == [90.0]
 
 
-def test_github_is_asked_for_a_minute(call: Call, in_job: InJob, called: Called) -> None:
+def test_github_is_asked_for_longer_than_a_rate_limit_mostly_lasts(
+    call: Call, in_job: InJob, called: Called
+) -> None:
     call(in_job.root, "ci").check(0)
-    assert called.limits_s == [60.0]
+    assert called.limits_s == [90.0]
 
 
 RUN: dict[str, Any] = {
@@ -348,6 +360,60 @@ def test_on_workflow_run_both_publish(
     call(in_job.root, command).check(0)
     assert [run.id for run in called.published] == [30433650]
     assert called.requests == []
+
+
+def test_the_second_workflow_may_say_what_pull_requests_measure(
+    call: Call, in_job: InJob, called: Called
+) -> None:
+    in_job.on("workflow_run", **RUN)
+    in_job.set(BENCHGATE_SUITE="quick", BENCHGATE_GLOBS="parse/*")
+    call(in_job.root, "ci").check(0)
+    assert called.measured == [(Choice(("parse/*",)), "quick")]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ("pull_request_target", "benchgate does not run on pull_request_target"),
+        ("issue_comment", "the event 'issue_comment' gives benchgate nothing to compare"),
+    ],
+)
+def test_an_event_that_is_refused_is_told_on_the_page_of_the_run(
+    call: Call, in_job: InJob, called: Called, event: str, words: str
+) -> None:
+    in_job.set(GITHUB_EVENT_NAME=event, GITHUB_ACTIONS="true")
+    done = call(in_job.root, "ci")
+    done.check(2, words)
+    (line,) = done.out.splitlines()
+    assert line.startswith(f"::error title=benchgate::{words}")
+    assert "%0ATrigger the workflow by " in line
+    assert (called.requests, called.published) == ([], [])
+
+
+@pytest.mark.parametrize("command", ["ci", "publish"])
+def test_a_missing_checkout_is_told_on_the_page_of_the_run(
+    call: Call, in_job: InJob, called: Called, command: str, tmp_path: Path
+) -> None:
+    in_job.on("workflow_run", **RUN)
+    in_job.set(GITHUB_ACTIONS="true")
+    (tmp_path / "empty").mkdir()
+    done = call(tmp_path / "empty", command)
+    done.check(2, "is not in a git repository", "`actions/checkout`")
+    (line,) = done.out.splitlines()
+    assert line.startswith("::error title=benchgate::")
+    assert "is not in a git repository%0APut a step with `actions/checkout` before" in line
+    assert (called.requests, called.published) == ([], [])
+
+
+def test_what_fails_while_publishing_is_told_on_the_page_of_the_run(
+    call: Call, in_job: InJob, called: Called
+) -> None:
+    in_job.on("workflow_run", **RUN)
+    in_job.set(GITHUB_ACTIONS="true")
+    called.error = GitHubError("GET /x: GitHub answered 503", hint="Try again later.")
+    done = call(in_job.root, "ci")
+    done.check(7, "GitHub answered 503")
+    assert "::error title=benchgate::GET /x: GitHub answered 503%0ATry again later." in done.out
 
 
 def test_publish_is_for_workflow_run_alone(call: Call, in_job: InJob, called: Called) -> None:

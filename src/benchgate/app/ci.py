@@ -22,7 +22,8 @@ from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.screening import Document, Options, Policy
 from benchgate.model.shards import join
-from benchgate.model.verdict import NO_BASELINE
+from benchgate.model.skipped import by_reason
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from benchgate.app.ci_base import Compared
     from benchgate.app.effects import Effects
     from benchgate.app.job import Job
+    from benchgate.app.judging import Judged
     from benchgate.config import Config
     from benchgate.github.plan import Plan
     from benchgate.model.result import Result, Source
@@ -131,8 +133,9 @@ def ci(
     result = replace(result, warnings=(*compared.warnings, *result.warnings), policy=policy)
     output = request.folder / RESULT_FILE
     _save(output, result, effects)
-    verdict = make_verdict(judge_result(result, judged_by), judged_by)
-    _require_baseline(verdict, judged_by, compared.why)
+    judged = judge_result(result, judged_by)
+    _require_baseline(judged, result, judged_by, compared.why)
+    verdict = make_verdict(judged, judged_by)
     return CiOutcome(plan, verdict, Kept(output, _name(ArtifactKind.RESULT, request, job)))
 
 
@@ -178,7 +181,7 @@ def _measured(
     """Measure; where the change is what brings benchgate, the base need not be ready for it."""
     config = compared.config
     found = _found(request, config, job, compared.base) if reads_stored else Found("artifact")
-    for skipped in found.skipped:
+    for skipped in by_reason(found.skipped):
         say(f"{skipped.what} is not used: {skipped.reason}")
     change = ChangeRequest(
         request.choice,
@@ -281,12 +284,22 @@ def _document(config: Config, redact: Redactor) -> Document:
     return Document(config.origin.name, kept_text(config.origin, redact))
 
 
-def _require_baseline(verdict: Verdict, config: Config, why: str) -> None:
-    if verdict.base_source != NO_BASELINE or not config.baseline.required:
+def _require_baseline(judged: Judged, result: Result, config: Config, why: str) -> None:
+    """Refuse to go on where a baseline is required, and no benchmark of one is known.
+
+    Args:
+        why: there is no commit to measure, where that is so.
+    """
+    if judged.judgement.base_benchmarks or not config.baseline.required:
         return
+    reasons = [why] if why else []
+    if screening := result.screening:
+        reasons += screening.warnings
+        if screening.skipped:
+            reasons.append(f"{counted(len(screening.skipped), 'stored result')} cannot be used")
     raise BaselineError(
         f"there is nothing to compare with, as {config.where('baseline.required')} wants: "
-        f"{why or 'the base has no benchmarks'}",
+        f"{'; '.join(reasons) or 'the base has no benchmarks'}",
         hint="A run on the default branch leaves one for later runs.",
-        details="\n".join(f"{one.what}: {one.reason}" for one in verdict.skipped),
+        details="\n".join(f"{one.what}: {one.reason}" for one in by_reason(judged.skipped)),
     )

@@ -14,6 +14,7 @@ from benchgate.app.publishing import (
     Target,
     annotation_lines,
     comment,
+    error_lines,
     name_of,
     summarize,
 )
@@ -28,7 +29,6 @@ from benchgate.github.files import write_outputs
 from benchgate.github.plan import Comment, Commenting, plan_for
 from benchgate.model.verdict import Outcome
 from benchgate.report.comment import COMMENT_BYTES, render_comment
-from benchgate.report.escape import plain_line
 from benchgate.report.failure import render_failure
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import named, view_verdict, without_secrets
@@ -179,7 +179,7 @@ class _Telling:
         posted = self._comment(body, outcome.plan.comment)
         summarized = summarize(lambda room: render_comment(view, limit_bytes=room), step.environ)
         self._report(summarized, posted, self._conclude(view, verdict))
-        step.write(annotation_lines(view))
+        step.write(annotation_lines(view, passed=verdict.exit_code == 0))
         counts = _benchmarks_by_outcome(verdict)
         step.output(
             verdict=verdict.decision.value,
@@ -205,8 +205,7 @@ class _Telling:
             )
             plan = plan_for(self.job.context, checked_out(self.job.git))
             done = [summarize(lambda _: text, step.environ), self._comment(text, plan.comment)]
-            message = Annotation(step.redact(plain_line(error.message)), "benchgate")
-            step.write(annotate(Level.ERROR, [message]))
+            step.write(error_lines(error, step.redact))
         self._report(*done, self._give_up(step.redact(error.message)))
 
     def of_end(self) -> None:
@@ -216,7 +215,8 @@ class _Telling:
     def of_nothing(self, why: str) -> None:
         """Say that the event leaves nothing to measure."""
         self.step.output(verdict="", regressions="0", improvements="0")
-        self.step.write([self.step.redact(f"nothing to measure: {why}")])
+        said = Annotation(self.step.redact(f"nothing to measure: {why}"), "benchgate")
+        self.step.write(annotate(Level.NOTICE, [said]))
         self._report(self._give_up(why))
 
     def _comment(self, body: str, planned: Comment) -> Published:

@@ -15,6 +15,7 @@ from benchgate.github.comments import post_sticky
 from benchgate.github.files import write_summary
 from benchgate.github.plan import Commenting
 from benchgate.model.verdict import Decision
+from benchgate.report.escape import plain_line
 from benchgate.report.remarks import remarks
 
 if TYPE_CHECKING:
@@ -110,7 +111,20 @@ def no_comment(error: GitHubError) -> Published:
     return Published(warnings=(warning,), error=error)
 
 
-def annotation_lines(view: VerdictView) -> list[str]:
-    """The workflow commands that mark what got worse beside its code."""
+def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
+    """The workflow commands that mark what got worse beside its code.
+
+    Where that is nothing and the job fails all the same, they say why: the page of a merge group's
+    run or of a push has no comment that does.
+    """
     level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING
-    return annotate(level, [Annotation(one.text, one.title, one.location) for one in remarks(view)])
+    marks = [Annotation(one.text, one.title, one.location) for one in remarks(view)]
+    if not marks and not passed:
+        return annotate(Level.ERROR, [Annotation(view.headline, "benchgate")])
+    return annotate(level, marks)
+
+
+def error_lines(error: BenchgateError, redact: Callable[[str], str]) -> list[str]:
+    """The workflow command that shows an error, and what to do, on the page of the run."""
+    said = filter(None, (plain_line(error.message, 1000), plain_line(error.hint, 1000)))
+    return annotate(Level.ERROR, [Annotation(redact("\n".join(said)), "benchgate")])

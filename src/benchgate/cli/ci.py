@@ -14,6 +14,8 @@ from benchgate.app.publish import publish
 from benchgate.cli import options as o
 from benchgate.cli.job import (
     TOKEN_VARIABLE,
+    annotated,
+    checkout,
     own_folder,
     real_context,
     real_job,
@@ -24,7 +26,6 @@ from benchgate.cli.world import (
     configuration,
     console,
     real_effects,
-    repository,
     working_directory,
 )
 from benchgate.github.events import WorkflowRun
@@ -94,13 +95,10 @@ def command(
     """
     environ = take_environment()
     effects = real_effects(quiet=quiet, cwd=working_directory())
-    context = real_context(environ)
-    job = real_job(
-        context,
-        repository(effects.cwd),
-        environ.get(TOKEN_VARIABLE),
-        github_timeout,
-    )
+    choice = Choice(globs, tags, shard)
+    with annotated(environ):
+        context = real_context(environ)
+        job = real_job(context, checkout(effects.cwd), environ.get(TOKEN_VARIABLE), github_timeout)
     step = real_step(environ, console(), verbose=verbose, comments=comment, check_run=check)
 
     def configure() -> Config:
@@ -109,10 +107,12 @@ def command(
 
     try:
         if isinstance(context.event, WorkflowRun):
-            return publish(context.event, configure(), effects, job, step)
+            with annotated(environ):
+                run = context.event
+                return publish(run, configure(), effects, job, step, choice=choice, suite=suite)
         request = CiRequest(
             own_folder(environ),
-            Choice(globs, tags, shard),
+            choice,
             suite,
             shards,
             Options(baseline=baseline, **overrides),

@@ -9,7 +9,7 @@ import secrets
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,10 @@ import requests
 
 from benchgate.app.ci_step import Step
 from benchgate.app.job import Job
+from benchgate.app.publishing import error_lines
 from benchgate.app.replay import replay
+from benchgate.cli.world import repository
+from benchgate.errors import BenchgateError, Interrupted, NotARepositoryError
 from benchgate.git.fetching import credentials
 from benchgate.github.client import LIMIT_S, Client
 from benchgate.github.context import read_context
@@ -29,7 +32,7 @@ from benchgate.model.redact import Redactor
 from benchgate.report.terminal import render_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rich.console import Console
 
@@ -67,6 +70,27 @@ def take_environment() -> dict[str, str]:
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     return environ
+
+
+@contextmanager
+def annotated(environ: Mapping[str, str]) -> Iterator[None]:
+    """Show what goes wrong inside on the page of the run, and not in the log alone."""
+    try:
+        yield
+    except BenchgateError as error:
+        if environ.get("GITHUB_ACTIONS") == "true" and not isinstance(error, Interrupted):
+            for line in error_lines(error, Redactor(environ)):
+                click.echo(line)
+        raise
+
+
+def checkout(cwd: Path) -> Git:
+    """Find the repository that a step before this one has checked out."""
+    try:
+        return repository(cwd)
+    except NotARepositoryError as error:
+        hint = "Put a step with `actions/checkout` before this one."
+        raise NotARepositoryError(error.message, hint=hint) from None
 
 
 def real_context(environ: Mapping[str, str]) -> Context:

@@ -10,6 +10,8 @@ from benchgate.app.publish import publish
 from benchgate.cli import options as o
 from benchgate.cli.job import (
     TOKEN_VARIABLE,
+    annotated,
+    checkout,
     real_context,
     real_job,
     real_step,
@@ -19,7 +21,6 @@ from benchgate.cli.world import (
     configuration,
     console,
     real_effects,
-    repository,
     working_directory,
 )
 from benchgate.errors import UsageError
@@ -45,18 +46,14 @@ def command(config_file: Path | None, verbose: bool, github_timeout: float) -> i
     """
     environ = take_environment()
     effects = real_effects(quiet=True, cwd=working_directory())
-    context = real_context(environ)
-    if not isinstance(context.event, WorkflowRun):
-        raise UsageError(
-            f"`benchgate publish` is for workflow_run, and this job is of {context.event_name}",
-            hint="`benchgate init` writes the workflow that uses it.",
-        )
-    job = real_job(
-        context,
-        repository(effects.cwd),
-        environ.get(TOKEN_VARIABLE),
-        github_timeout,
-    )
-    step = real_step(environ, console(), verbose=verbose)
-    config = configuration(effects.cwd, job.git.root, config_file)
-    return publish(context.event, config, effects, job, step)
+    with annotated(environ):
+        context = real_context(environ)
+        if not isinstance(context.event, WorkflowRun):
+            raise UsageError(
+                f"`benchgate publish` is for workflow_run, and this job is of {context.event_name}",
+                hint="`benchgate init` writes the workflow that uses it.",
+            )
+        job = real_job(context, checkout(effects.cwd), environ.get(TOKEN_VARIABLE), github_timeout)
+        step = real_step(environ, console(), verbose=verbose)
+        config = configuration(effects.cwd, job.git.root, config_file)
+        return publish(context.event, config, effects, job, step)
