@@ -950,14 +950,18 @@ def test_a_run_that_broke_is_told_and_one_that_was_cancelled_is_not(
         fork.assert_nothing_said()
 
 
-def test_a_run_that_broke_updates_what_is_said_of_earlier_commits(make: Make) -> None:
+@pytest.mark.parametrize("conclusion", ["failure", "success"])
+def test_a_run_without_result_updates_what_is_said_of_earlier_commits(
+    make: Make, conclusion: str
+) -> None:
+    # What passes and leaves nothing must not let an earlier pass stand.
     fork = make()
     post = client_of(fork.server, TOKEN).post
     of_old, of_this = "a" * 40, fork.git.head
     for suite, head in (("one", of_old), ("two", of_old), ("three", of_this)):
         marker = mark(suite, head=head, run=RUN - 5, attempt=1)
         post(f"/repos/{HELLO.full_name}/issues/{NUMBER}/comments", {"body": f"old\n\n{marker}"})
-    assert fork.publish(conclusion="failure") == 0
+    assert fork.publish(conclusion=conclusion) == 0
     told = [(one.splitlines()[0], marker_in(one)) for one in fork.comments]
     new = "### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: the run left no result"
     assert told == [

@@ -7,11 +7,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.contract.records import Artifact, Comment, Pull, Run
+from tests.contract.records import Artifact, Comment, Comparison, Pull, Run
 from tests.contract.scene import FORK, HELLO, TOKEN, zip_of
 
 from benchgate.git.repository import Git
@@ -151,6 +152,9 @@ class Hosted:
                 base_sha=base,
             )
         )
+        for one, other in ((base, "main"), (base, head), ("main", head)):
+            known = Comparison(repository=HELLO.full_name, base=one, head=other, merge_base=base)
+            self.server.state.put(known)
 
     def run(
         self, event: Event, *arguments: str, token: Token | None = TOKEN, **variables: str
@@ -165,6 +169,7 @@ class Hosted:
                 event=event.name,
                 head_branch=event.head_branch,
                 head_sha=event.head_sha,
+                created_at=datetime.now(UTC).replace(microsecond=0),
             )
         )
         checkout, files = self._checkout(run_id, event.sha), self.folder / f"files-{run_id}"
@@ -228,7 +233,14 @@ class Hosted:
                 path = Path(job.outputs[kind])
                 data = zip_of({path.name: path.read_bytes()})
                 id_ = self.server.state.new_id()
-                self.server.state.put(Artifact(id=id_, run_id=job.run_id, name=name, data=data))
+                artifact = Artifact(
+                    id=id_,
+                    run_id=job.run_id,
+                    name=name,
+                    data=data,
+                    created_at=datetime.now(UTC).replace(microsecond=0),
+                )
+                self.server.state.put(artifact)
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -11,13 +11,14 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.contract.act import ActArtifacts
 from tests.contract.faults import Fault
-from tests.contract.records import Comment, Run
+from tests.contract.records import START, Comment, Run
 from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE, TOKEN
 from tests.contract.server import GitHubServer
 from tests.e2e import hosted
@@ -148,6 +149,7 @@ class Runner:
                 event=event.name,
                 head_branch=event.head_branch,
                 head_sha=event.head_sha,
+                created_at=datetime.now(UTC).replace(microsecond=0),
             )
         )
         git = self.project.git
@@ -316,7 +318,8 @@ def test_github_is_down(runner: Runner) -> None:
 def test_the_baseline_has_expired(runner: Runner) -> None:
     base = runner.project.git.head_sha()
     assert runner.run(push("0" * 40, base), 1008).code == 0
-    runner.server.clock.advance(100 * 24 * 3600)
+    late = datetime.now(UTC) + timedelta(days=100)
+    runner.server.clock.advance((late - START).total_seconds())
     ended = runner.run(opened(runner, base, slower=False), 1009)
     assert ended.code == 0, ended.said()
     assert "it has expired" in runner.comments()[1]

@@ -125,8 +125,12 @@ class Publication:
         self.step.output(verdict=verdict.decision.value)
         return self._post(self._marker(leg), body)
 
-    def of_nothing(self) -> list[Published]:
-        """Say that there is no result, in each comment of an earlier commit, or in a first one."""
+    def of_nothing(self, *, first: bool) -> list[Published]:
+        """Say that there is no result, in each comment of an earlier commit.
+
+        Args:
+            first: whether to write a comment where there is none.
+        """
         message, hint = "the run left no result", "Its log says why."
         try:
             found = own_markers(self.job.client, self._repository, self.pull.number)
@@ -135,7 +139,7 @@ class Publication:
             self.step.warn(done.warnings)
             return [done]
         if not found:
-            return [self._of_failure(_USUAL, message, hint)]
+            return [self._of_failure(_USUAL, message, hint)] if first else []
         text = self._failure(message, hint)
         return [
             self._post(replace(self._marker(_USUAL), suite=one.suite), text)

@@ -49,6 +49,7 @@ MOST_PULL_REQUESTS: Final = 5
 
 _MOST_LISTED: Final = 300
 _BROKEN = frozenset({"failure", "timed_out", "startup_failure"})
+_ENDED = _BROKEN | {"success"}
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -118,10 +119,11 @@ def _publish(
             took = _took(known, run, artifact)
             done += [one.of_result(Left(leg, read, took, own)) for one in publications]
     _warn(step, run, len(artifacts) - len(left), len(left))
-    if not artifacts:
+    if not left:
         step.write([f"run {run.id} left no result"])
-        if run.conclusion in _BROKEN:
-            done += [told for one in publications for told in one.of_nothing()]
+        if run.conclusion in _ENDED:
+            is_broken = run.conclusion in _BROKEN
+            done += [told for one in publications for told in one.of_nothing(first=is_broken)]
     return [one.error for one in done if one.error]
 
 
