@@ -1065,11 +1065,15 @@ def test_runs_that_are_about_no_pull_request_are_left_alone(
     assert f"nothing to comment on: {why}" in fork.stage.lines[0]
 
 
-def test_a_pull_request_of_the_repository_itself_is_judged_alike(make: Make) -> None:
-    # Dependabot's, whose own job may not comment.
+@pytest.mark.parametrize("actor", ["octocat", "dependabot[bot]"])
+def test_a_pull_request_of_the_repository_itself_is_judged_alike(make: Make, actor: str) -> None:
     own = make(repository=HELLO)
-    comment = own.verdict_of(slower())
+    run = own.server.state.need(KnownRun, RUN)
+    own.server.state.put(replace(run, actor=actor))
+    comment = own.verdict_of(slower(warnings=("bought by nobody",)))
     assert "fail: 1 of 2 benchmarks is slower" in comment.splitlines()[0]
+    # What Dependabot brings is code that none of the repository's own people wrote.
+    assert ("bought by nobody" in comment) is (actor == "octocat")
 
 
 def test_every_pull_request_of_a_head_is_judged_by_its_own_base(make: Make) -> None:

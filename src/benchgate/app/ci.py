@@ -11,6 +11,7 @@ from benchgate.app.ci_base import compare_with
 from benchgate.app.event_base import checked_out
 from benchgate.app.judging import judge_result, make_verdict
 from benchgate.app.records import DEFAULT_SUITE
+from benchgate.app.required import require_baseline
 from benchgate.app.stored_artifacts import MEMBERS, environment_key, read_stored
 from benchgate.baselines.stored import Found
 from benchgate.config import kept_text
@@ -23,7 +24,6 @@ from benchgate.model.redact import Redactor
 from benchgate.model.screening import Document, Options, Policy
 from benchgate.model.shards import join
 from benchgate.model.skipped import by_reason
-from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from benchgate.app.ci_base import Compared
     from benchgate.app.effects import Effects
     from benchgate.app.job import Job
-    from benchgate.app.judging import Judged
     from benchgate.config import Config
     from benchgate.github.plan import Plan
     from benchgate.model.result import Result, Source
@@ -134,7 +133,7 @@ def ci(
     output = request.folder / RESULT_FILE
     _save(output, result, effects)
     judged = judge_result(result, judged_by)
-    _require_baseline(judged, result, judged_by, compared.why)
+    require_baseline(judged, result, judged_by, compared.why)
     verdict = make_verdict(judged, judged_by)
     return CiOutcome(plan, verdict, Kept(output, _name(ArtifactKind.RESULT, request, job)))
 
@@ -282,24 +281,3 @@ def _policy(config: Config, request: CiRequest, effects: Effects) -> Policy:
 
 def _document(config: Config, redact: Redactor) -> Document:
     return Document(config.origin.name, kept_text(config.origin, redact))
-
-
-def _require_baseline(judged: Judged, result: Result, config: Config, why: str) -> None:
-    """Refuse to go on where a baseline is required, and no benchmark of one is known.
-
-    Args:
-        why: there is no commit to measure, where that is so.
-    """
-    if judged.judgement.base_benchmarks or not config.baseline.required:
-        return
-    reasons = [why] if why else []
-    if screening := result.screening:
-        reasons += screening.warnings
-        if screening.skipped:
-            reasons.append(f"{counted(len(screening.skipped), 'stored result')} cannot be used")
-    raise BaselineError(
-        f"there is nothing to compare with, as {config.where('baseline.required')} wants: "
-        f"{'; '.join(reasons) or 'the base has no benchmarks'}",
-        hint="A run on the default branch leaves one for later runs.",
-        details="\n".join(f"{one.what}: {one.reason}" for one in by_reason(judged.skipped)),
-    )

@@ -85,23 +85,20 @@ class Publication:
 
     Attributes:
         is_shared: whether its head is others' head, too.
+        is_strange: whether what measured it was no code of the repository's own people: then every
+            text of the result is a stranger's.
         choice: what the pull requests of this repository measure.
     """
 
     run: WorkflowRun
     pull: PullRequest
     is_shared: bool
+    is_strange: bool
     config: Config
     effects: Effects
     job: Job
     step: Step
     choice: Choice = EVERYTHING
-
-    @property
-    def is_strange(self) -> bool:
-        """Whether somebody else's repository measured it, and wrote every text of the result."""
-        head = self.run.head_repository
-        return head is None or head.id != self.job.context.repository.id
 
     def of_result(self, left: Left) -> Published:
         """Judge it, and comment; or say why that cannot be done.

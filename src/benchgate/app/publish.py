@@ -22,7 +22,7 @@ from benchgate.errors import FormatError, GitHubError, UsageError
 from benchgate.github.artifact_names import ArtifactKind, leg_in
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.commands import stopped
-from benchgate.github.plan import Comment, Commenting, plan_for
+from benchgate.github.plan import DEPENDABOT, Comment, Commenting, plan_for
 from benchgate.github.pulls import find_pull_requests
 from benchgate.github.runs import read_run
 from benchgate.model.codec import decode_result
@@ -88,22 +88,23 @@ def publish(
     if len(pulls) > MOST_PULL_REQUESTS:
         more = f"{len(pulls)} open pull requests have {run.head_sha[:7]} as head"
         step.warn((f"{more}: {MOST_PULL_REQUESTS} of them are commented on",))
+    known = read_run(job.client, repository, run.id)
+    is_strange = _is_strange(known, job)
     publications = [
-        Publication(run, pull, len(pulls) > 1, config, effects, job, step, choice)
+        Publication(run, pull, len(pulls) > 1, is_strange, config, effects, job, step, choice)
         for pull in pulls[:MOST_PULL_REQUESTS]
     ]
-    errors = _publish(publications, job, step, run, suite)
+    errors = _publish(publications, job, step, known, suite)
     if errors:
         raise errors[0]
     return 0
 
 
 def _publish(
-    publications: list[Publication], job: Job, step: Step, run: WorkflowRun, suite: str
+    publications: list[Publication], job: Job, step: Step, known: KnownRun, suite: str
 ) -> list[GitHubError]:
     """Comment on all that the run left; give what GitHub kept from being commented on."""
-    is_strange = publications[0].is_strange
-    known = read_run(job.client, job.context.repository.full_name, run.id)
+    run, is_strange = publications[0].run, publications[0].is_strange
     artifacts = _results(job, known, run)
     legs = _legs(artifacts, job, known, suite, step) if is_strange else None
     left = [(one, leg) for one, leg in artifacts if legs is None or leg in legs]
@@ -125,6 +126,13 @@ def _publish(
             is_broken = run.conclusion in _BROKEN
             done += [told for one in publications for told in one.of_nothing(first=is_broken)]
     return [one.error for one in done if one.error]
+
+
+def _is_strange(known: KnownRun, job: Job) -> bool:
+    """Whether a fork measured it, or a dependency's new version that nobody has looked at."""
+    head, actor = known.head_repository, known.actor
+    is_own = head is not None and head.id == job.context.repository.id
+    return not is_own or (actor is not None and actor.login == DEPENDABOT)
 
 
 def _warn(step: Step, run: WorkflowRun, unknown: int, left: int) -> None:

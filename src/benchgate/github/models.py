@@ -34,6 +34,13 @@ class Answered(Outside):
             ) from None
 
 
+class User(Answered):
+    """Who did something: "github-actions[bot]", of the type "Bot"."""
+
+    login: str
+    type: str
+
+
 class Repository(Answered):
     """A repository.
 
@@ -89,6 +96,7 @@ class WorkflowRun(Answered):
         created_at: when its first attempt was started.
         run_started_at: when its newest attempt was.
         head_repository: None where it was deleted since.
+        actor: who started its first attempt; None where GitHub does not tell.
     """
 
     id: Id
@@ -104,13 +112,7 @@ class WorkflowRun(Answered):
     head_sha: Sha
     repository: Repository
     head_repository: Repository | None
-
-
-class User(Answered):
-    """Who wrote something: "github-actions[bot]", of the type "Bot"."""
-
-    login: str
-    type: str
+    actor: User | None = None
 
 
 class Comment(Answered):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.github.artifact_names import ArtifactKind
 from benchgate.github.events import (
@@ -23,7 +23,7 @@ from benchgate.github.events import (
 if TYPE_CHECKING:
     from benchgate.github.context import Context
 
-_DEPENDABOT = "dependabot[bot]"
+DEPENDABOT: Final = "dependabot[bot]"
 _SHORT = 12
 
 
@@ -213,7 +213,7 @@ def _comment(context: Context) -> Comment:  # noqa: PLR0911 - one row each
         case PullRequest(number=number) as pull if _is_fork(pull, context):
             why = "the pull request is from a fork, whose token is read-only"
             return Comment(Commenting.LATER, why, number)
-        case PullRequest(number=number) if context.actor == _DEPENDABOT:
+        case PullRequest(number=number) if context.actor == DEPENDABOT:
             why = (
                 "Dependabot's token is read-only unless the workflow's `permissions` say otherwise"
             )
