@@ -511,6 +511,22 @@ def test_what_github_knows_better_is_refused(make: Make, lie: str) -> None:
     assert "trust me" not in comment
 
 
+def test_parts_that_an_earlier_attempt_measured_are_no_lie(make: Make) -> None:
+    # A re-run of failed jobs joins what the others measured before; each took its own time.
+    fork = make()
+    dealt = ("a", "b")
+    parts = [
+        replace(measured({id_: 1e-3}), shard=Shard(n, 2, dealt), duration_s=900.0)
+        for n, id_ in enumerate(dealt, start=1)
+    ]
+    whole = fork.of_this_run(join([(f"part {n}", one) for n, one in enumerate(parts)]), {})
+    later = START + timedelta(minutes=15)
+    fork.starts_again(2, after=timedelta(minutes=15))
+    fork.leaves(as_archive(whole), created_at=later)
+    assert fork.publish(attempt=2) == 0
+    assert "pass" in fork.comments[0].splitlines()[0]
+
+
 def test_a_base_that_main_went_on_to_since_is_one(make: Make) -> None:
     # GitHub merges a pull request into what main is when the run begins.
     fork = make()

@@ -25,6 +25,10 @@ _USUAL_ENVIRONMENTS: Final = tuple(
 """The words that the action itself makes names of."""
 
 
+_MOST_ASKED: Final = 10
+"""Runs of the default branch: whatever names a stranger makes up costs no more requests."""
+
+
 @dataclass(frozen=True, slots=True)
 class Legs:
     """The suites and kinds of machine that may be shown by their names.
@@ -70,7 +74,7 @@ class Legs:
         in_order = sorted(own.runs, key=lambda run: _file(run.path) != _file(workflow))
         found: dict[Leg, Artifact] = {}
         runs: dict[Leg, WorkflowRun] = {}
-        for run, artifacts in own.left(in_order):
+        for run, artifacts in own.left(in_order, most=_MOST_ASKED):
             for leg, artifact in _by_leg(artifacts):
                 if leg not in found:
                     found[leg], runs[leg] = artifact, run

@@ -57,16 +57,17 @@ class OwnRuns:
         return cls(client, name, tuple(newest_first))
 
     def left(
-        self, runs: Iterable[WorkflowRun], *, name: str | None = None
+        self, runs: Iterable[WorkflowRun], *, name: str | None = None, most: int = MOST_ASKED
     ) -> Iterator[tuple[WorkflowRun, tuple[Artifact, ...]]]:
         """What runs left, each asked for when the one before has been used up.
 
-        At most `MOST_ASKED` are asked. Other workflows run on the branch, too: one of which
-        several runs left nothing is asked no more.
+        Other workflows run on the branch, too: one of which several runs left nothing is asked no
+        more.
 
         Args:
             runs: in the order in which they are asked.
             name: of the artifacts, all of it; None for those of benchgate.
+            most: how many are asked.
 
         Raises:
             GitHubError: GitHub refuses, or does not answer.
@@ -74,7 +75,7 @@ class OwnRuns:
         misses: Counter[str] = Counter()
         asked = 0
         for run in runs:
-            if asked == MOST_ASKED:
+            if asked == most:
                 return
             if misses[run.path] == _MOST_MISSES:
                 continue

@@ -117,7 +117,7 @@ def _publish(
             step.warn(done[-1].warnings)
         else:
             own = legs.newest(leg) if legs and not isinstance(read, UsageError) else None
-            took = _took(known, run, artifact)
+            took = _took(known, artifact)
             done += [one.of_result(Left(leg, read, took, own)) for one in publications]
     _warn(step, run, len(artifacts) - len(left), len(left))
     if not left:
@@ -176,10 +176,12 @@ def _results(job: Job, known: KnownRun, run: WorkflowRun) -> list[tuple[Artifact
     ]
 
 
-def _took(known: KnownRun, run: WorkflowRun, artifact: Artifact) -> Took:
-    """When the attempt took place, up to when it left the artifact."""
-    is_newest = known.run_attempt <= run.attempt
-    began = (known.run_started_at if is_newest else None) or known.created_at or _LONG_AGO
+def _took(known: KnownRun, artifact: Artifact) -> Took:
+    """When the run took place, up to when it left the artifact.
+
+    All of its attempts count: one that repeats failed jobs joins what the others measured before.
+    """
+    began = known.created_at or _LONG_AGO
     return Took(began, artifact.created_at or began)
 
 
