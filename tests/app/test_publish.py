@@ -546,8 +546,16 @@ def test_a_base_that_the_configuration_names_is_that_one(make: Make) -> None:
     fork = make(base=gate, head=gate)
     comment = fork.verdict_of(slower())
     assert "is the base, which is not v1.2" in comment
-    named = Commit(repository=HELLO.full_name, sha="v1.2")
-    fork.server.state.put(named)  # the stand-in knows commits by what they are asked by
+    # The stand-in knows commits by their hashes alone.
+    gate = f'{GATE}[baseline]\nagainst = "{fork.git.base}"\n'
+    named = make(base=gate, head=gate)
+    plain = slower()
+    assert plain.base is not None
+    base = replace(plain.base, source=Source(fork.git.base))
+    named.git.checkout.run("fetch", "--quiet", str(fork.git.origin.root), fork.git.base)
+    named.server.state.put(Commit(repository=HELLO.full_name, sha=fork.git.base))
+    comment = named.verdict_of(replace(plain, base=base))
+    assert "fail: 1 of 2" in comment.splitlines()[0]
 
 
 def test_github_has_to_be_asked_for_the_base(make: Make) -> None:
