@@ -65,9 +65,10 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             root = tmp_path / f"{name}-tree"
             root.mkdir(exist_ok=True)
             trees.append(Arm(name, root, tmp_path / f"{name}-env", str(name)))
+        by_arm = {tree.name: specs for tree in trees}
         engines.append(
             CommandEngine(
-                specs,
+                by_arm,
                 trees,
                 guardian,
                 cpu=cpu,

@@ -99,7 +99,9 @@ def measure(settings: PythonSettings, arms: tuple[Arm, ...], guardian: Guardian)
             added = head if arm.name is ArmName.HEAD else ""
             (arm.root / "bench_it.py").write_text(TOUCH + source + added)
         spec = PythonSpec(("bench_it.py",), interpreter=interpreter)
-        engine = PythonEngine([spec], arms, replace(settings, event=event), guardian)
+        engine = PythonEngine(
+            {arm.name: [spec] for arm in arms}, arms, replace(settings, event=event), guardian
+        )
         try:
             (id_,) = {d.id for found in engine.discover().found.values() for d in found}
             rng = random.Random(1)  # noqa: S311 - repeatable on purpose

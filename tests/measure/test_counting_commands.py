@@ -149,7 +149,9 @@ def burst(tmp_path: Path, guardian: Guardian, text: str, event: Event | None) ->
         prepare=("/bin/sh", "-c", touching(2 * PAGES)),
         executions=2,
     )
-    engine = CommandEngine([spec], arms, guardian, event=event, burst_s=300)
+    engine = CommandEngine(
+        {arm.name: [spec] for arm in arms}, arms, guardian, event=event, burst_s=300
+    )
     try:
         engine.discover()
         return list(engine.measure_round(["one"], random.Random(1), 0))  # noqa: S311 - repeatable on purpose

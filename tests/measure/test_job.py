@@ -20,7 +20,7 @@ HEAD = Arm(ArmName.HEAD, Path("/src"), Path("/src/.env"), "4567")
 
 
 def job(**fields: Any) -> Job:  # noqa: ANN401 - of any type
-    (only,) = jobs_of(CommandSpec("a", **fields), [HEAD], Outside({}))
+    (only,) = jobs_of({HEAD.name: CommandSpec("a", **fields)}, [HEAD], Outside({}))
     return only
 
 
@@ -41,16 +41,16 @@ def test_placeholders_are_replaced_everywhere() -> None:
 
 
 def test_a_folder_with_spaces_stays_one_word() -> None:
-    (made,) = jobs_of(CommandSpec("a", ("{root}/my tool", "{root}")), [BASE], Outside({}))
+    spec = CommandSpec("a", ("{root}/my tool", "{root}"))
+    (made,) = jobs_of({BASE.name: spec}, [BASE], Outside({}))
     assert made.command == (f"{BASE.root}/my tool", f"{BASE.root}")
 
 
 def test_variables_of_the_entry_win_over_those_of_the_arm_and_the_surroundings() -> None:
     arm = replace(HEAD, variables={"B": "arm", "C": "arm"})
     environ = {"A": "outside", "B": "outside", "C": "outside"}
-    (made,) = jobs_of(
-        CommandSpec("a", ("true",), variables={"C": "entry"}), [arm], Outside(environ)
-    )
+    spec = CommandSpec("a", ("true",), variables={"C": "entry"})
+    (made,) = jobs_of({arm.name: spec}, [arm], Outside(environ))
     assert {name: made.env[name] for name in "ABC"} == {"A": "outside", "B": "arm", "C": "entry"}
 
 
@@ -63,16 +63,16 @@ def stack_bytes(argv: tuple[str, ...], env: Mapping[str, str]) -> int:
 def test_both_arms_get_the_same_names_and_the_same_room() -> None:
     arms = [replace(arm, variables={"PATH": f"{arm.env}/bin"}) for arm in (BASE, HEAD)]
     spec = CommandSpec("a", ("{root}/run", "{sha}", "é"), variables={"X": "{root}:{env}"})
-    base, head = jobs_of(spec, arms, Outside({"HOME": "/elsewhere", "PWD": "/src"}))
+    environ = {"HOME": "/elsewhere", "PWD": "/src"}
+    base, head = jobs_of(dict.fromkeys(ArmName, spec), arms, Outside(environ))
     assert base.env.keys() == head.env.keys() == {"HOME", "PWD", "PATH", "X", PADDING}
     assert stack_bytes(base.command, base.env) == stack_bytes(head.command, head.env)
 
 
 def test_arms_of_different_variables_are_refused() -> None:
+    arms = [BASE, replace(HEAD, variables={"OPT": "1"})]
     with pytest.raises(MeasureError, match="only one of them sets OPT"):
-        jobs_of(
-            CommandSpec("a", ("true",)), [BASE, replace(HEAD, variables={"OPT": "1"})], Outside({})
-        )
+        jobs_of(dict.fromkeys(ArmName, CommandSpec("a", ("true",))), arms, Outside({}))
 
 
 SPEC = CommandSpec("a", ("run", "{root}"), variables={"API_TOKEN": "first-secret", "LEVEL": "1"})

@@ -55,6 +55,8 @@ class MakeEngine(Protocol):
         cpu: int | None = None,
         interpreter: str = sys.executable,
         aliases: Mapping[str, str] | None = None,
+        base_specs: Sequence[PythonSpec] | None = None,
+        lead: ArmName = HEAD,
     ) -> PythonEngine: ...
 
 
@@ -74,6 +76,8 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         cpu: int | None = None,
         interpreter: str = sys.executable,
         aliases: Mapping[str, str] | None = None,
+        base_specs: Sequence[PythonSpec] | None = None,
+        lead: ArmName = HEAD,
     ) -> PythonEngine:
         trees = []
         for name in arms:
@@ -96,7 +100,10 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             environ={"PATH": os.environ["PATH"], **(environ or {})},
         )
         some = specs or [PythonSpec(("benchmarks",))]
-        engine = PythonEngine(some, trees, settings, guardian, aliases or {})
+        by_arm: dict[ArmName, Sequence[PythonSpec]] = dict.fromkeys(arms, some)
+        if base_specs is not None:
+            by_arm[BASE] = base_specs
+        engine = PythonEngine(by_arm, trees, settings, guardian, aliases=aliases or {}, lead=lead)
         engines.append(engine)
         return engine
 

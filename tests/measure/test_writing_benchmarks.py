@@ -48,7 +48,8 @@ def run(
         forbidden=(),
         environ={"PATH": os.environ["PATH"]},
     )
-    engine = PythonEngine([PythonSpec(("benchmarks",))], arms, settings, guardian)
+    specs = {arm.name: [PythonSpec(("benchmarks",))] for arm in arms}
+    engine = PythonEngine(specs, arms, settings, guardian)
     try:
         discovery = engine.discover()
         assert discovery.failures == ()

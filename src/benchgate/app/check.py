@@ -12,7 +12,7 @@ from benchgate.app.judging import judge_run, make_verdict
 from benchgate.app.records import working_tree_source
 from benchgate.app.run import RunRequest
 from benchgate.baselines.git import choose_base
-from benchgate.baselines.policy import judged_by_base
+from benchgate.baselines.policy import judged_by_base, measured_by_base
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,8 +62,8 @@ def check(
         base = replace(head, why="the working tree itself: every difference is noise")
     else:
         base = choose_base(git, config.baseline.against)
-    if request.policy == "base" and base.sha:
-        config, warnings = judged_by_base(git, base.sha, config, effects.cwd)
+        configured = judged_by_base if request.policy == "base" else measured_by_base
+        config, warnings = configured(git, base.sha or "", config, effects.cwd)
     wanted = ArmsRequest(
         request.choice, request.output, self_check=request.self_check, warnings=warnings
     )

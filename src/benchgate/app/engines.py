@@ -17,6 +17,7 @@ from benchgate.measure.armenviron import Outside
 from benchgate.measure.benchfiles import PythonSpec, default_interpreter, find_folders
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine
+from benchgate.measure.engine import ArmName
 from benchgate.measure.job import CommandSpec
 from benchgate.measure.python import PythonEngine, PythonSettings
 
@@ -73,18 +74,15 @@ def make_engines(
 ) -> list[Engine]:
     """Make one engine for each kind of benchmark that is configured, and the canary's.
 
-    Without any [[benchmark]] every folder with bench_*.py files is measured.
+    In each arm its own configuration says what there is to measure.
 
     Args:
         event: what is counted as instructions; None where nothing can be counted.
     """
     measure = config.measure
-    specs = [_python_spec(b, config) for b in config.benchmarks if isinstance(b, PythonBenchmark)]
-    commands = [
-        _command_spec(b, config) for b in config.benchmarks if isinstance(b, CommandBenchmark)
-    ]
-    if not config.benchmarks:
-        specs = [PythonSpec(paths=find_folders(arms), timeout_s=measure.timeout_s)]
+    specs = {arm.name: _python_specs(config, arm, arms) for arm in arms}
+    commands = {arm.name: _command_specs(config, arm) for arm in arms}
+    lead = ArmName.BASE if config.sides else ArmName.HEAD
     settings = PythonSettings(
         samples=measure.samples,
         launch_ns=round(measure.launch_time_s * 1e9),
@@ -98,14 +96,18 @@ def make_engines(
         event=event,
     )
     engines: list[Engine] = []
-    if specs:
-        engines.append(PythonEngine(specs, arms, settings, guardian, config.aliases))
-    if commands:
+    if any(specs.values()):
+        engines.append(
+            PythonEngine(specs, arms, settings, guardian, aliases=config.aliases, lead=lead)
+        )
+    if any(commands.values()):
         engines.append(
             CommandEngine(
                 commands,
                 arms,
                 guardian,
+                aliases=config.aliases,
+                lead=lead,
                 cpu=place.cpu,
                 all_cpus=place.cpus,
                 unpinned=place.unpinned,
@@ -116,6 +118,28 @@ def make_engines(
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian))
     return engines
+
+
+def config_in(arm: ArmName, config: Config) -> Config:
+    """Give the configuration that says what is built and measured in an arm."""
+    return config.base or config if arm is ArmName.BASE else config
+
+
+def _python_specs(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[PythonSpec]:
+    """Give what an arm's configuration looks for; without any [[benchmark]] all that there is.
+
+    Where both arms are searched they are searched in the same folders: an id begins there.
+    """
+    own = config_in(arm.name, config)
+    if own.searches:
+        searched = [one for one in arms if config_in(one.name, config).searches]
+        return [PythonSpec(paths=find_folders(searched), timeout_s=config.measure.timeout_s)]
+    return [_python_spec(b, config) for b in own.benchmarks if isinstance(b, PythonBenchmark)]
+
+
+def _command_specs(config: Config, arm: Arm) -> list[CommandSpec]:
+    own = config_in(arm.name, config)
+    return [_command_spec(b, config) for b in own.benchmarks if isinstance(b, CommandBenchmark)]
 
 
 def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.app.choice import leave_out_unwanted
-from benchgate.app.engines import choose_place, make_engines
+from benchgate.app.engines import choose_place, config_in, make_engines
 from benchgate.app.sharding import keep_share
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
@@ -87,15 +87,17 @@ def note_uncounted(session: Session, config: Config, reason: str) -> None:
 
 
 def _build(arms: Iterable[Arm], config: Config, guardian: Guardian, effects: Effects) -> None:
-    if not config.build.commands:
-        return
+    """Build each arm as its own configuration says."""
     for arm in arms:
+        own = config_in(arm.name, config).build
+        if not own.commands:
+            continue
         effects.progress.building(arm.name)
         build(
             arm,
-            config.build.commands,
-            timeout_s=config.build.timeout_s,
-            variables=config.build.env,
+            own.commands,
+            timeout_s=own.timeout_s,
+            variables=own.env,
             guardian=guardian,
         )
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config import loads_folder, policy_from
+from benchgate.config import loads, loads_folder, policy_from
 from benchgate.config.load import OWN_FILE, SHARED_FILE
+from benchgate.config.search import is_benchmark_file
 from benchgate.errors import ConfigError
-from benchgate.git.contents import committed_bytes, read_committed, resolve_committed
+from benchgate.git.contents import (
+    committed_bytes,
+    list_committed,
+    read_committed,
+    resolve_committed,
+)
 
 if TYPE_CHECKING:
     from benchgate.config import Config
@@ -27,12 +34,16 @@ MOST_SHARED_BYTES: Final = 1_000_000
 MOST_ENTRIES: Final = 300
 """Rules, waivers or benchmarks that a stranger may have: rules are compared on every benchmark."""
 
+_DEFAULTS: Final = loads("", "the defaults")
 _NAMES = (OWN_FILE, SHARED_FILE)
 _SHORT_SHA = 7
 
 
 def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Config, tuple[str, ...]]:
-    """Judge what the head measures by the configuration of the base, where it has one.
+    """Judge by the configuration of the base, where benchgate is used in it already.
+
+    A base that has no file, but benchmarks that are found without one, is configured by the
+    defaults. In any other the change is what brings benchgate: nothing is measured there.
 
     Args:
         sha: the base commit.
@@ -53,7 +64,25 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
         return policy_from(base, head), ()
     if head.source is None or _inside(git, start / head.source) is None:
         return head, ()
-    return head, (BASE_HAS_NONE,)
+    if _is_measured_by_default(git, sha):
+        return policy_from(_DEFAULTS, head), ()
+    return replace(head, base=replace(_DEFAULTS, is_empty=True)), (BASE_HAS_NONE,)
+
+
+def measured_by_base(
+    git: Git, sha: str, head: Config, start: Path
+) -> tuple[Config, tuple[str, ...]]:
+    """Judge by the configuration of the working tree what the base's own finds in the base.
+
+    A base without one is built and measured as the working tree is: an old release, for example.
+    Arguments and the value are those of `judged_by_base`.
+    """
+    try:
+        base = base_config(git, sha, head, start)
+    except ConfigError as error:
+        why = error.message.replace("\n ", "")
+        return head, (f"the base is measured as the head is: its own configuration is not: {why}",)
+    return (replace(head, base=base) if base else head), ()
 
 
 def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
@@ -106,6 +135,20 @@ def require_few(config: Config) -> None:
                 "most that is read of a pull request",
                 hint="A glob can stand for many benchmarks.",
             )
+
+
+def _is_measured_by_default(git: Git, sha: str) -> bool:
+    """Whether a commit has benchmarks that need no configuration, and no configuration anywhere.
+
+    With one in another folder, what is found without any is measured by that.
+    """
+    paths = [PurePosixPath(path) for path in list_committed(git, sha)]
+    if any(path.name == OWN_FILE for path in paths):
+        return False
+    shared = (path.as_posix() for path in paths if path.name == SHARED_FILE)
+    if any("tool.benchgate" in (read_committed(git, sha, path) or "") for path in shared):
+        return False
+    return any(map(is_benchmark_file, paths))
 
 
 def _inside(git: Git, path: Path) -> PurePosixPath | None:

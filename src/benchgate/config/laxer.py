@@ -109,7 +109,7 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     ("baseline",): frozenset({"runs"}),
     # What is discarded, when a launch has failed, and which random choices are repeated.
     ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
-    # What is built is the same on both sides.
+    # Each side is built by its own, and where they differ the verdict says so.
     ("build",): frozenset({"shell", "command", "timeout", "env"}),
     # Other work is incomparable with the base's, and a benchmark under another name is missing.
     ("benchmark", "command"): frozenset(

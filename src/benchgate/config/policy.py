@@ -1,7 +1,7 @@
-"""Whose configuration decides what: the base's how it is judged, the head's what is measured.
+"""Whose configuration decides what, where a change is judged by its base.
 
-A change must not judge itself by rules that it brings along. What it says of them holds once it
-is merged.
+A change must not judge itself by rules that it brings along, nor choose what it is judged by. What
+it says of them holds once it is merged.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from benchgate.config.options import GIVES_WAY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchgate.config.models import Measure
     from benchgate.config.resolved import Config
 
 
@@ -23,6 +24,7 @@ class Side(StrEnum):
     """The commit whose configuration has the say."""
 
     BASE = "base"
+    EACH = "each"
     HEAD = "head"
 
 
@@ -31,9 +33,12 @@ DECIDED_BY: Mapping[str, Side] = {
     "rule": Side.BASE,
     "waive": Side.BASE,
     "baseline": Side.BASE,
-    "measure": Side.HEAD,
-    "build": Side.HEAD,
-    "benchmark": Side.HEAD,
+    # But for what makes the measurement more careful: see `_at_least_as_careful`.
+    "measure": Side.BASE,
+    # Each commit is built and measured by its own. So what the base gates is measured in it,
+    # whatever the head left out.
+    "build": Side.EACH,
+    "benchmark": Side.EACH,
     # Only the head knows what it renamed. A line of it joins nothing but a benchmark that the base
     # alone has and one that the head alone has, and they are compared only if they do the same
     # work; so it cannot hide a regression, and a new one is shown.
@@ -51,7 +56,7 @@ class Sides:
 
 
 def policy_from(base: Config, head: Config) -> Config:
-    """Judge by the base's configuration what the head's says is to be measured.
+    """Judge by the base's configuration what both say is to be measured.
 
     An option of the command line is no part of the change, and holds over both.
 
@@ -65,7 +70,24 @@ def policy_from(base: Config, head: Config) -> Config:
         for name, info in Settings.model_fields.items()
         if DECIDED_BY[info.alias or name] is Side.BASE
     }
-    return replace(head, **policy, sides=Sides(base, head))
+    policy["measure"] = _at_least_as_careful(base.measure, head.measure)
+    return replace(head, **policy, sides=Sides(base, head), base=base)
+
+
+def _at_least_as_careful(base: Measure, head: Measure) -> Measure:
+    """Give the base's settings, with what the head adds to them that cannot weaken the gate.
+
+    It may give more time, and it may switch on what removes noise. More samples or rounds are not
+    among that: in the same time they leave less for everything else.
+    """
+    added: dict[str, Any] = {
+        "pin": base.pin or head.pin,
+        "canary": base.canary or head.canary,
+        "timeout_s": max(base.timeout_s, head.timeout_s),
+    }
+    if "budget_s" in head.model_fields_set and head.budget_s > base.limit_s:
+        added["budget_s"] = head.budget_s
+    return base.model_copy(update={k: v for k, v in added.items() if v != getattr(base, k)})
 
 
 def with_options(base: Config, head: Config) -> Config:

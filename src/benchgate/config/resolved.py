@@ -39,6 +39,9 @@ class Config:
         aliases: new id of each renamed benchmark by its old one; one step leads to the end.
         origin: where it came from.
         sides: of one whose policy is the base commit's, what it was put together from.
+        base: what the base commit is built by, and what is measured in it; None where this
+            configuration says so, too.
+        is_empty: whether nothing is measured: in a commit that benchgate is not used in yet.
     """
 
     gate: Gate
@@ -51,11 +54,18 @@ class Config:
     aliases: Mapping[str, str]
     origin: Origin
     sides: Sides | None = None
+    base: Config | None = None
+    is_empty: bool = False
 
     @property
     def source(self) -> Path | None:
         """The file it was read from; None for defaults, and for text from elsewhere."""
         return self.origin.path
+
+    @property
+    def searches(self) -> bool:
+        """Whether all benchmark files are measured that there are, as none are named."""
+        return not self.benchmarks and not self.is_empty
 
     def where(self, key: str) -> str:
         """Where a key got its value: file, line and key, or the option, or "(default)".

@@ -73,6 +73,16 @@ def resolve_committed(git: Git, commit: str, path: str) -> str | None:
     return "/".join(done)
 
 
+def list_committed(git: Git, commit: str) -> tuple[str, ...]:
+    """The paths of all files of a commit, from the root of the repository.
+
+    Raises:
+        UsageError: the commit is not here.
+    """
+    listed = git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
+    return tuple(path for path in listed.split("\0") if path)
+
+
 def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in {"", "."}]
 

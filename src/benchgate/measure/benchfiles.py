@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shlex
 import shutil
@@ -10,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from benchgate.config.search import PATTERN, is_benchmark_file
+from benchgate.model.redact import Redactor
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.measure.engine import Arm
-
-PATTERN = "bench_*.py"
-_SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,17 @@ class PythonSpec:
     tags: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     group: str = ""
+
+    def workload_of(self, function: str) -> str:
+        """Give the hash of a function's work in this environment, not of secrets in it.
+
+        Args:
+            function: the hash of its definition.
+        """
+        if not self.variables:
+            return function
+        text = Redactor(self.variables)(json.dumps(dict(self.variables), sort_keys=True))
+        return hashlib.sha256(f"{function}\n{text}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +98,6 @@ def group_of(file: PurePath, prefix: str) -> str:
     return "/".join([prefix, *names] if prefix else names)
 
 
-def is_benchmark_file(file: PurePath) -> bool:
-    """Whether a file is one that the search of a folder finds, as seen from that folder."""
-    return file.match(PATTERN) and not any(
-        folder in _SKIPPED_FOLDERS or folder.startswith(".") for folder in file.parts[:-1]
-    )
-
-
 def find_folders(arms: Iterable[Arm]) -> tuple[str, ...]:
     """Find the topmost folders that hold benchmark files in any arm, relative to its root."""
     return topmost_folders(file.relative_to(arm.root) for arm in arms for file in _search(arm.root))
@@ -105,9 +111,8 @@ def topmost_folders(files: Iterable[PurePath]) -> tuple[str, ...]:
 
 
 def _search(top: Path) -> list[Path]:
-    """Find benchmark files below a folder, but for what is hidden, installed or generated."""
-    files = sorted(top.rglob(PATTERN))
-    return [file for file in files if is_benchmark_file(file.relative_to(top))]
+    """Find benchmark files below a folder."""
+    return [f for f in sorted(top.rglob(PATTERN)) if is_benchmark_file(f.relative_to(top))]
 
 
 def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> tuple[str, ...]:

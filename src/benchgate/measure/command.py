@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +13,11 @@ import numpy as np
 from benchgate.errors import MeasureError
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
 from benchgate.measure.armenviron import Outside
-from benchgate.measure.engine import Definition, Discovery, Measured, Observation
+from benchgate.measure.engine import ArmName, Definition, Discovery, Measured, Observation
 from benchgate.measure.job import (
     CommandSpec,
     jobs_of,
+    run_alike,
     trouble_with,
     workload_hash,
 )
@@ -22,12 +25,13 @@ from benchgate.measure.owncode import ForeignCodeError, OwnCode
 from benchgate.measure.process import Launcher
 from benchgate.measure.turns import executions_within, later_orders, starting_order
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, TIME
+from benchgate.model.renames import renamed
 from benchgate.model.result import Tier
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.measure.counters import Event
@@ -59,9 +63,11 @@ class CommandEngine:
     """Measures commands on one or two arms.
 
     Args:
-        specs: of different names.
+        specs: what each arm's own configuration defines, of different names.
         arms: one or two, whose variables have the same names.
         guardian: ends what outlives benchgate.
+        aliases: new id of each benchmark that the head renamed, by its old one.
+        lead: the arm whose spec says how a benchmark of both is run; see `run_alike`.
         cpu: where pinned benchmarks run; None when no CPU was chosen.
         all_cpus: where everything else runs; None for the CPUs that are available now, which
             inside of `kept_off` are too few.
@@ -76,10 +82,12 @@ class CommandEngine:
 
     def __init__(
         self,
-        specs: Sequence[CommandSpec],
+        specs: Mapping[ArmName, Sequence[CommandSpec]],
         arms: Sequence[Arm],
         guardian: Guardian,
         *,
+        aliases: Mapping[str, str] = MappingProxyType({}),
+        lead: ArmName = ArmName.HEAD,
         cpu: int | None = None,
         all_cpus: frozenset[int] | None = None,
         unpinned: str = "not pinned: no CPU was chosen",
@@ -87,10 +95,10 @@ class CommandEngine:
         event: Event | None = None,
         burst_s: float = BURST_S,
     ) -> None:
-        self._specs = {spec.name: spec for spec in specs}
+        self._commands = _by_id(specs, aliases, lead)
         self._arms = {arm.name: arm for arm in arms}
         outside = outside or Outside()
-        self._jobs = {spec.name: jobs_of(spec, arms, outside) for spec in specs}
+        self._jobs = {id_: jobs_of(one, arms, outside) for id_, one in self._commands.items()}
         self._own_code = OwnCode(outside.checkout) if outside.checkout else None
         self._launcher = Launcher(guardian, event)
         pinning = supports_pinning()
@@ -101,18 +109,21 @@ class CommandEngine:
         self._executions: dict[str, int] = {}
 
     def discover(self) -> Discovery:
-        """Give what the configuration defines, the same in every arm."""
-        definitions = tuple(
-            Definition(
-                id=spec.name,
-                workload=workload_hash(spec),
-                tier=Tier.INTERLEAVED,
-                tags=spec.tags,
-                notes=(self._unpinned,) if spec.pin and self._cpu is None else (),
-            )
-            for spec in self._specs.values()
-        )
-        return Discovery(found=dict.fromkeys(self._arms, definitions))
+        """Give what the configuration of each arm defines."""
+        found: dict[ArmName, list[Definition]] = {arm: [] for arm in self._arms}
+        for id_, specs in self._commands.items():
+            for arm, spec in specs.items():
+                found[arm].append(
+                    Definition(
+                        id=id_,
+                        workload=workload_hash(spec),
+                        tier=Tier.INTERLEAVED,
+                        tags=spec.tags,
+                        notes=(self._unpinned,) if spec.pin and self._cpu is None else (),
+                        renamed_from=None if spec.name == id_ else spec.name,
+                    )
+                )
+        return Discovery({arm: tuple(definitions) for arm, definitions in found.items()})
 
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
@@ -124,7 +135,7 @@ class CommandEngine:
         for name in ids:
             jobs = starting_order(self._jobs[name], name, round_index)
             try:
-                yield from self._measure(self._specs[name], jobs, rng)
+                yield from self._measure(self._spec_of(name), jobs, rng)
             except _JobFailedError as failure:
                 yield Observation(
                     arm=failure.job.arm,
@@ -136,6 +147,10 @@ class CommandEngine:
     def close(self) -> None:
         """End the command that is running, if one is."""
         self._launcher.close()
+
+    def _spec_of(self, name: str) -> CommandSpec:
+        """Give how a command is run, which is the same in every arm."""
+        return replace(next(iter(self._commands[name].values())), name=name)
 
     def _measure(
         self, spec: CommandSpec, jobs: tuple[Job, ...], rng: random.Random
@@ -232,7 +247,7 @@ class CommandEngine:
         cpu = self._cpu if spec.pin else None
         cpus = self._all_cpus if cpu is None else frozenset({cpu})
         with kept_off(cpu):
-            return self._execute(spec, job, job.command, spec.ok_exit_codes, cpus)
+            return self._execute(spec, job, job.command, job.ok_exit_codes, cpus)
 
     def _run(self, spec: CommandSpec, job: Job, role: str, argv: tuple[str, ...] | None) -> None:
         if argv is None:
@@ -261,6 +276,21 @@ class CommandEngine:
         if trouble is not None:
             raise _JobFailedError(job, trouble)
         return execution
+
+
+def _by_id(
+    specs: Mapping[ArmName, Sequence[CommandSpec]], aliases: Mapping[str, str], lead: ArmName
+) -> Mapping[str, Mapping[ArmName, CommandSpec]]:
+    """Join the commands of the arms, what the head renamed under its new id; the head's first."""
+    named = {arm: {spec.name: spec for spec in each} for arm, each in specs.items()}
+    base, head = (named.get(arm, {}) for arm in (ArmName.BASE, ArmName.HEAD))
+    new_ids = {old: new for new, old in renamed(base, head, aliases).items()}
+    joined: dict[str, dict[ArmName, CommandSpec]] = {}
+    for name, spec in head.items():
+        joined[name] = {ArmName.HEAD: spec}
+    for name, spec in base.items():
+        joined.setdefault(new_ids.get(name, name), {})[ArmName.BASE] = spec
+    return {id_: run_alike(both, lead) for id_, both in joined.items()}
 
 
 def _measured(samples: list[Execution], warmup: list[Execution]) -> tuple[Measured, ...]:

@@ -82,10 +82,34 @@ class Job:
     env: Mapping[str, str]
     names_its_arm: bool
     allow_foreign: bool
+    ok_exit_codes: frozenset[int]
 
 
-def jobs_of(spec: CommandSpec, arms: Sequence[Arm], outside: Outside) -> tuple[Job, ...]:
-    """What to run in each arm, under conditions as equal as they can be made.
+def run_alike(specs: Mapping[ArmName, CommandSpec], lead: ArmName) -> Mapping[ArmName, CommandSpec]:
+    """Let a command that both arms have be run in both in the same way.
+
+    Args:
+        specs: of one benchmark, by the arm whose configuration defines it.
+        lead: the arm that decides where both have it. The longer timeout holds: neither arm can
+            make the other fail.
+    """
+    leading = specs.get(lead) or next(iter(specs.values()))
+    return {
+        arm: replace(
+            spec,
+            executions=leading.executions,
+            warmup=leading.warmup,
+            pin=leading.pin,
+            timeout_s=max(one.timeout_s for one in specs.values()),
+        )
+        for arm, spec in specs.items()
+    }
+
+
+def jobs_of(
+    specs: Mapping[ArmName, CommandSpec], arms: Sequence[Arm], outside: Outside
+) -> tuple[Job, ...]:
+    """What to run in each arm that has a spec, under conditions as equal as they can be made.
 
     Names of variables are the same in all arms, and so is the room that arguments and
     environment take at the top of the stack: it shifts all below it, and with that the speed.
@@ -99,10 +123,16 @@ def jobs_of(spec: CommandSpec, arms: Sequence[Arm], outside: Outside) -> tuple[J
         raise MeasureError(
             f"the arms are not measured the same way: only one of them sets {', '.join(different)}"
         )
+    having = [arm for arm in arms if arm.name in specs]
     environs = with_equal_names(
-        [environ_of(arm, outside, spec.pythonpath, spec.command) for arm in arms]
+        [
+            environ_of(arm, outside, specs[arm.name].pythonpath, specs[arm.name].command)
+            for arm in having
+        ]
     )
-    jobs = [_job(spec, arm, environ) for arm, environ in zip(arms, environs, strict=True)]
+    jobs = [
+        _job(specs[arm.name], arm, environ) for arm, environ in zip(having, environs, strict=True)
+    ]
     largest = max(_stack_bytes(job) for job in jobs)
     return tuple(
         replace(job, env={**job.env, PADDING: "x" * (largest - _stack_bytes(job))}) for job in jobs
@@ -128,6 +158,7 @@ def _job(spec: CommandSpec, arm: Arm, environ: Mapping[str, str]) -> Job:
         env={**environ, **arm.variables, **variables, "PWD": str(cwd)},
         names_its_arm=any(arm.substitute(text) != text for text in said),
         allow_foreign=spec.allow_foreign,
+        ok_exit_codes=spec.ok_exit_codes,
     )
 
 

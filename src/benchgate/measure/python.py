@@ -9,10 +9,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from benchgate.config.search import PATTERN
 from benchgate.errors import UsageError
 from benchgate.measure.affinity import moved_to
 from benchgate.measure.benchfiles import (
-    PATTERN,
     BenchFile,
     find_files,
     interpreter_of,
@@ -79,48 +79,77 @@ class PythonSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """A benchmark, and where it is in each arm that has it: its file, and its name in that."""
+class _Side:
+    """Where a benchmark is in one arm: its file, its name in that, and what was asked for there."""
 
-    files: Mapping[ArmName, BenchFile]
-    names: Mapping[ArmName, str]
+    file: BenchFile
+    name: str
     parallel: bool
 
-    @property
-    def file(self) -> BenchFile:
-        """The file, or that of the base where the head has moved it."""
-        return next(iter(self.files.values()))
 
-    def files_of(self, arms: Iterable[ArmName]) -> Mapping[ArmName, BenchFile]:
-        """Give what each arm imports, also one that does not have the benchmark."""
-        return {arm: self.files.get(arm, self.file) for arm in arms}
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A benchmark, in each arm that has it.
+
+    Attributes:
+        lead: the arm that decides how both are run, where both have it.
+    """
+
+    sides: Mapping[ArmName, _Side]
+    lead: ArmName
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it is never pinned."""
+        return self._leading.parallel
+
+    @property
+    def isolate(self) -> bool:
+        """Whether it has processes of its own."""
+        return self._leading.file.spec.isolate
+
+    @property
+    def timeout_s(self) -> float:
+        """The longer one: neither arm can make the other fail."""
+        return max(side.file.spec.timeout_s for side in self.sides.values())
+
+    @property
+    def _leading(self) -> _Side:
+        return self.sides.get(self.lead) or next(iter(self.sides.values()))
+
+    def place_in(self, arms: Iterable[ArmName]) -> tuple[tuple[str, str], ...]:
+        """Give the file in each arm; where one lacks it, as if it were where the other has it."""
+        own = {arm: (side.file.path, side.file.group) for arm, side in self.sides.items()}
+        known = next(iter(own.values()))
+        return tuple(own.get(arm, known) for arm in arms)
 
     def joined(self, other: _Entry) -> _Entry:
         """Give a benchmark of two arms."""
-        return _Entry(
-            {**self.files, **other.files},
-            {**self.names, **other.names},
-            self.parallel or other.parallel,
-        )
+        return replace(self, sides={**self.sides, **other.sides})
 
 
 class PythonEngine:
     """Measures `bench_*` functions of one or two arms; see `engine.Engine`.
 
     Args:
+        specs: what each arm's own configuration looks for in it.
         aliases: new id of each benchmark that the head renamed, by its old one.
+        lead: the arm whose spec says how a benchmark of both is run: isolated, parallel.
     """
 
     def __init__(
         self,
-        specs: Sequence[PythonSpec],
+        specs: Mapping[ArmName, Sequence[PythonSpec]],
         arms: Sequence[Arm],
         settings: PythonSettings,
         guardian: Guardian,
+        *,
         aliases: Mapping[str, str] = MappingProxyType({}),
+        lead: ArmName = ArmName.HEAD,
     ) -> None:
         self._specs = specs
         self._aliases = aliases
+        self._lead = lead
         self._arms = {arm.name: arm for arm in arms}
         self._settings = settings
         self._guardian = guardian
@@ -134,7 +163,7 @@ class PythonEngine:
         """Import every benchmark file once in each arm and list its functions.
 
         Raises:
-            UsageError: a configured place holds no benchmark file in any arm.
+            UsageError: a place that the head configures holds no benchmark file in any arm.
         """
         found: dict[ArmName, dict[str, Definition]] = {}
         failures: list[DiscoveryFailure] = []
@@ -155,12 +184,15 @@ class PythonEngine:
                 for described in hello["benchmarks"]:
                     id_ = file.id_of(described["id"])
                     if id_ in definitions:
-                        other_file = self._entries[id_].files[arm.name]
+                        other_file = self._entries[id_].sides[arm.name].file
                         failures.append(_taken(arm, file, id_, other_file))
                         break
                     definitions[id_] = self._define(arm, file, described)
         self._join(found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {}))
-        by_arm = {arm: tuple(definitions.values()) for arm, definitions in found.items()}
+        by_arm = {
+            arm: tuple(replace(one, notes=self._notes(one.id)) for one in definitions.values())
+            for arm, definitions in found.items()
+        }
         return Discovery(by_arm, tuple(failures), toolchains, timers)
 
     def measure_round(
@@ -170,10 +202,9 @@ class PythonEngine:
         groups: dict[tuple[object, ...], list[str]] = {}
         for id_ in ids:
             entry = self._entries[id_]
-            files = entry.files_of(self._arms).values()
             # Threads keep the CPUs of the process that they were started in.
-            key = (*((file.path, file.group) for file in files), entry.parallel)
-            groups.setdefault((*key, id_) if entry.file.spec.isolate else key, []).append(id_)
+            key = (*entry.place_in(self._arms), entry.parallel)
+            groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
         for group in groups.values():
             yield from self._measure_group(group, rng, round_index)
 
@@ -183,9 +214,12 @@ class PythonEngine:
             self._alive.pop().kill()
 
     def _files(self, arm: Arm) -> Iterator[BenchFile]:
-        for spec in self._specs:
+        for spec in self._specs.get(arm.name, ()):
             for path in spec.paths:
-                if not any(find_files(other, spec, path) for other in self._arms.values()):
+                # What the base's configuration names may be gone from it; the head must be told.
+                if arm.name is ArmName.HEAD and not any(
+                    find_files(other, spec, path) for other in self._arms.values()
+                ):
                     raise UsageError(
                         "no benchmarks found: "
                         f'[[benchmark]] python = "{path}" has no file {PATTERN}',
@@ -207,19 +241,24 @@ class PythonEngine:
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
         parallel = file.spec.parallel or described["parallel"]
-        entry = _Entry({arm.name: file}, {arm.name: described["id"]}, parallel)
+        side = _Side(file, described["id"], parallel)
+        entry = _Entry({arm.name: side}, self._lead)
         known = self._entries.get(id_)
         self._entries[id_] = known.joined(entry) if known else entry
-        unpinned = "not pinned: it is marked parallel" if parallel else self._settings.unpinned
         return Definition(
             id=id_,
-            workload=described["workload"],
+            workload=file.spec.workload_of(described["workload"]),
             tier=Tier.LOCKSTEP,
             tags=file.spec.tags,
             location=described["location"],
             display_unit=described["unit"],
-            notes=(unpinned,) if unpinned else (),
         )
+
+    def _notes(self, id_: str) -> tuple[str, ...]:
+        """Say why a benchmark is not pinned, where it is not."""
+        parallel = self._entries[id_].parallel
+        unpinned = "not pinned: it is marked parallel" if parallel else self._settings.unpinned
+        return (unpinned,) if unpinned else ()
 
     def _join(self, base: dict[str, Definition], head: Mapping[str, Definition]) -> None:
         """Let what the head renamed be one benchmark, under its new id."""
@@ -234,13 +273,14 @@ class PythonEngine:
         pending = list(ids)
         while pending:
             entries = [self._entries[id_] for id_ in pending]
-            first, parallel = entries[0], entries[0].parallel
-            arms = tuple(a for a in self._arms if any(a in entry.files for entry in entries))
-            arms = starting_order(arms, first.file.path, round_index)
+            parallel = entries[0].parallel
+            files = {arm: side.file for entry in entries for arm, side in entry.sides.items()}
+            arms = tuple(arm for arm in self._arms if arm in files)
+            arms = starting_order(arms, files[arms[0]].path, round_index)
             layout = draw_layout(rng)
             try:
-                files = first.files_of(arms)
-                workers = self._start_all(files, self._cpus(parallel=parallel), layout)
+                in_turn = {arm: files[arm] for arm in arms}
+                workers = self._start_all(in_turn, self._cpus(parallel=parallel), layout)
             except WorkerFailedError as failure:
                 for id_ in pending:
                     yield _failed(failure, id_, arms)
@@ -257,17 +297,17 @@ class PythonEngine:
         while pending:
             id_ = pending.pop(0)
             entry = self._entries[id_]
-            players = [worker for worker in workers if worker.arm.name in entry.files]
+            players = [worker for worker in workers if worker.arm.name in entry.sides]
             try:
                 with moved_to(None if entry.parallel else self._settings.cpu):
                     launched = measure_launch(
                         players,
-                        [entry.names[worker.arm.name] for worker in players],
+                        [entry.sides[worker.arm.name].name for worker in players],
                         self._plans.get(id_),
                         self._settings.sampling,
                         rng,
-                        timeout_s=entry.file.spec.timeout_s,
-                        alone=entry.file.spec.isolate,
+                        timeout_s=entry.timeout_s,
+                        alone=entry.isolate,
                     )
             except WorkerFailedError as failure:
                 yield _failed(failure, id_, arms)

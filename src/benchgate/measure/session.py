@@ -47,24 +47,29 @@ class Session:
         self.hidden: frozenset[str] = frozenset()
         self.shard: Shard | None = None
         self._engines = engines
-        self._engine_of: dict[str, Engine] = {}
+        self._engines_of: dict[str, list[Engine]] = {}
         self._clock = clock
 
     def discover(self) -> None:
         """Find the benchmarks of every engine.
 
+        What is of one kind in the base and of another in the head is measured by both engines.
+
         Raises:
-            UsageError: two kinds of benchmark share an id.
+            UsageError: two kinds of benchmark share an id in one arm.
         """
         for engine in self._engines:
             discovery = engine.discover()
-            found = [d.id for definitions in discovery.found.values() for d in definitions]
-            if taken := sorted(self._engine_of.keys() & found):
-                raise UsageError(
-                    f"two benchmarks have the id {taken[0]}",
-                    hint="Give one [[benchmark]] another `name` or `group`.",
-                )
-            self._engine_of |= dict.fromkeys(found, engine)
+            for arm, definitions in discovery.found.items():
+                known = {one.id for one in self.recorder.definitions(arm)}
+                if taken := sorted(known & {one.id for one in definitions}):
+                    raise UsageError(
+                        f"two benchmarks have the id {taken[0]}",
+                        hint="Give one [[benchmark]] another `name` or `group`.",
+                    )
+            found = {d.id for definitions in discovery.found.values() for d in definitions}
+            for id_ in found:
+                self._engines_of.setdefault(id_, []).append(engine)
             self.recorder.define(discovery)
             if CANARY_ID not in found:
                 self.timers |= discovery.timers
@@ -97,10 +102,10 @@ class Session:
             canary: measure it beside them, where there is one.
         """
         rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
-        order = [*ids, CANARY_ID] if canary and CANARY_ID in self._engine_of else list(ids)
+        order = [*ids, CANARY_ID] if canary and CANARY_ID in self._engines_of else list(ids)
         rng.shuffle(order)
         for engine in self._engines:
-            chosen = [id_ for id_ in order if self._engine_of[id_] is engine]
+            chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
             started, last = self._clock(), None
             for observation in engine.measure_round(chosen, rng, round_index):
                 self.recorder.add(observation, round_index)

@@ -217,7 +217,7 @@ class Loosened:
         about: the benchmarks that it is for, ids or globs; "" for all.
         before, after: what the base and the head say, in words.
         place: its file and line in the head, "benchgate.toml:3".
-        in_force: the head's word counted, because it says what is measured; else the base's.
+        in_force: the head's word counted, because the base cannot know; else the base's.
     """
 
     key: str

@@ -35,4 +35,4 @@ def canary_engine(
     )
     here = [Arm(arm.name, _FOLDER, arm.env) for arm in arms]
     short = replace(settings, samples=_SAMPLES, launch_ns=_LAUNCH_NS, forbidden=(), event=None)
-    return PythonEngine([spec], here, short, guardian)
+    return PythonEngine({arm.name: [spec] for arm in here}, here, short, guardian)
