@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.app.choice import Choice
+from benchgate.app.engines import config_in
 from benchgate.app.judging import judge_run
 from benchgate.app.opening import open_session
 from benchgate.app.records import DEFAULT_SUITE, Record, working_tree_source
@@ -17,7 +18,7 @@ from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from benchgate.app.effects import Effects
@@ -83,7 +84,12 @@ def measure_arms(
             screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
             until_decided=config.measure.until_decided,
             output=request.output,
-            warnings=(*warnings, *trees.notes, *config.unmatched(session.recorder.found())),
+            warnings=(
+                *warnings,
+                *trees.notes,
+                *unlike_arms(config, session.toolchains),
+                *config.unmatched(session.recorder.found()),
+            ),
         )
         _measure(session, record, config, effects)
     return record.result()
@@ -117,6 +123,24 @@ def _measure(session: Session, record: Record, config: Config, effects: Effects)
         how_many = counted(len(still_open), "benchmark")
         record.warnings += (f"the budget of {budget} ended with {how_many} open: {named}",)
     record.finish()
+
+
+def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:
+    """Say in what the arms differ beside their code; each is what its own configuration makes it.
+
+    Args:
+        toolchains: versions by tool.
+    """
+    said = []
+    base, head = (config_in(arm, config).build for arm in (ArmName.BASE, ArmName.HEAD))
+    if (base.commands, base.env) != (head.commands, head.env):
+        how = "have different [build] tables, and each was built by its own"
+        said.append(f"base and head {how}: a difference may come from that")
+    before, after = (toolchains[arm].get("python") for arm in (ArmName.BASE, ArmName.HEAD))
+    if before and after and before != after:
+        runs_on = f"the base runs on {before}, the head on {after}"
+        said.append(f"{runs_on}: a difference may come from that")
+    return tuple(said)
 
 
 def fixed_rounds(config: Config) -> int | None:

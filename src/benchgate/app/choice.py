@@ -57,12 +57,15 @@ EVERYTHING: Final = Choice()
 
 
 def leave_out_unwanted(choice: Choice, session: Session) -> None:
-    """Keep only what was asked for.
+    """Keep only what was asked for; a benchmark has the tags of both arms.
 
     Raises:
         UsageError: when that is nothing, although there are benchmarks.
     """
-    found = {d.id: d.tags for arm in session.arms for d in session.recorder.definitions(arm)}
+    found: dict[str, tuple[str, ...]] = {}
+    for arm in session.arms:
+        for one in session.recorder.definitions(arm):
+            found[one.id] = (*found.get(one.id, ()), *one.tags)
     session.leave_out(
         id_ for id_, tags in found.items() if id_ != CANARY_ID and not choice.wants(id_, tags)
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.app.event_base import NoBase, find_base
 from benchgate.baselines.git import choose_base
-from benchgate.baselines.policy import BASE_HAS_NONE, judged_by_base
+from benchgate.baselines.policy import BASE_HAS_NONE, judged_by_base, measured_by_base
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.fetching import ensure_commit
 from benchgate.github.artifact_names import ArtifactKind
@@ -73,7 +73,8 @@ def compare_with(plan: Plan, config: Config, job: Job, start: Path) -> Compared:
     if named.sha == job.git.head_sha():
         why = f"{against} is the head itself"
         return Compared(None, why, judged_by, (*unread, f"nothing is compared: {why}"))
-    return Compared(named, "", judged_by, unread)
+    measured, unlike = measured_by_base(job.git, named.sha or "", judged_by, start)
+    return Compared(named, "", measured, (*unread, *unlike))
 
 
 def _base(plan: Plan, job: Job) -> Source | NoBase:

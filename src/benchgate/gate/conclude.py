@@ -99,9 +99,13 @@ def _reasons_against_a_pass(
     if terms.first_run and Outcome.NEW in outcomes:
         yield Reason.FIRST_RUN, PASS
     compared = compared_benchmarks(rows)
+    # What fails on the base alone, the head cannot mend: it is not asked for.
+    excused = len({row.benchmark for row in rows if row.outcome is Outcome.BASE_FAILED})
+    wanted = terms.min_compared - excused
     if not compared:
-        yield Reason.NOTHING_COMPARED, PASS if terms.empty_shard else NO_VERDICT
-    if compared < terms.min_compared:
+        is_no_fault = terms.empty_shard or (excused and wanted <= 0)
+        yield Reason.NOTHING_COMPARED, PASS if is_no_fault else NO_VERDICT
+    if compared < wanted:
         yield Reason.TOO_FEW_COMPARED, NO_VERDICT
     if terms.doubted and Outcome.REGRESSED in terms.fail_on:
         yield Reason.DISTURBED, NO_VERDICT

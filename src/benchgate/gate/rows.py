@@ -129,9 +129,11 @@ def unpaired_row(pair: Pair) -> Row:
     if failed:
         arm, broken = failed[-1]  # of two, the head's is the one to mend
         where = "both arms" if len(failed) > 1 else f"the {arm}"
+        # A base that ran until something broke it is no broken base.
+        never_ran = arm == "base" and not broken.series
         return Row(
             pair.id,
-            Outcome.FAILED,
+            Outcome.BASE_FAILED if never_ran else Outcome.FAILED,
             notes=(f"failed on {where}", *broken.notes),
             error=broken.error,
             location=broken.location,

@@ -24,6 +24,7 @@ from benchgate.measure.engine import (
     DiscoveryFailure,
     Observation,
 )
+from benchgate.measure.entry import Entry, Side
 from benchgate.measure.importpath import import_path, moved
 from benchgate.measure.layout import Layout, draw_layout
 from benchgate.measure.pair import Sampling, measure_launch
@@ -34,7 +35,7 @@ from benchgate.model.result import Tier
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from benchgate.measure.benchfiles import PythonSpec
     from benchgate.measure.counters import Event
@@ -78,56 +79,6 @@ class PythonSettings:
         return Sampling(self.samples, self.launch_ns, self.warmup, self.event)
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """Where a benchmark is in one arm: its file, its name in that, and what was asked for there."""
-
-    file: BenchFile
-    name: str
-    parallel: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A benchmark, in each arm that has it.
-
-    Attributes:
-        lead: the arm that decides how both are run, where both have it.
-    """
-
-    sides: Mapping[ArmName, _Side]
-    lead: ArmName
-
-    @property
-    def parallel(self) -> bool:
-        """Whether it is never pinned."""
-        return self._leading.parallel
-
-    @property
-    def isolate(self) -> bool:
-        """Whether it has processes of its own."""
-        return self._leading.file.spec.isolate
-
-    @property
-    def timeout_s(self) -> float:
-        """The longer one: neither arm can make the other fail."""
-        return max(side.file.spec.timeout_s for side in self.sides.values())
-
-    @property
-    def _leading(self) -> _Side:
-        return self.sides.get(self.lead) or next(iter(self.sides.values()))
-
-    def place_in(self, arms: Iterable[ArmName]) -> tuple[tuple[str, str], ...]:
-        """Give the file in each arm; where one lacks it, as if it were where the other has it."""
-        own = {arm: (side.file.path, side.file.group) for arm, side in self.sides.items()}
-        known = next(iter(own.values()))
-        return tuple(own.get(arm, known) for arm in arms)
-
-    def joined(self, other: _Entry) -> _Entry:
-        """Give a benchmark of two arms."""
-        return replace(self, sides={**self.sides, **other.sides})
-
-
 class PythonEngine:
     """Measures `bench_*` functions of one or two arms; see `engine.Engine`.
 
@@ -153,7 +104,7 @@ class PythonEngine:
         self._arms = {arm.name: arm for arm in arms}
         self._settings = settings
         self._guardian = guardian
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, Entry] = {}
         self._plans: dict[str, Plan] = {}
         # What the default interpreter turned out to be: a version manager's shim starts slowly.
         self._executables: dict[ArmName, str] = {}
@@ -241,8 +192,8 @@ class PythonEngine:
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
         parallel = file.spec.parallel or described["parallel"]
-        side = _Side(file, described["id"], parallel)
-        entry = _Entry({arm.name: side}, self._lead)
+        side = Side(file, described["id"], parallel)
+        entry = Entry({arm.name: side}, self._lead)
         known = self._entries.get(id_)
         self._entries[id_] = known.joined(entry) if known else entry
         return Definition(
@@ -282,17 +233,28 @@ class PythonEngine:
                 in_turn = {arm: files[arm] for arm in arms}
                 workers = self._start_all(in_turn, self._cpus(parallel=parallel), layout)
             except WorkerFailedError as failure:
+                lacking = [
+                    i for i in pending if failure.worker.arm.name not in self._entries[i].sides
+                ]
                 for id_ in pending:
-                    yield _failed(failure, id_, arms)
-                return
-            yield from self._use(workers, pending, rng)
+                    if id_ not in lacking:
+                        yield self._blamed(failure, id_, arms, rng)
+                pending = lacking
+                continue
+            failed = yield from self._use(workers, pending, rng)
             for worker in workers:
                 self._end(worker)
+            if failed:
+                yield self._blamed(*failed, arms, rng)
 
     def _use(
         self, workers: Sequence[Worker], pending: list[str], rng: random.Random
-    ) -> Iterator[Observation]:
-        """Measure what is pending until a benchmark fails, or leaves a process changed."""
+    ) -> Generator[Observation, None, tuple[WorkerFailedError, str] | None]:
+        """Measure what is pending until a benchmark fails, or leaves a process changed.
+
+        Returns:
+            How one failed, and its id.
+        """
         arms = [worker.arm.name for worker in workers]
         while pending:
             id_ = pending.pop(0)
@@ -310,14 +272,50 @@ class PythonEngine:
                         alone=entry.isolate,
                     )
             except WorkerFailedError as failure:
-                yield _failed(failure, id_, arms)
-                return
+                return failure, id_
             self._plans[id_] = launched.plan
             for worker, metrics in zip(players, launched.metrics, strict=True):
                 name = worker.arm.name
                 yield Observation(name, id_, arms.index(name), metrics, notes=launched.notes)
             if launched.is_spent:
-                return
+                break
+        return None
+
+    def _blamed(
+        self, failure: WorkerFailedError, id_: str, arms: Sequence[ArmName], rng: random.Random
+    ) -> Observation:
+        """Say on which arm a benchmark failed, once no process of either is alive.
+
+        A base that never ran fails by itself only if it does so without the head, too.
+        """
+        entry = self._entries[id_]
+        at_first = failure.worker.arm.name is ArmName.BASE and id_ not in self._plans
+        if at_first and ArmName.HEAD in arms and self._runs_alone(entry, ArmName.BASE, rng):
+            error = f"the base fails beside the head, and runs without it: {failure.error}"
+            return Observation(ArmName.HEAD, id_, arms.index(ArmName.HEAD), error=error)
+        return _failed(failure, id_, arms)
+
+    def _runs_alone(self, entry: Entry, arm: ArmName, rng: random.Random) -> bool:
+        side = entry.sides[arm]
+        cpus = self._cpus(parallel=entry.parallel)
+        workers: list[Worker] = []
+        try:
+            workers = self._start_all({arm: side.file}, cpus, Layout())
+            measure_launch(
+                workers,
+                [side.name],
+                None,
+                self._settings.sampling,
+                rng,
+                timeout_s=entry.timeout_s,
+                alone=True,
+            )
+        except WorkerFailedError:
+            return False
+        finally:
+            for worker in workers:
+                self._end(worker)
+        return True
 
     def _start_all(
         self, files: Mapping[ArmName, BenchFile], cpus: Sequence[int], layout: Layout

@@ -27,6 +27,7 @@ class Outcome(StrEnum):
     NEW = "new"
     MISSING = "missing"
     FAILED = "failed"
+    BASE_FAILED = "base failed"
     INCOMPARABLE = "incomparable"
     WAIVED = "waived"
 

@@ -19,10 +19,11 @@ _Groups: TypeAlias = "Mapping[Outcome, Sequence[Row]]"
 
 _NAME_LIMIT = 80
 _NAMES_SHOWN = 3
-_BAD = (Outcome.REGRESSED, Outcome.FAILED, Outcome.MISSING, Outcome.WAIVED)
+_BROKEN = (Outcome.FAILED, Outcome.MISSING, Outcome.BASE_FAILED)
+_BAD = (Outcome.REGRESSED, *_BROKEN, Outcome.WAIVED)
 _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED)
 _GOOD = (Outcome.UNCHANGED, Outcome.IMPROVED, Outcome.NEW)
-_UNFINISHED = (Outcome.FAILED, Outcome.MISSING, *_OPEN)
+_UNFINISHED = (*_BROKEN, *_OPEN)
 _INTERRUPTED = "the measurement was interrupted before its end"
 _REASONS = {
     Reason.INTERRUPTED: _INTERRUPTED,
@@ -80,7 +81,7 @@ def _pass(verdict: Verdict, groups: _Groups) -> str:
     start = "; ".join(slower) or _nothing_worse(groups)
     joint = "; " if slower else ": "
     sentence = f"{start}{joint}{tally}" if tally else start
-    broken = _clauses(groups, (Outcome.FAILED, Outcome.MISSING))
+    broken = _clauses(groups, _BROKEN)
     return "; ".join([sentence + _open_tails(verdict.rows, groups), *broken])
 
 
@@ -112,6 +113,7 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         Outcome.WAIVED: f"{verb} {worse} and waived",
         Outcome.FAILED: "failed to run",
         Outcome.MISSING: f"{verb} missing from the head",
+        Outcome.BASE_FAILED: "failed on the base and could not be compared",
         Outcome.INCOMPARABLE: "cannot be compared",
     }.get(outcome, f"{verb} {outcome.value}")
     start = f"{len(rows)} of {_benchmarks(total)} {predicate}"

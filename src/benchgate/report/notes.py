@@ -92,6 +92,7 @@ _NOTES = {
     Outcome.INCONCLUSIVE: _inconclusive,
     Outcome.NOT_TESTED: _not_tested,
     Outcome.FAILED: _failed,
+    Outcome.BASE_FAILED: _failed,
     Outcome.INCOMPARABLE: _incomparable,
     Outcome.MISSING: _missing,
     Outcome.NEW: _new,

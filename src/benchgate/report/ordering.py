@@ -15,6 +15,7 @@ ORDER = (
     Outcome.REGRESSED,
     Outcome.MISSING,
     Outcome.INCOMPARABLE,
+    Outcome.BASE_FAILED,
     Outcome.WAIVED,
     Outcome.INCONCLUSIVE,
     Outcome.NOT_TESTED,

@@ -39,7 +39,7 @@ def render_self_check(check: SelfCheck, console: Console) -> None:
     for warning in check.verdict.warnings:
         print_text(console, Text.assemble(("warning: ", "yellow"), plain_line(warning, 1000)))
     for row in check.verdict.rows:
-        if row.outcome is Outcome.FAILED:
+        if row.outcome in {Outcome.FAILED, Outcome.BASE_FAILED}:
             first = plain_line((row.error or "").strip().partition("\n")[0])
             print_text(console, Text(f"{words.name(row)} failed: {first}", "red"))
     if check.rows:

@@ -28,6 +28,7 @@ _OUTCOME_STYLES = {
     Outcome.REGRESSED: "bold red",
     Outcome.MISSING: "yellow",
     Outcome.INCOMPARABLE: "yellow",
+    Outcome.BASE_FAILED: "yellow",
     Outcome.WAIVED: "yellow",
     Outcome.INCONCLUSIVE: "yellow",
     Outcome.NOT_TESTED: "yellow",

@@ -1,0 +1,62 @@
+"""A benchmark function that one arm has, or both, and how it is run in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from benchgate.measure.benchfiles import BenchFile
+    from benchgate.measure.engine import ArmName
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Where a benchmark is in one arm: its file, its name in that, and what was asked for there."""
+
+    file: BenchFile
+    name: str
+    parallel: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A benchmark, in each arm that has it.
+
+    Attributes:
+        lead: the arm that decides how both are run, where both have it.
+    """
+
+    sides: Mapping[ArmName, Side]
+    lead: ArmName
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it is never pinned."""
+        return self._leading.parallel
+
+    @property
+    def isolate(self) -> bool:
+        """Whether it has processes of its own."""
+        return self._leading.file.spec.isolate
+
+    @property
+    def timeout_s(self) -> float:
+        """The longer one: neither arm can make the other fail."""
+        return max(side.file.spec.timeout_s for side in self.sides.values())
+
+    @property
+    def _leading(self) -> Side:
+        return self.sides.get(self.lead) or next(iter(self.sides.values()))
+
+    def place_in(self, arms: Iterable[ArmName]) -> tuple[tuple[str, str], ...]:
+        """Give the file in each arm; where one lacks it, as if it were where the other has it."""
+        own = {arm: (side.file.path, side.file.group) for arm, side in self.sides.items()}
+        known = next(iter(own.values()))
+        return tuple(own.get(arm, known) for arm in arms)
+
+    def joined(self, other: Entry) -> Entry:
+        """Give a benchmark of two arms."""
+        return replace(self, sides={**self.sides, **other.sides})
