@@ -1,0 +1,272 @@
+"""What each side's own configuration builds and measures, and what a change cannot leave out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+from tests.contract.scene import SCENE
+from tests.contract.server import GitHubServer
+from tests.e2e.conftest import BENCHMARK, PYTHON, QUICK
+from tests.e2e.hosted import Hosted, pull_request
+
+from benchgate.app.check import CheckRequest, check
+from benchgate.app.choice import Choice
+from benchgate.cli.world import configuration, real_effects
+from benchgate.model.verdict import Decision, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from tests.e2e.conftest import Program, Project
+
+    from benchgate.model.verdict import Verdict
+
+    Check: TypeAlias = Callable[..., Verdict]
+
+# One row: eight rounds reach p = 1/256, and chance stays inside of 50 %.
+ROUNDS = "rounds = 8\n"
+WIDE = QUICK.replace("[gate]\n", '[gate]\nmargin = "50%"\n')
+OTHER = "def bench_sum():\n    return sum(range(2000))\n"
+
+
+def command(name: str, words: str, more: str = "") -> str:
+    return f'[[benchmark]]\nname = "{name}"\ncommand = "{words}"\n{more}\n'
+
+
+def outcomes(verdict: Verdict) -> dict[str, Outcome]:
+    return {row.benchmark: row.outcome for row in verdict.rows}
+
+
+@pytest.fixture
+def judged(toy: Project, monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Check the working tree: as on a laptop, or as a pull request of it would be."""
+    monkeypatch.chdir(toy.root)
+
+    def check_it(
+        policy: Literal["base", "head"] = "base", *, choice: Choice | None = None
+    ) -> Verdict:
+        config = configuration(toy.root, toy.root, None)
+        request = CheckRequest(choice or Choice(), policy=policy)
+        return check(request, config, toy.git, real_effects(quiet=True))[0]
+
+    return check_it
+
+
+def start(toy: Project, text: str, files: Mapping[str, str] | None = None) -> None:
+    """Commit the base."""
+    toy.write({"benchgate.toml": f"{WIDE}{ROUNDS}\n{text}", **(files or {})})
+    toy.commit()
+
+
+def change(toy: Project, text: str) -> None:
+    """Configure the working tree."""
+    toy.write({"benchgate.toml": f"{WIDE}{ROUNDS}\n{text}"})
+
+
+@pytest.mark.parametrize("policy", ["base", "head"])
+def test_what_a_change_no_longer_measures_is_missing(
+    toy: Project, judged: Check, policy: str
+) -> None:
+    files = {"benchmarks/fast/bench_other.py": OTHER}
+    start(toy, PYTHON + command("tool", "true"), files)
+    toy.slow_down()
+
+    change(toy, PYTHON.replace('"benchmarks"', '"benchmarks/fast"'))
+    narrowed = judged(policy)
+    assert outcomes(narrowed) == {
+        "toy/work": Outcome.MISSING,
+        "fast/other/sum": Outcome.MISSING,
+        "other/sum": Outcome.NEW,
+        "tool": Outcome.MISSING,
+    }
+    assert (narrowed.decision, narrowed.exit_code) == (Decision.NO_VERDICT, 4)
+
+    change(toy, command("tool", "true"))
+    deleted = judged(policy)
+    assert outcomes(deleted)["toy/work"] is Outcome.MISSING
+    assert (deleted.decision, deleted.exit_code) == (Decision.NO_VERDICT, 4)
+    assert "missing from the head" in deleted.summary
+    chosen = judged(policy, choice=Choice(globs=("tool",)))
+    assert outcomes(chosen).keys() == {"tool"}
+
+
+@pytest.mark.parametrize("policy", ["base", "head"])
+def test_a_folder_is_moved_and_the_code_gets_slower(
+    toy: Project, judged: Check, policy: str
+) -> None:
+    start(toy, PYTHON)
+    toy.git.run("mv", "benchmarks", "perf")
+    toy.slow_down()
+    change(toy, PYTHON.replace("benchmarks", "perf"))
+    verdict = judged(policy)
+    assert outcomes(verdict) == {"toy/work": Outcome.REGRESSED}
+    assert (verdict.decision, verdict.exit_code) == (Decision.FAIL, 3)
+
+
+def test_each_side_is_built_by_its_own_configuration(toy: Project, judged: Check) -> None:
+    build = '[build]\nshell = true\ncommand = "cat {name} > {{env}}-built"\n\n'
+    run = command("built", "cat {env}-built")
+    start(toy, build.format(name="README") + run)
+    toy.write({"requirements/new.txt": "new\n"})
+    change(toy, build.format(name="requirements/new.txt") + run)
+    verdict = judged()
+    assert outcomes(verdict)["built"] in {Outcome.UNCHANGED, Outcome.INCONCLUSIVE}
+    (warning,) = (text for text in verdict.warnings if "[build]" in text)
+    assert warning == (
+        "base and head have different [build] tables, and each was built by its own: a difference "
+        "may come from that"
+    )
+
+
+def test_a_command_whose_script_is_new_is_new(toy: Project, judged: Check) -> None:
+    start(toy, PYTHON)
+    toy.write({"tool.sh": "exit 0\n"})
+    change(toy, PYTHON + command("tool", "sh tool.sh"))
+    verdict = judged()
+    assert outcomes(verdict)["tool"] is Outcome.NEW
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
+
+
+def test_a_command_keeps_its_history_under_another_name(toy: Project, judged: Check) -> None:
+    start(toy, command("old", "true"))
+    change(toy, command("new", "true") + '[aliases]\nold = "new"\n')
+    verdict = judged()
+    assert {(row.benchmark, row.renamed_from) for row in verdict.rows} == {("new", "old")}
+    assert verdict.rows[0].outcome in {Outcome.UNCHANGED, Outcome.INCONCLUSIVE}
+
+
+def test_other_work_under_an_old_name_is_not_compared(toy: Project, judged: Check) -> None:
+    start(toy, PYTHON + command("tool", "sleep 0.01"))
+    change(toy, PYTHON.replace('"\n', '"\nenv = { FAST = "1" }\n') + command("tool", "true"))
+    verdict = judged()
+    assert set(outcomes(verdict).values()) == {Outcome.INCOMPARABLE}
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+    change(toy, command("toy/work", "true") + command("tool", "sleep 0.01"))
+    assert outcomes(judged())["toy/work"] is Outcome.INCOMPARABLE
+
+
+BROKEN_BASE = "import toy\n\n\ndef bench_work():\n    toy.gone()\n"
+
+
+def test_what_fails_on_the_base_alone_does_not_fail_the_head(toy: Project, judged: Check) -> None:
+    broken = {"benchmarks/bench_toy.py": BROKEN_BASE, "tool.sh": "exit 1\n"}
+    start(toy, PYTHON + command("tool", "sh tool.sh"), broken)
+    toy.write({"benchmarks/bench_toy.py": BENCHMARK, "tool.sh": "exit 0\n"})
+    verdict = judged()
+    assert outcomes(verdict) == {"toy/work": Outcome.BASE_FAILED, "tool": Outcome.BASE_FAILED}
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
+    assert verdict.summary == (
+        "no verdict: nothing could be compared; 2 of 2 benchmarks failed on the base and could not "
+        "be compared: tool, toy/work"
+    )
+
+
+def test_a_pass_says_what_failed_on_the_base(toy: Project, judged: Check) -> None:
+    start(toy, PYTHON, {"benchmarks/bench_broken.py": BROKEN_BASE})
+    toy.write({"benchmarks/bench_broken.py": BENCHMARK})
+    verdict = judged()
+    assert outcomes(verdict)["broken/work"] is Outcome.BASE_FAILED
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
+    assert verdict.summary.startswith("pass: nothing was found to be slower")
+    assert verdict.summary.endswith(
+        "1 of 2 benchmarks failed on the base and could not be compared: broken/work"
+    )
+    (row,) = (row for row in verdict.rows if row.outcome is Outcome.BASE_FAILED)
+    assert "AttributeError" in (row.error or "")
+
+
+def test_a_base_that_only_fails_beside_the_head_fails_the_head(
+    toy: Project, judged: Check, tmp_path: Path
+) -> None:
+    lock = str(tmp_path / "lock")
+    fails = f"    if os.path.exists({lock!r}):\n        raise OSError\n"
+    start(toy, PYTHON, {"src/toy/__init__.py": f"import os\n\n\ndef work():\n{fails}"})
+    held = f"import atexit, os\nopen({lock!r}, 'w').close()\natexit.register(os.remove, {lock!r})"
+    toy.write({"src/toy/__init__.py": f"{held}\n\n\ndef work():\n    return sum(range(3000))\n"})
+    verdict = judged()
+    assert outcomes(verdict) == {"toy/work": Outcome.FAILED}
+    assert verdict.exit_code == 5
+    assert "the base fails beside the head, and runs without it" in (verdict.rows[0].error or "")
+
+
+@pytest.fixture
+def hosted(toy: Project, benchgate: Program, tmp_path: Path) -> Iterator[Hosted]:
+    start(toy, PYTHON)
+    toy.git.run("config", "uploadpack.allowAnySHA1InWant", "true")
+    (tmp_path / "jobs").mkdir()
+    with GitHubServer(*SCENE, prefix="/api/v3") as server:
+        yield Hosted(toy, server, benchgate, tmp_path / "jobs")
+
+
+HOSTILE = """\
+[gate]
+margin = "900%"
+fail_on = []
+
+[measure]
+budget = "1s"
+rounds = 1
+samples = 1
+launch_time = "1ms"
+executions = 1
+command_warmup = 9000
+warmup = 9000
+timeout = "1ms"
+pin = false
+canary = false
+
+[[benchmark]]
+python = "benchmarks"
+parallel = true
+isolate = true
+tags = ["other"]
+"""
+
+
+def test_a_pull_request_cannot_measure_too_little_to_be_caught(hosted: Hosted) -> None:
+    main = hosted.origin.git.head_sha()
+    files = {"benchgate.toml": HOSTILE}
+    head, merge = hosted.topic(main, files, slower=True)
+    hosted.open_pull_request(main, head)
+    job = hosted.run(pull_request(main, head, merge))
+    assert (job.done.code, job.outputs["verdict"]) == (3, "fail"), job.done.out
+    comment = hosted.comments()[-1]
+    assert "measure.rounds: 8 -&gt; 1" in comment or "measure.rounds: 8 -> 1" in comment
+    assert "holds here already" not in comment
+
+
+def test_a_pull_request_that_brings_benchgate_does_not_fail(hosted: Hosted) -> None:
+    origin = hosted.origin
+    origin.git.run("rm", "--quiet", "-r", "benchgate.toml", "benchmarks")
+    main = origin.commit()
+    build = '[build]\nshell = true\ncommand = "cat requirements/new.txt"\n\n'
+    files = {
+        "benchgate.toml": f"{WIDE}{ROUNDS}\n{build}{PYTHON}{command('tool', 'sh tool.sh')}",
+        "benchmarks/bench_toy.py": BENCHMARK,
+        "requirements/new.txt": "new\n",
+        "tool.sh": "exit 0\n",
+    }
+    head, merge = hosted.topic(main, files)
+    hosted.open_pull_request(main, head)
+    job = hosted.run(pull_request(main, head, merge))
+    assert (job.done.code, job.outputs["verdict"]) == (0, "no verdict"), job.done.out
+    assert "first run, there is nothing to compare with yet" in job.done.out
+    assert "2 benchmarks new" in job.done.out
+
+
+def test_a_base_without_a_configuration_is_gated_by_the_defaults(hosted: Hosted) -> None:
+    origin = hosted.origin
+    origin.git.run("rm", "--quiet", "benchgate.toml")
+    main = origin.commit()
+    files = {
+        "benchgate.toml": HOSTILE.replace('"benchmarks"', '"perf"'),
+        "perf/bench_other.py": OTHER,
+    }
+    head, merge = hosted.topic(main, files)
+    hosted.open_pull_request(main, head)
+    job = hosted.run(pull_request(main, head, merge), "ci", "-v", "--rounds", "1")
+    assert (job.done.code, job.outputs["verdict"]) == (4, "no verdict"), job.done.out
+    assert "missing from the head: toy/work" in job.done.out
