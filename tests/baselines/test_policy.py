@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from benchgate.baselines.policy import BASE_HAS_NONE, base_config, judged_by_base, require_few
+from benchgate.baselines.policy import (
+    BASE_HAS_NONE,
+    base_config,
+    judged_by_base,
+    measured_by_base,
+    require_few,
+)
 from benchgate.config import load, loads
 from benchgate.config.origin import Origin
 from benchgate.errors import ConfigError
@@ -16,6 +22,7 @@ from benchgate.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from benchgate.config import Config
     from benchgate.git.repository import Git
 
 # Files of the base, files of the head, where to start, the base's margin, and its file.
@@ -29,6 +36,16 @@ def own(margin: str) -> str:
 
 def shared(margin: str) -> str:
     return f'{FOREIGN}[tool.benchgate.gate]\nmargin = "{margin}"\n'
+
+
+def require_introduced(git: Git, sha: str, head: Config) -> None:
+    """The change brings benchgate: it judges itself, and nothing is measured in the base."""
+    config, warnings = judged_by_base(git, sha, head, git.root)
+    assert warnings == (BASE_HAS_NONE,)
+    assert config.base is not None
+    assert config.base.is_empty
+    assert not config.base.searches
+    assert replace(config, base=None) == head
 
 
 @pytest.mark.parametrize(
@@ -113,7 +130,7 @@ def test_a_file_of_another_name_is_looked_for_under_that_name(
         assert found.gate.margin == 0.03
     head = load(repo.root, explicit=new)
     assert base_config(repo, sha, head, repo.root) is None
-    assert judged_by_base(repo, sha, head, repo.root) == (head, (BASE_HAS_NONE,))
+    require_introduced(repo, sha, head)
 
 
 def test_a_named_file_is_not_searched_for_elsewhere(repo: Git, commit: Callable[..., str]) -> None:
@@ -122,7 +139,7 @@ def test_a_named_file_is_not_searched_for_elsewhere(repo: Git, commit: Callable[
     named = repo.root / "a/benchgate.toml"
     named.write_text(own("9%"))
     head = load(repo.root, explicit=named)
-    assert judged_by_base(repo, sha, head, repo.root) == (head, (BASE_HAS_NONE,))
+    require_introduced(repo, sha, head)
 
 
 def test_a_folder_that_became_a_link_is_looked_for_by_its_name(
@@ -156,7 +173,7 @@ def test_a_base_without_one_is_told(repo: Git, commit: Callable[..., str]) -> No
     assert judged_by_base(repo, sha, load(repo.root, repo.root), repo.root)[1] == ()
     (repo.root / "benchgate.toml").write_text(own("9%"))
     head = load(repo.root, repo.root)
-    assert judged_by_base(repo, sha, head, repo.root) == (head, (BASE_HAS_NONE,))
+    require_introduced(repo, sha, head)
 
 
 def test_a_file_outside_of_the_repository_is_no_part_of_the_change(
@@ -197,9 +214,55 @@ def test_one_that_cannot_be_read_gives_way_to_the_heads_with_a_warning(
 
 def test_a_change_is_judged_by_its_base(repo: Git, commit: Callable[..., str]) -> None:
     sha = commit(repo, {"benchgate.toml": own("3%")})
-    (repo.root / "benchgate.toml").write_text(own("9%") + "[measure]\nsamples = 50\n")
+    (repo.root / "benchgate.toml").write_text(own("9%") + '[build]\ncommand = "make"\n')
     config, warnings = judged_by_base(repo, sha, load(repo.root, repo.root), repo.root)
-    assert (config.gate.margin, config.measure.samples, warnings) == (0.03, 50, ())
+    assert (config.gate.margin, warnings) == (0.03, ())
+    assert config.base is not None
+    assert (config.build.commands, config.base.build.commands) == ((("make",),), ())
+
+
+@pytest.mark.parametrize(
+    ("files", "is_measured"),
+    [
+        ({"perf/bench_it.py": ""}, True),
+        ({"perf/it.py": "", ".hidden/bench_it.py": "", "node_modules/bench_it.py": ""}, False),
+        # What is found without a configuration is measured by that of another folder.
+        ({"perf/bench_it.py": "", "perf/benchgate.toml": own("3%")}, False),
+        ({"perf/bench_it.py": "", "perf/pyproject.toml": shared("3%")}, False),
+        ({"perf/bench_it.py": "", "perf/pyproject.toml": FOREIGN}, True),
+    ],
+)
+def test_a_base_without_one_that_has_benchmarks_is_configured_by_the_defaults(
+    repo: Git, commit: Callable[..., str], files: Mapping[str, str], *, is_measured: bool
+) -> None:
+    sha = commit(repo, files)
+    (repo.root / "benchgate.toml").write_text(own("9%"))
+    head = load(repo.root, repo.root)
+    if not is_measured:
+        require_introduced(repo, sha, head)
+        return
+    config, warnings = judged_by_base(repo, sha, head, repo.root)
+    assert (config.gate.margin, warnings) == (0.02, ())
+    assert config.base is not None
+    assert config.base.searches
+
+
+def test_on_a_laptop_the_base_says_only_what_is_measured_in_it(
+    repo: Git, commit: Callable[..., str]
+) -> None:
+    old = commit(repo, {"keep": ""})
+    sha = commit(repo, {"benchgate.toml": own("3%")})
+    broken = commit(repo, {"benchgate.toml": "[gate]\nmargn = 1\n"})
+    (repo.root / "benchgate.toml").write_text(own("9%"))
+    head = load(repo.root, repo.root)
+    config, warnings = measured_by_base(repo, sha, head, repo.root)
+    assert (config.gate.margin, config.sides, warnings) == (0.09, None, ())
+    assert config.base is not None
+    assert config.base.gate.margin == 0.03
+    assert measured_by_base(repo, old, head, repo.root) == (head, ())
+    config, (warning,) = measured_by_base(repo, broken, head, repo.root)
+    assert config is head
+    assert warning.startswith("the base is measured by this configuration, because its own is not")
 
 
 def test_how_large_a_configuration_may_be(repo: Git, commit: Callable[..., str]) -> None:

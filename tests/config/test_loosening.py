@@ -244,10 +244,13 @@ def test_going_on_until_all_is_decided_has_no_limit() -> None:
 
 
 def test_the_place_and_whether_it_holds_already() -> None:
-    head = loads('[gate]\nmargin = "9%"\n[measure]\npin = false\n', "benchgate.toml")
-    assert list(map(astuple, loosening(loads("", "x"), head))) == [
+    text = '[gate]\nmargin = "9%"\n[measure]\npin = false\n[aliases]\nold = "new"\n'
+    head = loads(text, "benchgate.toml")
+    assert list(map(astuple, loosening(loads(COMMAND, "x"), head))) == [
         ("gate.margin", "", "2 %", "9 %", "benchgate.toml:2", False),
-        ("measure.pin", "", "true", "false", "benchgate.toml:4", True),
+        ("measure.pin", "", "true", "false", "benchgate.toml:4", False),
+        ("benchmark", "cli", "measured", "left out", "benchgate.toml", False),
+        ("aliases.old", "", "none", "new", "benchgate.toml:6", True),
     ]
 
 

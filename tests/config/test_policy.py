@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date
 from pathlib import Path
@@ -74,21 +75,46 @@ def test_the_documentation_says_the_same() -> None:
     ]
 
 
-def test_the_base_judges_what_the_head_measures() -> None:
+def test_the_base_judges_what_each_side_measures() -> None:
     base, head = loads(BASE, "a1b2c3d:benchgate.toml"), loads(HEAD, "benchgate.toml")
     config = policy_from(base, head)
-    for taken in ("gate", "rules", "waivers", "baseline"):
+    for taken in ("gate", "measure", "rules", "waivers", "baseline"):
         assert getattr(config, taken) == getattr(base, taken)
-    for own in ("measure", "build", "benchmarks", "aliases"):
+    for own in ("build", "benchmarks", "aliases"):
         assert getattr(config, own) == getattr(head, own)
+        assert getattr(config.base, own) == getattr(base, own)
     assert config.effective("db/x").margin == 0.03
     assert config.source == head.source
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "expected"),
+    [
+        ("", "rounds = 1\nsamples = 1\npin = false\ncanary = false", {}),
+        ("", 'timeout = "1ms"\nbudget = "1s"\nscreen_rounds = 4\nmax_rounds = 20', {}),
+        # More of one thing leaves less time for the others.
+        ("", "warmup = 9000\ncommand_warmup = 9000\nsamples = 9000\nuntil_decided = true", {}),
+        ("", 'timeout = "5m"\nbudget = "1h"', {"timeout_s": 300.0, "budget_s": 3600.0}),
+        ("pin = false\ncanary = false", "", {"pin": True, "canary": True}),
+        ('budget = "1h"', "", {}),
+        ("until_decided = true", 'budget = "1h"', {}),
+        ('until_decided = true\nbudget = "30m"', 'budget = "1h"', {"budget_s": 3600.0}),
+    ],
+)
+def test_a_change_may_measure_more_carefully_but_not_less(
+    base: str, head: str, expected: dict[str, object]
+) -> None:
+    base_config, head_config = (loads(f"[measure]\n{text}\n", "x") for text in (base, head))
+    config = policy_from(base_config, head_config)
+    assert config.measure == base_config.measure.model_copy(update=expected)
+    assert math.isinf(config.measure.limit_s) == math.isinf(base_config.measure.limit_s)
 
 
 def test_messages_name_the_file_that_a_key_was_taken_from() -> None:
     config = policy_from(loads(BASE, "a1b2c3d:benchgate.toml"), loads(HEAD, "benchgate.toml"))
     assert config.where("gate.margin") == "a1b2c3d:benchgate.toml:3: gate.margin"
-    assert config.where("measure.samples") == "benchgate.toml:7: measure.samples"
+    assert config.where("measure.samples") == "a1b2c3d:benchgate.toml:7: measure.samples"
+    assert config.where("build.command") == "benchgate.toml:10: build.command"
     (expired,) = config.expired(date(2026, 7, 1))
     assert expired.startswith("a1b2c3d:benchgate.toml:20: waive[0]: ")
     rule, waiver = config.unmatched(["other"])

@@ -218,3 +218,21 @@ def test_the_reason_is_the_first_that_holds(some: list[Row], terms: Terms, reaso
 
 def test_a_shard_without_benchmarks_fails_nothing() -> None:
     assert decided([], Terms(DEFAULT, 0, empty_shard=True)) == (NONE, 0)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "min_compared", "expected"),
+    [
+        (["unchanged", "base failed"], 2, (PASS, 0)),
+        (["unchanged", "base failed", "not tested"], 3, (NONE, 4)),
+        (["base failed"], 1, (NONE, 0)),
+        (["base failed", "new"], 1, (NONE, 0)),
+        (["base failed", "missing"], 2, (NONE, 4)),
+        (["base failed", "failed"], 2, (FAIL, 5)),
+        (["base failed", "regressed"], 2, (FAIL, 3)),
+    ],
+)
+def test_what_fails_on_the_base_alone_fails_nothing_and_is_no_pass(
+    outcomes: list[str], min_compared: int, expected: tuple[Decision, int]
+) -> None:
+    assert decided(rows(*outcomes), Terms(DEFAULT, min_compared)) == expected

@@ -153,6 +153,30 @@ def test_discovery_gives_every_arm_the_same_definitions(make_engine: MakeEngine)
     assert two.notes == ()
 
 
+def test_each_arm_has_what_its_own_configuration_defines(
+    tmp_path: Path, guardian: Guardian
+) -> None:
+    arms = []
+    for name in ArmName:
+        (tmp_path / name).mkdir()
+        arms.append(Arm(name, tmp_path / name, tmp_path / f"{name}-env", str(name)))
+    both, gone = shell("both", LOG_COMMAND, executions=1, warmup=0), CommandSpec("gone", ("true",))
+    old = shell("old", LOG_COMMAND, executions=1, warmup=0)
+    new = shell("new", LOG_COMMAND, executions=1, warmup=0)
+    specs = {ArmName.BASE: [both, gone, old], ArmName.HEAD: [new, both]}
+    engine = CommandEngine(specs, arms, guardian, aliases={"old": "new"})
+    found = engine.discover().found
+    assert [d.id for d in found[ArmName.HEAD]] == ["new", "both"]
+    assert [(d.id, d.renamed_from) for d in found[ArmName.BASE]] == [
+        ("new", "old"),
+        ("both", None),
+        ("gone", None),
+    ]
+    arms_of = Counter(one.benchmark for one in measure(engine, ["both", "gone", "new"]))
+    assert arms_of == {"both": 2, "new": 2, "gone": 1}
+    engine.close()
+
+
 def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:
     (observation,) = measure(make_engine([CommandSpec("one", ("true",))], arms=1), ["one"])
     assert observation.arm is ArmName.HEAD

@@ -9,7 +9,15 @@ import pytest
 from benchgate.errors import MeasureError
 from benchgate.measure.armenviron import Outside
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.job import PADDING, CommandSpec, Job, jobs_of, trouble_with, workload_hash
+from benchgate.measure.job import (
+    PADDING,
+    CommandSpec,
+    Job,
+    jobs_of,
+    run_alike,
+    trouble_with,
+    workload_hash,
+)
 from benchgate.measure.process import Execution
 
 if TYPE_CHECKING:
@@ -127,3 +135,22 @@ def test_trouble(returncode: int, line: str | None, *, timed_out: bool) -> None:
     execution = Execution(1, 1, 1, 1, 1, returncode, timed_out, "last words\n")
     trouble = trouble_with(execution, frozenset({2, 0}), 10.0)
     assert trouble == (None if line is None else f"{line}\nlast words")
+
+
+@pytest.mark.parametrize("lead", list(ArmName))
+def test_both_arms_run_a_command_as_one_of_them_says(lead: ArmName) -> None:
+    base = CommandSpec("a", ("old",), executions=9, warmup=2, pin=False, timeout_s=60)
+    head = CommandSpec("a", ("new",), executions=1, warmup=0, pin=True, timeout_s=0.001)
+    leading = base if lead is ArmName.BASE else head
+    alike = run_alike({ArmName.BASE: base, ArmName.HEAD: head}, lead)
+    for arm, own in ((ArmName.BASE, base), (ArmName.HEAD, head)):
+        spec = alike[arm]
+        assert spec.command == own.command
+        how = (spec.executions, spec.warmup, spec.pin)
+        assert how == (leading.executions, leading.warmup, leading.pin)
+        assert spec.timeout_s == 60
+
+
+def test_what_one_arm_alone_has_is_run_as_it_says() -> None:
+    head = CommandSpec("a", ("new",), executions=1, timeout_s=0.001)
+    assert run_alike({ArmName.HEAD: head}, ArmName.BASE) == {ArmName.HEAD: head}

@@ -671,3 +671,73 @@ def test_the_users_checkout_is_refused(make_engine: MakeEngine, tmp_path: Path) 
     failures = make_engine({"benchmarks/bench_it.py": source}).discover().failures
     assert [f.arm for f in failures] == [BASE, HEAD]
     assert all("An editable install is in the way" in f.error for f in failures)
+
+
+def test_each_arm_is_searched_where_its_own_configuration_says(make_engine: MakeEngine) -> None:
+    """The ids of a folder that was moved stay as they are."""
+    source = BENCHES["benchmarks/bench_it.py"]
+    engine = make_engine(
+        {"old/bench_it.py": source, "old/deep/bench_it.py": source, "old/bench_gone.py": source},
+        PythonSpec(("new",)),
+        base_specs=[PythonSpec(("old",))],
+        head={
+            "new/bench_it.py": source,
+            "new/deep/bench_it.py": source,
+            "new/bench_new.py": source,
+        },
+    )
+    found = engine.discover().found
+    base, head = ({d.id: d.workload for d in found[arm]} for arm in (BASE, HEAD))
+    both = {"it/a", "it/b", "deep/it/a", "deep/it/b"}
+    assert base.keys() == both | {"gone/a", "gone/b"}
+    assert head.keys() == both | {"new/a", "new/b"}
+    assert all(base[id_] == head[id_] for id_ in both)
+    arms = {
+        arm: {o.benchmark for o in measure(engine, [*base, *head]) if o.arm is arm}
+        for arm in (BASE, HEAD)
+    }
+    assert arms == {BASE: base.keys(), HEAD: head.keys()}
+
+
+@pytest.mark.parametrize("lead", [BASE, HEAD])
+def test_both_arms_are_run_as_one_of_them_says(make_engine: MakeEngine, lead: ArmName) -> None:
+    parallel, alone = (
+        PythonSpec(("benchmarks",), parallel=True),
+        PythonSpec(("benchmarks",), isolate=True),
+    )
+    engine = make_engine(BENCHES, alone, base_specs=[parallel], lead=lead)
+    notes = {d.notes for found in engine.discover().found.values() for d in found}
+    marked = ("not pinned: it is marked parallel",)
+    assert notes == {marked if lead is BASE else ("not pinned: no CPU was chosen",)}
+    assert {o.error for o in measure(engine, ["it/a", "it/b"])} == {None}
+
+
+def test_another_environment_is_other_work(make_engine: MakeEngine) -> None:
+    fast = PythonSpec(("benchmarks",), variables={"FAST": "1"})
+    plain = PythonSpec(("benchmarks",))
+    found = make_engine(BENCHES, fast, base_specs=[plain]).discover().found
+    base, head = ({d.id: d.workload for d in found[arm]} for arm in (BASE, HEAD))
+    assert base["it/a"] != head["it/a"]
+    assert fast.workload_of(base["it/a"]) == head["it/a"]
+
+
+def test_a_place_that_the_base_alone_names_may_be_empty(make_engine: MakeEngine) -> None:
+    engine = make_engine(BENCHES, base_specs=[PythonSpec(("gone", "benchmarks"))])
+    assert discovered(engine) == ["it/a", "it/b"]
+
+
+def test_a_function_of_the_head_is_measured_where_the_base_cannot_start(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    """The file of both arms has a new function, and can be imported once only in the base."""
+    once = f"import os\nopen({str(tmp_path / 'once')!r}, 'x')\n"
+    source = "def bench_a(): sum(range(100))\n"
+    engine = make_engine(
+        {"benchmarks/bench_it.py": once + source},
+        head={"benchmarks/bench_it.py": source + "def bench_new(): sum(range(100))\n"},
+    )
+    assert discovered(engine) == ["it/a", "it/new"]
+    found = {(o.arm, o.benchmark): o.error for o in measure(engine, ["it/a", "it/new"])}
+    assert found.keys() == {(BASE, "it/a"), (HEAD, "it/new")}
+    assert "FileExistsError" in (found[BASE, "it/a"] or "")
+    assert found[HEAD, "it/new"] is None

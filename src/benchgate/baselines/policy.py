@@ -81,7 +81,9 @@ def measured_by_base(
         base = base_config(git, sha, head, start)
     except ConfigError as error:
         why = error.message.replace("\n ", "")
-        return head, (f"the base is measured as the head is: its own configuration is not: {why}",)
+        return head, (
+            f"the base is measured by this configuration, because its own is not valid: {why}",
+        )
     return (replace(head, base=base) if base else head), ()
 
 
