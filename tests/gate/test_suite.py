@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.model.result import Better, Kind, Metric, Status, Tier
+from benchgate.model.result import BenchmarkResult, Better, Kind, Metric, Status, Tier
 from benchgate.model.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import BenchmarkResult, Series
+    from benchgate.model.result import Series
     from benchgate.model.verdict import Row
 
 P25 = '[gate]\nstatistics = ["p25"]'
@@ -170,6 +170,8 @@ def test_outcomes_of_fixed_rounds(
         (None, {}, [("b", "new", ())]),
         ({}, None, [("b", "missing", ())]),
         ({"broken": True}, {}, [("b", "failed", ("failed on the base",))]),
+        ({"never_ran": True}, {}, [("b", "base failed", ("failed on the base",))]),
+        ({"never_ran": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
         ({}, {"broken": True}, [("b", "failed", ("failed on the head",))]),
         ({"broken": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
         (None, {"broken": True}, [("b", "failed", ("failed on the head",))]),
@@ -239,6 +241,8 @@ def test_what_cannot_be_compared_is_a_row_with_its_reason(
         if side is None:
             return []
         more = dict(side)
+        if more.pop("never_ran", False):
+            return [BenchmarkResult("b", "w", Tier.LOCKSTEP, (), Status.FAILED, error)]
         if more.pop("broken", False):
             more |= {"status": Status.FAILED, "error": error}
         return [bench("b", [1] * 12, **more)]

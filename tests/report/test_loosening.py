@@ -9,8 +9,8 @@ MARGIN = Loosened("gate.margin", "", "2 %", "10 %", "benchgate.toml:3")
 
 
 def test_what_had_no_influence_and_what_had_are_told_apart() -> None:
-    budget = Loosened("measure.budget", "", "10m", "1m", "", in_force=True)
-    assert view_loosening([budget, replace(MARGIN, about="db/*"), MARGIN]) == (
+    alias = Loosened("aliases.old", "", "none", "new", "", in_force=True)
+    assert view_loosening([alias, replace(MARGIN, about="db/*"), MARGIN]) == (
         LooseningView(
             JUDGED,
             (
@@ -18,7 +18,7 @@ def test_what_had_no_influence_and_what_had_are_told_apart() -> None:
                 "gate.margin: 2 % -> 10 % (benchgate.toml:3)",
             ),
         ),
-        LooseningView(IN_FORCE, ("measure.budget: 10m -> 1m",)),
+        LooseningView(IN_FORCE, ("aliases.old: none -> new",)),
     )
     assert view_loosening([]) == ()
 

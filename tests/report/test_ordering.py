@@ -13,8 +13,8 @@ TAIL = replace(LOCATION, statistic="p95", outcome=Outcome.INCONCLUSIVE)
 def test_outcomes_come_in_the_order_of_their_urgency() -> None:
     order = (
         *(Outcome.FAILED, Outcome.REGRESSED, Outcome.MISSING, Outcome.INCOMPARABLE),
-        *(Outcome.WAIVED, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED, Outcome.IMPROVED),
-        *(Outcome.NEW, Outcome.UNCHANGED),
+        *(Outcome.BASE_FAILED, Outcome.WAIVED, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED),
+        *(Outcome.IMPROVED, Outcome.NEW, Outcome.UNCHANGED),
     )
     rows = [Row("x", outcome) for outcome in Outcome]
 

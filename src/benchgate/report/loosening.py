@@ -16,7 +16,7 @@ JUDGED = (
     "this change loosens its own gate: it was judged by the base's configuration, and what follows "
     "holds once it is merged"
 )
-IN_FORCE = "this change loosens what is measured or compared, and that holds here already"
+IN_FORCE = "this change compares benchmarks under new names, and that holds here already"
 # Nobody reads more; the JSON verdict has them all.
 _SHOWN = 20
 
