@@ -93,6 +93,12 @@ def test_what_a_change_no_longer_measures_is_missing(
     assert outcomes(chosen).keys() == {"tool"}
 
 
+def test_a_change_cannot_take_a_tag_away(toy: Project, judged: Check) -> None:
+    start(toy, PYTHON.replace('"\n', '"\ntags = ["gated"]\n') + command("tool", "true"))
+    change(toy, PYTHON + command("tool", "true", 'tags = ["gated"]\n'))
+    assert outcomes(judged(choice=Choice(tags=("gated",)))).keys() == {"toy/work", "tool"}
+
+
 @pytest.mark.parametrize("policy", ["base", "head"])
 def test_a_folder_is_moved_and_the_code_gets_slower(
     toy: Project, judged: Check, policy: str

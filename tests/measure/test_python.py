@@ -721,6 +721,15 @@ def test_another_environment_is_other_work(make_engine: MakeEngine) -> None:
     assert fast.workload_of(base["it/a"]) == head["it/a"]
 
 
+@pytest.mark.parametrize(
+    ("interpreter", "same"),
+    [("{env}/bin/python", True), ("uv run python", True), ("python3 -O", False)],
+)
+def test_another_option_of_the_interpreter_is_other_work(interpreter: str, *, same: bool) -> None:
+    spec = PythonSpec(("benchmarks",), interpreter=interpreter)
+    assert (spec.workload_of("0" * 16) == "0" * 16) is same
+
+
 def test_a_place_that_the_base_alone_names_may_be_empty(make_engine: MakeEngine) -> None:
     engine = make_engine(BENCHES, base_specs=[PythonSpec(("gone", "benchmarks"))])
     assert discovered(engine) == ["it/a", "it/b"]

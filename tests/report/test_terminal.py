@@ -24,6 +24,7 @@ STATES = (
     "failed",
     "inconclusive",
     "missing-and-new",
+    "base-failed",
     "incomparable",
     "nothing",
     "undecided",

@@ -46,14 +46,18 @@ class PythonSpec:
     group: str = ""
 
     def workload_of(self, function: str) -> str:
-        """Give the hash of a function's work in this environment, not of secrets in it.
+        """Give the hash of a function's work, with what was set for the interpreter that does it.
+
+        Values of secrets are no part of it, nor is the interpreter's own place.
 
         Args:
             function: the hash of its definition.
         """
-        if not self.variables:
+        options = [word for word in shlex.split(self.interpreter or "") if word.startswith("-")]
+        if not (self.variables or options):
             return function
-        text = Redactor(self.variables)(json.dumps(dict(self.variables), sort_keys=True))
+        settings = json.dumps([dict(self.variables), options], sort_keys=True)
+        text = Redactor(self.variables)(settings)
         return hashlib.sha256(f"{function}\n{text}".encode()).hexdigest()[:16]
 
 
