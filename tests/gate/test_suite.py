@@ -172,6 +172,8 @@ def test_outcomes_of_fixed_rounds(
         ({"broken": True}, {}, [("b", "failed", ("failed on the base",))]),
         ({"never_ran": True}, {}, [("b", "base failed", ("failed on the base",))]),
         ({"never_ran": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
+        # A change cannot leave out what it broke.
+        ({"never_ran": True}, None, [("b", "missing", ())]),
         ({}, {"broken": True}, [("b", "failed", ("failed on the head",))]),
         ({"broken": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
         (None, {"broken": True}, [("b", "failed", ("failed on the head",))]),
@@ -397,3 +399,16 @@ def test_nothing_to_judge(judged: Callable[..., Judgement]) -> None:
     for paired in (True, False):
         found = judged([], [], paired=paired)
         assert (found.rows, found.needs, found.base_benchmarks) == ((), (), 0)
+
+
+def test_a_file_that_cannot_be_read_in_the_base_stands_for_its_benchmarks(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    unread = BenchmarkResult("db", "", Tier.LOCKSTEP, (), Status.FAILED, "ImportError")
+    kept = judged([unread], [bench("db/put", [1] * 12)], P25).rows
+    assert {row.benchmark: row.outcome for row in kept} == {
+        "db": Outcome.BASE_FAILED,
+        "db/put": Outcome.NEW,
+    }
+    left_out = judged([unread], [bench("dbx/put", [1] * 12)], P25).rows
+    assert {row.benchmark: row.outcome for row in left_out}["db"] is Outcome.MISSING

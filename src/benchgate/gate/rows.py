@@ -17,6 +17,8 @@ from benchgate.model.verdict import Outcome, Row
 from benchgate.stats.scaling import finite_exp
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding
@@ -122,11 +124,17 @@ def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paire
     )
 
 
-def unpaired_row(pair: Pair) -> Row:
-    """Describe a benchmark that failed, or that only one arm has."""
+def unpaired_row(pair: Pair, head_ids: Collection[str]) -> Row:
+    """Describe a benchmark that failed, or that only one arm has.
+
+    Args:
+        head_ids: of all that the head has. A file that could not be read in the base stands for
+            its benchmarks, and these begin with its id.
+    """
     both = [("base", pair.base), ("head", pair.head)]
     failed = [(arm, r) for arm, r in both if r and r.status is Status.FAILED]
-    if failed:
+    is_kept = pair.head or any(id_.startswith(f"{pair.id}/") for id_ in head_ids)
+    if failed and is_kept:
         arm, broken = failed[-1]  # of two, the head's is the one to mend
         where = "both arms" if len(failed) > 1 else f"the {arm}"
         # A base that ran until something broke it is no broken base.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding, Stage
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import Run, Series
+    from benchgate.model.result import BenchmarkResult, Run, Series
 
 _CLASSICAL_OUTCOMES = {
     "slower": Outcome.REGRESSED,
@@ -129,12 +129,16 @@ def gather_rows(
         [b for b in head.benchmarks if not is_canary(b)],
         config.aliases,
     )
+    head_ids = [benchmark.id for benchmark in head.benchmarks]
     rows: list[Row] = []
     evidences: list[Evidence] = []
     for one in pairs:
-        untested, sampled = _compare(one, config, paired=paired)
-        rows += untested
-        evidences += sampled
+        if one.base and one.head and Status.FAILED not in {one.base.status, one.head.status}:
+            untested, sampled = _compare(one, one.base, one.head, config, paired=paired)
+            rows += untested
+            evidences += sampled
+        else:
+            rows.append(unpaired_row(one, head_ids))
     return rows, evidences
 
 
@@ -159,11 +163,14 @@ def needs_of(evidences: Iterable[Evidence], findings: Iterable[Finding]) -> list
     ]
 
 
-def _compare(one: Pair, config: Config, *, paired: bool) -> tuple[list[Row], list[Evidence]]:
-    """Give the rows of a pair that need no test, and the evidence of those that do."""
-    base, head = one.base, one.head
-    if base is None or head is None or Status.FAILED in {base.status, head.status}:
-        return [unpaired_row(one)], []
+def _compare(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, config: Config, *, paired: bool
+) -> tuple[list[Row], list[Evidence]]:
+    """Give the rows of a pair that need no test, and the evidence of those that do.
+
+    Args:
+        base, head: both sides of it, which ran.
+    """
     if base.workload != head.workload:
         why = "the benchmark's own definition changed: base and head did different work"
         return [incomparable_row(one, why)], []

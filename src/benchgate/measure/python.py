@@ -290,7 +290,8 @@ class PythonEngine:
         """
         entry = self._entries[id_]
         at_first = failure.worker.arm.name is ArmName.BASE and id_ not in self._plans
-        if at_first and ArmName.HEAD in arms and self._runs_alone(entry, ArmName.BASE, rng):
+        is_paired = ArmName.HEAD in entry.sides
+        if at_first and is_paired and self._runs_alone(entry, ArmName.BASE, rng):
             error = f"the base fails beside the head, and runs without it: {failure.error}"
             return Observation(ArmName.HEAD, id_, arms.index(ArmName.HEAD), error=error)
         return _failed(failure, id_, arms)

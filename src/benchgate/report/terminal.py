@@ -124,7 +124,8 @@ def _print_errors(console: Console, rows: Sequence[RowView]) -> None:
         if row.error:
             place = f" ({row.location})" if row.location else ""
             console.print()
-            print_text(console, Text(f"{row.benchmark}{place} failed:", "bold"))
+            where = " on the base" if row.outcome is Outcome.BASE_FAILED else ""
+            print_text(console, Text(f"{row.benchmark}{place} failed{where}:", "bold"))
             for line in row.error.splitlines():
                 print_text(console, line, indent=4)
 
