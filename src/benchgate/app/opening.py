@@ -7,16 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.app.choice import leave_out_unwanted
-from benchgate.app.engines import choose_place, config_in, make_engines
+from benchgate.app.engines import Place, choose_place, config_in, make_engines
 from benchgate.app.sharding import keep_share
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
-from benchgate.measure.affinity import kept_off
+from benchgate.measure.affinity import available_cpus, kept_off
+from benchgate.measure.blame import Tried
 from benchgate.measure.build import build
 from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
+from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.session import Session
 from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.result import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +54,11 @@ def open_session(
     """
     guardian = stack.enter_context(Guardian.start())
     ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
-    _build(ready, config, guardian, effects)
+    tried = Tried()
+    for arm in ready:
+        _build(arm, config, guardian, effects)
+        if arm.name is ArmName.BASE and config.sides:
+            tried = _try_alone(arm, config, choice, effects, guardian=guardian, checkout=checkout)
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
     environ = clean_environ(effects.environ)
@@ -66,6 +73,7 @@ def open_session(
                 effects.draw_seed() if seed is None else seed,
                 effects.clock,
                 cpu_count=len(place.cpus),
+                tried=tried,
             )
         )
     )
@@ -86,20 +94,50 @@ def note_uncounted(session: Session, config: Config, reason: str) -> None:
             session.recorder.note(id_, f"{INSTRUCTIONS.name}: {reason}")
 
 
-def _build(arms: Iterable[Arm], config: Config, guardian: Guardian, effects: Effects) -> None:
-    """Build each arm as its own configuration says."""
-    for arm in arms:
-        own = config_in(arm.name, config).build
-        if not own.commands:
-            continue
-        effects.progress.building(arm.name)
-        build(
-            arm,
-            own.commands,
-            timeout_s=own.timeout_s,
-            variables=own.env,
-            guardian=guardian,
-        )
+def _build(arm: Arm, config: Config, guardian: Guardian, effects: Effects) -> None:
+    """Build an arm as its own configuration says."""
+    own = config_in(arm.name, config).build
+    if not own.commands:
+        return
+    effects.progress.building(arm.name)
+    build(
+        arm,
+        own.commands,
+        timeout_s=own.timeout_s,
+        variables=own.env,
+        guardian=guardian,
+    )
+
+
+def _try_alone(
+    arm: Arm,
+    config: Config,
+    choice: Choice,
+    effects: Effects,
+    *,
+    guardian: Guardian,
+    checkout: Path | None,
+) -> Tried:
+    """Run each benchmark of the base once, as shortly as can be, while there is nothing else."""
+    once = {
+        "samples": 1,
+        "launch_time_s": 0.001,
+        "warmup": 0,
+        "canary": False,
+        "executions": 1,
+        "command_warmup": 0,
+    }
+    light = replace(config, measure=config.measure.model_copy(update=once))
+    place = Place(checkout, available_cpus(), None, "")
+    environ = clean_environ(effects.environ)
+    engines = make_engines(light, [arm], place, guardian, environ, event=None)
+    with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
+        session.discover()
+        found = session.recorder.definitions(arm.name)
+        ids = [one.id for one in found if choice.wants(one.id, one.tags)]
+        session.measure_round(0, ids, lambda _: None)
+        results = session.results()[arm.name]
+    return Tried(frozenset(one.id for one in results if one.status is Status.FAILED))
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:

@@ -137,31 +137,16 @@ class CommandEngine:
             try:
                 yield from self._measure(self._spec_of(name), jobs, rng)
             except _JobFailedError as failure:
-                job, error = self._blamed(failure, self._spec_of(name), jobs)
-                yield Observation(job.arm, name, order=jobs.index(job), error=error)
+                yield Observation(
+                    arm=failure.job.arm,
+                    benchmark=name,
+                    order=jobs.index(failure.job),
+                    error=failure.error,
+                )
 
     def close(self) -> None:
         """End the command that is running, if one is."""
         self._launcher.close()
-
-    def _blamed(
-        self, failure: _JobFailedError, spec: CommandSpec, jobs: Sequence[Job]
-    ) -> tuple[Job, str]:
-        """Say whose failure it is, and how it failed.
-
-        A base that never ran fails by itself only if it does so without the head, too.
-        """
-        others = [job for job in jobs if job is not failure.job]
-        at_first = failure.job.arm is ArmName.BASE and spec.name not in self._executions
-        if not (at_first and others):
-            return failure.job, failure.error
-        try:
-            self._run(spec, failure.job, "prepare", failure.job.prepare)
-            self._time(spec, failure.job)
-            self._run(spec, failure.job, "cleanup", failure.job.cleanup)
-        except _JobFailedError:
-            return failure.job, failure.error
-        return others[0], f"the base fails beside the head, and runs without it: {failure.error}"
 
     def _spec_of(self, name: str) -> CommandSpec:
         """Give how a command is run, which is the same in every arm."""

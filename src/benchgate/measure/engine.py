@@ -65,6 +65,11 @@ class Definition:
     notes: tuple[str, ...] = ()
     renamed_from: str | None = None
 
+    @property
+    def own_id(self) -> str:
+        """The id that its own arm has for it."""
+        return self.renamed_from or self.id
+
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryFailure:

@@ -35,7 +35,7 @@ from benchgate.model.result import Tier
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.measure.benchfiles import PythonSpec
     from benchgate.measure.counters import Event
@@ -238,23 +238,17 @@ class PythonEngine:
                 ]
                 for id_ in pending:
                     if id_ not in lacking:
-                        yield self._blamed(failure, id_, arms, rng)
+                        yield _failed(failure, id_, arms)
                 pending = lacking
                 continue
-            failed = yield from self._use(workers, pending, rng)
+            yield from self._use(workers, pending, rng)
             for worker in workers:
                 self._end(worker)
-            if failed:
-                yield self._blamed(*failed, arms, rng)
 
     def _use(
         self, workers: Sequence[Worker], pending: list[str], rng: random.Random
-    ) -> Generator[Observation, None, tuple[WorkerFailedError, str] | None]:
-        """Measure what is pending until a benchmark fails, or leaves a process changed.
-
-        Returns:
-            How one failed, and its id.
-        """
+    ) -> Iterator[Observation]:
+        """Measure what is pending until a benchmark fails, or leaves a process changed."""
         arms = [worker.arm.name for worker in workers]
         while pending:
             id_ = pending.pop(0)
@@ -272,51 +266,14 @@ class PythonEngine:
                         alone=entry.isolate,
                     )
             except WorkerFailedError as failure:
-                return failure, id_
+                yield _failed(failure, id_, arms)
+                return
             self._plans[id_] = launched.plan
             for worker, metrics in zip(players, launched.metrics, strict=True):
                 name = worker.arm.name
                 yield Observation(name, id_, arms.index(name), metrics, notes=launched.notes)
             if launched.is_spent:
-                break
-        return None
-
-    def _blamed(
-        self, failure: WorkerFailedError, id_: str, arms: Sequence[ArmName], rng: random.Random
-    ) -> Observation:
-        """Say on which arm a benchmark failed, once no process of either is alive.
-
-        A base that never ran fails by itself only if it does so without the head, too.
-        """
-        entry = self._entries[id_]
-        at_first = failure.worker.arm.name is ArmName.BASE and id_ not in self._plans
-        is_paired = ArmName.HEAD in entry.sides
-        if at_first and is_paired and self._runs_alone(entry, ArmName.BASE, rng):
-            error = f"the base fails beside the head, and runs without it: {failure.error}"
-            return Observation(ArmName.HEAD, id_, arms.index(ArmName.HEAD), error=error)
-        return _failed(failure, id_, arms)
-
-    def _runs_alone(self, entry: Entry, arm: ArmName, rng: random.Random) -> bool:
-        side = entry.sides[arm]
-        cpus = self._cpus(parallel=entry.parallel)
-        workers: list[Worker] = []
-        try:
-            workers = self._start_all({arm: side.file}, cpus, Layout())
-            measure_launch(
-                workers,
-                [side.name],
-                None,
-                self._settings.sampling,
-                rng,
-                timeout_s=entry.timeout_s,
-                alone=True,
-            )
-        except WorkerFailedError:
-            return False
-        finally:
-            for worker in workers:
-                self._end(worker)
-        return True
+                return
 
     def _start_all(
         self, files: Mapping[ArmName, BenchFile], cpus: Sequence[int], layout: Layout

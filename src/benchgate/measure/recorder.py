@@ -28,7 +28,7 @@ class _Record:
     def result(self) -> BenchmarkResult:
         about = self.definition
         return BenchmarkResult(
-            id=about.renamed_from or about.id,
+            id=about.own_id,
             workload=about.workload,
             tier=about.tier,
             series=tuple(
@@ -108,6 +108,10 @@ class Recorder:
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
         """What was found in one arm."""
         return tuple(record.definition for record in self._records[arm].values())
+
+    def definition(self, arm: ArmName, id_: str) -> Definition:
+        """What was found of one benchmark in one arm."""
+        return self._records[arm][id_].definition
 
     def failures(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
         """What could not even be read in one arm."""

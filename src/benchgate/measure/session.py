@@ -6,15 +6,19 @@ import random
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
+from benchgate.measure.blame import Tried
 from benchgate.measure.recorder import Recorder
 from benchgate.model.result import CANARY_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import ArmName, Engine
+    from benchgate.measure.engine import ArmName, Engine, Observation
     from benchgate.model.result import BenchmarkResult, Shard
     from benchgate.stats.timer import Timer
+
+
+_UNTRIED = Tried()
 
 
 class Session:
@@ -26,6 +30,7 @@ class Session:
         seed: all random choices follow from it and the number of the round.
         clock: seconds that only grow, for what a benchmark costs.
         cpu_count: CPUs that the benchmarks may use, for the record.
+        tried: what the base did before.
     """
 
     def __init__(
@@ -36,6 +41,7 @@ class Session:
         clock: Callable[[], float],
         *,
         cpu_count: int | None = None,
+        tried: Tried = _UNTRIED,
     ) -> None:
         self.recorder = Recorder(arms)
         self.arms = tuple(arms)
@@ -49,6 +55,7 @@ class Session:
         self._engines = engines
         self._engines_of: dict[str, list[Engine]] = {}
         self._clock = clock
+        self._tried = tried
 
     def discover(self) -> None:
         """Find the benchmarks of every engine.
@@ -59,7 +66,7 @@ class Session:
             UsageError: two kinds of benchmark share an id in one arm.
         """
         for engine in self._engines:
-            discovery = engine.discover()
+            discovery = self._tried.of_discovery(engine.discover())
             for arm, definitions in discovery.found.items():
                 known = {one.id for one in self.recorder.definitions(arm)}
                 if taken := sorted(known & {one.id for one in definitions}):
@@ -108,13 +115,21 @@ class Session:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
             started, last = self._clock(), None
             for observation in engine.measure_round(chosen, rng, round_index):
-                self.recorder.add(observation, round_index)
+                self.recorder.add(self._laid_to(observation), round_index)
                 if observation.benchmark != last:
                     last = observation.benchmark
                     now = self._clock()
                     self.costs_s[last], started = now - started, now
                     if last != CANARY_ID:
                         on_measured(last)
+
+    def _laid_to(self, seen: Observation) -> Observation:
+        """Give an observation, a failure of the arm that it is to be laid to."""
+        if seen.error is None or not self.recorder.is_on_all_arms(seen.benchmark):
+            return seen
+        return self._tried.of_launch(
+            seen, self.recorder.definition(seen.arm, seen.benchmark).own_id
+        )
 
     def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
         """What was measured so far, by arm."""

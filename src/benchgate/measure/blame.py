@@ -1,0 +1,47 @@
+"""Whose failure it is where the base fails: a head can disturb it, but not before it was run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.measure.engine import ArmName
+
+if TYPE_CHECKING:
+    from benchgate.measure.engine import Discovery, DiscoveryFailure, Observation
+
+_WHY = "the base fails now, and did not before anything of the head was built or run"
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What the base did before anything of the head was built or run.
+
+    Attributes:
+        failed: ids, as the base has them, of what failed then; None where it was not tried, and
+            every failure is believed.
+    """
+
+    failed: frozenset[str] | None = None
+
+    def of_discovery(self, discovery: Discovery) -> Discovery:
+        """Give what was found, with each failure of the arm that it is to be laid to."""
+        return replace(discovery, failures=tuple(map(self._unread, discovery.failures)))
+
+    def of_launch(self, failed: Observation, own_id: str) -> Observation:
+        """Give a failed launch of a benchmark of both arms, of the arm that it is to be laid to.
+
+        Args:
+            own_id: the benchmark, as the arm has it.
+        """
+        if not self._is_doubted(failed.arm, own_id):
+            return failed
+        return replace(failed, arm=ArmName.HEAD, error=f"{_WHY}: {failed.error}")
+
+    def _unread(self, failure: DiscoveryFailure) -> DiscoveryFailure:
+        if not self._is_doubted(failure.arm, failure.id):
+            return failure
+        return replace(failure, arm=ArmName.HEAD, error=f"{_WHY}: {failure.error}")
+
+    def _is_doubted(self, arm: ArmName, id_: str) -> bool:
+        return arm is ArmName.BASE and self.failed is not None and id_ not in self.failed

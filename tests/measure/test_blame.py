@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from benchgate.measure.blame import Tried
+from benchgate.measure.engine import ArmName, Discovery, DiscoveryFailure, Observation
+
+BASE, HEAD = ArmName.BASE, ArmName.HEAD
+
+
+@pytest.mark.parametrize(
+    ("tried", "arm", "expected"),
+    [
+        (Tried(), BASE, BASE),
+        (Tried(frozenset({"old"})), BASE, BASE),
+        (Tried(frozenset()), BASE, HEAD),
+        # The base knows what the head renamed by its old id.
+        (Tried(frozenset({"new"})), BASE, HEAD),
+        (Tried(frozenset()), HEAD, HEAD),
+    ],
+)
+def test_a_base_that_ran_before_the_head_fails_for_the_heads_sake(
+    tried: Tried, arm: ArmName, expected: ArmName
+) -> None:
+    seen = tried.of_launch(Observation(arm, "new", 0, error="boom"), "old")
+    assert (seen.arm, seen.benchmark) == (expected, "new")
+    assert (seen.error or "").endswith("boom")
+    assert (seen.error == "boom") is (arm is expected)
+
+
+def test_a_file_that_could_be_read_before_the_head_was_built_is_the_heads_failure() -> None:
+    unread, known = DiscoveryFailure(BASE, "db", "boom"), DiscoveryFailure(BASE, "io", "boom")
+    discovery = Tried(frozenset({"io"})).of_discovery(Discovery({}, (unread, known)))
+    assert [(one.arm, one.id) for one in discovery.failures] == [(HEAD, "db"), (BASE, "io")]
