@@ -16,6 +16,7 @@ from benchgate.baselines.stored import Earlier, Found
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError
 from benchgate.git.repository import Git
+from benchgate.measure.blame import Tried
 from benchgate.measure.environment import read_environment
 from benchgate.model.result import Result, Source, Tier
 from benchgate.model.verdict import Outcome, Skipped
@@ -209,6 +210,7 @@ def test_nothing_stored_and_all_is_measured_in_turn(machine: Machine, world: Wor
     assert machine.done == ["both"]
     ((request, base, config),) = machine.arms
     assert (request.choice, request.output, request.suite) == (CHOICE, OUTPUT, "fast")
+    assert request.tried is None
     assert base is BASE
     assert config.measure.limit_s == CONFIG.measure.limit_s
     assert result.screening is None
@@ -309,6 +311,8 @@ def test_what_they_leave_open_is_measured_in_turn(machine: Machine, world: World
     request, base, _ = machine.arms[0]
     assert request.choice == replace(CHOICE, ids=frozenset({"b"}))
     assert (request.output, request.suite, base) == (OUTPUT, "fast", BASE)
+    # The head was run here before the base is: what fails in this is known from the base's own run.
+    assert request.tried == Tried(frozenset())
     assert len(held(result).earlier) == 12
     assert result.duration_s == machine.alone_s + machine.both_s
     assert result.base is not None

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.suite import Need
     from benchgate.git.repository import Git
+    from benchgate.measure.blame import Tried
     from benchgate.measure.session import Session
     from benchgate.model.result import Result, Source
 
@@ -40,6 +41,7 @@ class ArmsRequest:
     Attributes:
         output: the result file; saved after every round.
         self_check: measure the working tree on both arms.
+        tried: what is known of the base from before the head was run; None to try it.
         warnings: for the result.
     """
 
@@ -47,6 +49,7 @@ class ArmsRequest:
     output: Path | None = None
     suite: str = DEFAULT_SUITE
     self_check: bool = False
+    tried: Tried | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -72,7 +75,13 @@ def measure_arms(
             same_arms(git) if request.self_check else two_arms(git, base.sha or "")
         )
         session = open_session(
-            stack, trees.arms.values(), config, effects, checkout=git.root, choice=request.choice
+            stack,
+            trees.arms.values(),
+            config,
+            effects,
+            checkout=git.root,
+            choice=request.choice,
+            tried=request.tried,
         )
         record = Record.begin(
             session,

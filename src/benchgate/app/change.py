@@ -14,7 +14,9 @@ from benchgate.app.stored_artifacts import is_like
 from benchgate.baselines.stored import fit_for, of_machine
 from benchgate.gate.canary import is_canary
 from benchgate.gate.screening import can_settle, to_measure
+from benchgate.measure.blame import Tried
 from benchgate.measure.environment import read_environment
+from benchgate.model.result import Status
 from benchgate.model.screening import Screening, StoredRun
 
 if TYPE_CHECKING:
@@ -75,10 +77,12 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
         return replace(alone, screening=replace(held, is_first=is_first))
     screening = _unused(found)
     runs = _comparable(found, request.base, read_environment(effects.environ))
+    tried = None
     if request.keep or _is_of_use(runs, config):
         half = _with_budget(config, (1 - _LEAST_BUDGET_SHARE) * config.measure.limit_s)
         alone = _measure_alone(request, half, git, effects)
         if runs:
+            tried = _tried(runs[0])
             screening = _held(found, alone, config, choice)
             judged = judge_result(replace(alone, screening=screening), config)
             choice = replace(choice, ids=to_measure(judged.judgement))
@@ -86,13 +90,18 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
                 return replace(alone, screening=screening)
     spent_s = effects.clock() - began_s
     result = measure_arms(
-        ArmsRequest(choice, request.output, request.suite),
+        ArmsRequest(choice, request.output, request.suite, tried=tried),
         request.base,
         _with_less_time(config, spent_s),
         git,
         effects,
     )
     return replace(result, screening=screening, duration_s=spent_s + result.duration_s)
+
+
+def _tried(base: Run) -> Tried:
+    """Take from the base's own stored run what fails in it: the head has been run here already."""
+    return Tried(frozenset(one.id for one in base.benchmarks if one.status is Status.FAILED))
 
 
 def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:

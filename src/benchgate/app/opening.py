@@ -40,10 +40,12 @@ def open_session(
     *,
     checkout: Path | None,
     choice: Choice,
+    tried: Tried | None = None,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
     Args:
+        tried: what is known of the base from before the head was run; None to try it here.
         stack: closes what is opened here.
         checkout: the user's tree, from which nothing may be imported; None where it is an arm.
 
@@ -54,10 +56,9 @@ def open_session(
     """
     guardian = stack.enter_context(Guardian.start())
     ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
-    tried = Tried()
     for arm in ready:
         _build(arm, config, guardian, effects)
-        if arm.name is ArmName.BASE and config.sides:
+        if tried is None and arm.name is ArmName.BASE and config.sides:
             tried = _try_alone(arm, config, choice, effects, guardian=guardian, checkout=checkout)
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
@@ -73,7 +74,7 @@ def open_session(
                 effects.draw_seed() if seed is None else seed,
                 effects.clock,
                 cpu_count=len(place.cpus),
-                tried=tried,
+                tried=tried or Tried(),
             )
         )
     )
