@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 _CLASSICAL_ROUNDS = 10
 _OPEN_NAMED = 5
+_BUILT_BY_THEIR_OWN = (
+    "base and head have different [build] tables, and each was built by its own: "
+    "a difference may come from that"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +147,7 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
     said = []
     base, head = (config_in(arm, config).build for arm in (ArmName.BASE, ArmName.HEAD))
     if (base.commands, base.env) != (head.commands, head.env):
-        how = "have different [build] tables, and each was built by its own"
-        said.append(f"base and head {how}: a difference may come from that")
+        said.append(_BUILT_BY_THEIR_OWN)
     before, after = (toolchains[arm].get("python") for arm in (ArmName.BASE, ArmName.HEAD))
     if before and after and before != after:
         runs_on = f"the base runs on {before}, the head on {after}"
