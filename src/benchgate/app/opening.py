@@ -135,7 +135,8 @@ def _try_alone(
     with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
         session.discover()
         found = session.recorder.definitions(arm.name)
-        ids = [one.id for one in found if choice.wants(one.id, one.tags)]
+        new_ids = config.aliases
+        ids = [d.id for d in found if choice.wants(new_ids.get(d.id, d.id), d.tags)]
         session.measure_round(0, ids, lambda _: None)
         results = session.results()[arm.name]
     return Tried(frozenset(one.id for one in results if one.status is Status.FAILED))
