@@ -71,7 +71,7 @@ def test_what_a_change_no_longer_measures_is_missing(
     toy: Project, judged: Check, policy: str
 ) -> None:
     files = {"benchmarks/fast/bench_other.py": OTHER}
-    start(toy, PYTHON + command("tool", "true"), files)
+    start(toy, PYTHON + command("tool", "cat README"), files)
     toy.slow_down()
 
     change(toy, PYTHON.replace('"benchmarks"', '"benchmarks/fast"'))
@@ -84,7 +84,7 @@ def test_what_a_change_no_longer_measures_is_missing(
     }
     assert (narrowed.decision, narrowed.exit_code) == (Decision.NO_VERDICT, 4)
 
-    change(toy, command("tool", "true"))
+    change(toy, command("tool", "cat README"))
     deleted = judged(policy)
     assert outcomes(deleted)["toy/work"] is Outcome.MISSING
     assert (deleted.decision, deleted.exit_code) == (Decision.NO_VERDICT, 4)
@@ -94,8 +94,8 @@ def test_what_a_change_no_longer_measures_is_missing(
 
 
 def test_a_change_cannot_take_a_tag_away(toy: Project, judged: Check) -> None:
-    start(toy, PYTHON.replace('"\n', '"\ntags = ["gated"]\n') + command("tool", "true"))
-    change(toy, PYTHON + command("tool", "true", 'tags = ["gated"]\n'))
+    start(toy, PYTHON.replace('"\n', '"\ntags = ["gated"]\n') + command("tool", "cat README"))
+    change(toy, PYTHON + command("tool", "cat README", 'tags = ["gated"]\n'))
     assert outcomes(judged(choice=Choice(tags=("gated",)))).keys() == {"toy/work", "tool"}
 
 
@@ -137,20 +137,20 @@ def test_a_command_whose_script_is_new_is_new(toy: Project, judged: Check) -> No
 
 
 def test_a_command_keeps_its_history_under_another_name(toy: Project, judged: Check) -> None:
-    start(toy, command("old", "true"))
-    change(toy, command("new", "true") + '[aliases]\nold = "new"\n')
+    start(toy, command("old", "cat README"))
+    change(toy, command("new", "cat README") + '[aliases]\nold = "new"\n')
     verdict = judged()
     assert {(row.benchmark, row.renamed_from) for row in verdict.rows} == {("new", "old")}
     assert all(row.launches == (8, 8) for row in verdict.rows)
 
 
 def test_other_work_under_an_old_name_is_not_compared(toy: Project, judged: Check) -> None:
-    start(toy, PYTHON + command("tool", "sleep 0.01"))
-    change(toy, PYTHON.replace('"\n', '"\nenv = { FAST = "1" }\n') + command("tool", "true"))
+    start(toy, PYTHON + command("tool", "cat README README"))
+    change(toy, PYTHON.replace('"\n', '"\nenv = { FAST = "1" }\n') + command("tool", "cat README"))
     verdict = judged()
     assert set(outcomes(verdict).values()) == {Outcome.INCOMPARABLE}
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
-    change(toy, command("toy/work", "true") + command("tool", "sleep 0.01"))
+    change(toy, command("toy/work", "cat README") + command("tool", "cat README README"))
     assert outcomes(judged())["toy/work"] is Outcome.INCOMPARABLE
 
 
@@ -203,7 +203,7 @@ def test_a_base_that_the_head_disturbs_fails_the_head(
 @pytest.fixture
 def hosted(toy: Project, benchgate: Program, tmp_path: Path) -> Iterator[Hosted]:
     start(toy, PYTHON)
-    toy.git.run("config", "uploadpack.allowAnySHA1InWant", "true")
+    toy.git.run("config", "uploadpack.allowAnySHA1InWant", "cat README")
     (tmp_path / "jobs").mkdir()
     with GitHubServer(*SCENE, prefix="/api/v3") as server:
         yield Hosted(toy, server, benchgate, tmp_path / "jobs")
