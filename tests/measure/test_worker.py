@@ -472,6 +472,53 @@ bench_a.number = 1
     worker.close()
 
 
+WRITE = """
+import os
+def write(data):
+    for descriptor in range(3, 99):
+        try: os.write(descriptor, data)
+        except OSError: pass
+"""
+
+
+@pytest.mark.parametrize(
+    "line", [b"5 5\\n", b"5 5", b'{"benchmarks": []}\\n', b"0" * 16 + b"5 5\\n"]
+)
+@pytest.mark.parametrize("where", ["bench_a", "bench_a.setup", "bench_a.teardown", "import"])
+def test_forged_answers_are_the_benchmarks_error(start: Start, line: bytes, where: str) -> None:
+    text = line.decode()
+    forging = f"write(b'{text}')" if where == "import" else f"{where} = lambda: write(b'{text}')"
+    worker = start(f"{WRITE}def bench_a(): pass\n{forging}\n")
+
+    def use() -> None:
+        described(worker)
+        launch(worker, "a")
+
+    shown = text.partition("\\n")[0].encode()
+    found = error_of(use).splitlines()[0]
+    problem = "it wrote to benchgate's pipe, which is not its own: "
+    assert found.startswith(f"{problem}{shown!r}"[:-1])
+
+
+def test_the_users_code_is_told_nothing_of_the_channel(start: Start) -> None:
+    worker = start("""
+import json, os, sys
+import __main__
+def openable(descriptor):
+    try: return os.read(os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK), 9)
+    except OSError: return None
+def bench_a():
+    readable = [d for d in range(99) if openable(d)]
+    raise Exception(json.dumps([
+        getattr(sys, "orig_argv", sys.argv)[2:], os.read(0, 9).decode(), readable,
+        [name for name in vars(__main__) if not name.startswith("__")]]))
+bench_a.number = 1
+""")
+    described(worker)
+    error = error_of(lambda: launch(worker, "a"))
+    assert error.splitlines()[0] == 'Exception: [[], "", [], []]'
+
+
 def test_a_hanging_function_is_ended_and_shown(start: Start) -> None:
     worker = start("import time\ndef bench_a():\n  print('said')\n  time.sleep(999)\n")
     worker.ready(20)

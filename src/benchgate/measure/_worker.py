@@ -1,15 +1,14 @@
 """The process that runs a user's benchmark functions, in the user's own interpreter.
 
 Standard library only, and one file, because it runs under any CPython >= 3.8 that
-benchgate itself is not installed in. It is started as
-
-    python _worker.py IN OUT
-
-IN and OUT are descriptors of two pipes: lines from benchgate, lines to benchgate. The first
-line is the request: which file, where to import from. Then a JSON object asks for a step and
+benchgate itself is not installed in. It is started as `python _worker.py`; standard input is a
+socket, which it moves out of the way of the user's code. The first line from benchgate is the
+request: which file, where to import from, and a key. Then a JSON object asks for a step and
 gets a JSON object back; the line "s" asks for one sample and gets "WALL_NS CPU_NS" back, so
-that a turn costs little. What the user's code prints goes elsewhere and disturbs nothing.
-When IN ends, what is open is torn down, exit handlers run, and the last line is "bye".
+that a turn costs little. Each line to benchgate begins with the key, which the user's code is
+not told: what it writes to the socket is known as its own. What it prints goes elsewhere and
+disturbs nothing. When benchgate ends its side, what is open is torn down, exit handlers run,
+and the last line is "bye".
 """
 
 # ruff: noqa: E402 - the search path is put right before anything is searched for
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import CodeType, ModuleType
     from typing import Any
+
+    Send = Callable[[bytes], None]
 
 OLDEST_PYTHON = (3, 8)
 PREFIX = "bench_"
@@ -570,13 +571,52 @@ def has_children() -> bool:
     return True
 
 
+def take_channel() -> int:
+    """Move benchgate's socket away from standard input, which is empty from now on."""
+    channel = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return channel
+
+
+def connect(channel: int) -> tuple[dict[str, Any], Callable[[], bytes | None], Send]:
+    """Wait for the request; give it, and how to receive a line and how to send one.
+
+    What the user's code must not know or replace is held by these two functions alone.
+    """
+    read, write = os.read, os.write
+    pending = b""
+
+    def receive() -> bytes | None:
+        """Give the next line from benchgate; None at the end."""
+        nonlocal pending
+        while b"\n" not in pending:
+            chunk = read(channel, 65536)
+            if not chunk:
+                return None
+            pending += chunk
+        line, _, pending = pending.partition(b"\n")
+        return line
+
+    request = json.loads((receive() or b"{}").decode())
+    key = request.pop("key").encode()
+
+    def send(data: bytes) -> None:
+        data = key + data
+        while data:
+            data = data[write(channel, data) :]
+
+    return request, receive, send
+
+
 class Server:
     """Carries out what benchgate asks, one line at a time."""
 
-    def __init__(self, incoming: int, outgoing: int) -> None:
-        self.incoming = incoming
-        self.outgoing = outgoing
-        self.buffer = b""
+    def __init__(self, receive: Callable[[], bytes | None], send: Send) -> None:
+        self.receive = receive
+        self.send_line = send
+        self.dumps, self.loads = json.dumps, json.loads
         self.is_fork = False
         self.forbidden: list[str] = []
         self.taken: list[Any] = []
@@ -592,25 +632,14 @@ class Server:
             for _ in self.launch.turns:
                 pass
 
-    def line(self) -> bytes | None:
-        """Give the next line from benchgate; None at the end."""
-        while b"\n" not in self.buffer:
-            chunk = os.read(self.incoming, 65536)
-            if not chunk:
-                return None
-            self.buffer += chunk
-        line, _, self.buffer = self.buffer.partition(b"\n")
-        return line
-
     def reply(self, message: dict[str, Any]) -> None:
-        self.send(json.dumps(message).encode() + b"\n")
+        self.send(self.dumps(message).encode() + b"\n")
 
     def send(self, data: bytes) -> None:
         if self.is_fork:
             problem = "it forked, and the child returned as well: end the child with os._exit"
-            data = json.dumps({"error": problem, "trace": ""}).encode() + b"\n"
-        while data:
-            data = data[os.write(self.outgoing, data) :]
+            data = self.dumps({"error": problem, "trace": ""}).encode() + b"\n"
+        self.send_line(data)
         if self.is_fork:
             os._exit(1)
 
@@ -637,25 +666,28 @@ class Server:
             "foreign": self.new_foreign_modules(),
         }
 
-    def serve(self) -> None:
-        line = self.line()
+    def serve(self, request: dict[str, Any]) -> None:
+        """Open the file of the request, and then do what is asked until nothing more is."""
+        try:
+            self.reply(self.open_file(request))
+        except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
+            self.reply(failure(error))
+        line = self.receive()
         while line is not None:
             try:
                 if line == SAMPLE and self.launch:
                     self.send(b"%d %d\n" % self.launch.sample(self.launch.loops))
                 else:
-                    self.reply(self.step(json.loads(line.decode())))
+                    self.reply(self.step(self.loads(line.decode())))
             except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
                 if self.launch:
                     self.launch.restore_gc()
                 self.reply(failure(error))
-            line = self.line()
+            line = self.receive()
         if self.launch:
             self.launch.close({})
 
     def step(self, message: dict[str, Any]) -> dict[str, Any]:
-        if message["do"] == "file":
-            return self.open_file(message)
         if message["do"] == "open":
             rss_is_own = reset_peak_rss()
             self.launch = Launch(self.benchmarks[message["id"]])
@@ -709,17 +741,17 @@ def flush() -> None:
 def main() -> None:
     # It has moved the stack, and no other process should get it.
     os.environ.pop("BENCHGATE_PADDING", None)
-    incoming, outgoing = int(sys.argv[1]), int(sys.argv[2])
-    for descriptor in (incoming, outgoing):
-        os.set_inheritable(descriptor, False)  # noqa: FBT003
+    request, receive, send = connect(take_channel())
     # What was printed before a crash, and where it happened, is what explains it.
     faulthandler.enable(2)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)
-    server = Server(incoming, outgoing)
+    server = Server(receive, send)
     os.register_at_fork(after_in_child=server.note_fork)
-    server.serve()
+    # The program's own names are nothing to the user's code, which finds an empty module.
+    sys.modules["__main__"] = type(sys)("__main__")
+    server.serve(request)
     # Exit handlers remove the temporary files of the user's code.
     atexit._run_exitfuncs()  # noqa: SLF001 - an ordinary end would wait for every thread
     flush()
