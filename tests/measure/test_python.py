@@ -596,6 +596,17 @@ def test_a_file_that_cannot_be_read_fails_in_its_arm(make_engine: MakeEngine) ->
     assert all(discovery.timers[arm].pairs == 1000 for arm in (BASE, HEAD))
 
 
+def test_a_bad_function_fails_alone(make_engine: MakeEngine) -> None:
+    wrong = "def bench_a(): sum(range(100))\nbench_a.param = {'n': [1]}\ndef bench_b(): ...\n"
+    engine = make_engine(BENCHES, head={"benchmarks/bench_it.py": wrong})
+    discovery = engine.discover()
+    assert [(f.arm, f.id, f.error) for f in discovery.failures] == [
+        (HEAD, "it/a", "bench_a.param has no effect; did you mean 'params'?")
+    ]
+    assert [d.id for d in discovery.found[HEAD]] == ["it/b"]
+    assert [(o.arm, o.error) for o in measure(engine, ["it/b"])] == [(BASE, None), (HEAD, None)]
+
+
 def test_the_slowest_clock_of_an_arm_is_told(make_engine: MakeEngine) -> None:
     slow_clock = (
         "import itertools, time\n"

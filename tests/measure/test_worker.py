@@ -158,9 +158,59 @@ def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]
         ("{}params = {{'n': 5}}", "bench_a.params['n'] must be a list of at least one value"),
     ],
 )
-def test_says_what_is_wrong_with_a_file(start: Start, source: str, error: str) -> None:
-    worker = start(source.format("def bench_a(): ...\nbench_a."))
-    assert error_of(lambda: worker.ready(20)) == error
+def test_says_what_is_wrong_with_a_function(start: Start, source: str, error: str) -> None:
+    """And finds the others of its file all the same."""
+    worker = start(source.format("def bench_a(): ...\nbench_a.") + "\ndef bench_fine(): ...\n")
+    hello = worker.ready(20)
+    assert list(hello["faults"].values()) == [error]
+    assert [each["id"] for each in hello["benchmarks"]] == ["fine"]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "error"),
+    [
+        *(
+            (wrong, f"bench_a.{wrong} has no effect; did you mean {meant!r}?")
+            for wrong, meant in [
+                *(("param", "params"), ("Params", "params"), ("set_up", "setup")),
+                *(("setup_function", "setup"), ("tear_down", "teardown"), ("paralell", "parallel")),
+                *(("units", "unit"), ("numbr", "number"), ("datas", "data")),
+            ]
+        ),
+        (
+            "warmup",
+            (
+                "bench_a.warmup has no effect: benchgate warms up by itself; `warmup` in "
+                "[measure] sets how many samples it discards"
+            ),
+        ),
+        (
+            "timeout",
+            "bench_a.timeout has no effect: `timeout` in [[benchmark]] or in [measure] sets it",
+        ),
+        *((word, "") for word in ("pytestmark", "cache_parameters", "retry", "step", "size", "_x")),
+    ],
+)
+def test_a_misspelt_attribute_is_refused(start: Start, attribute: str, error: str) -> None:
+    hello = start(f"def bench_a(): ...\nbench_a.{attribute} = [1]\n").ready(20)
+    assert hello["faults"] == ({"a": error} if error else {})
+
+
+def test_attributes_of_decorators_are_their_own_affair(start: Start) -> None:
+    source = """
+import functools
+@functools.lru_cache(maxsize=None)
+def bench_cached(): ...
+@functools.singledispatch
+def bench_dispatch(*args): ...
+class Work:
+    def __init__(self): self.param = self.warmup = 1
+    def __call__(self): ...
+bench_object = Work()
+"""
+    hello = start(source).ready(20)
+    assert hello["faults"] == {}
+    assert [each["id"] for each in hello["benchmarks"]] == ["cached", "dispatch", "object"]
 
 
 def test_describes_a_function(start: Start) -> None:

@@ -101,7 +101,7 @@ def _build(arms: Iterable[Arm], config: Config, guardian: Guardian, effects: Eff
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:
-    if session.ids or any(session.recorder.failures(arm) for arm in session.arms):
+    if session.ids or session.failures:
         return
     raise UsageError(
         f"no benchmarks found ({config.source or 'there is no configuration'})",

@@ -203,8 +203,19 @@ def iterable(value: object) -> bool:
     return hasattr(value, "__iter__")
 
 
-def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
+def check_function(name: str, function: Callable[..., Any]) -> None:
     """Say what is wrong with a benchmark function before it is measured."""
+    if name == PREFIX:
+        raise Fault(f"a function is named {PREFIX}: a name must follow")
+    # An object that can be called has attributes of its own.
+    attributes = vars(function) if isinstance(function, type(check_function)) else ()
+    unknown = beside("_attributes").unknown_attribute(name, attributes)
+    if unknown:
+        raise Fault(unknown)
+    refuse_wrong_attributes(name, function)
+
+
+def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
     if is_generator(function):
         raise Fault(f"{name} is a generator: a call would run none of its body")
     number = getattr(function, "number", 1)
@@ -224,19 +235,43 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
             raise Fault(f"{name}.{hook} is a generator: a call would run none of its body")
 
 
-def find_benchmarks(module: ModuleType) -> dict[str, Benchmark]:
-    """Give the benchmarks of a module by id, in the order in which they are written."""
+def find_benchmarks(
+    module: ModuleType, check: Callable[[str, Any], None] | None
+) -> tuple[dict[str, Benchmark], dict[str, str]]:
+    """Give the benchmarks of a module by id, in the order in which they are written.
+
+    Args:
+        check: raises Fault of a function that cannot be measured; None to leave it out in silence.
+
+    Returns:
+        The benchmarks, and what is wrong with the functions that are none, by name.
+    """
     found = {}
+    faults = {}
     for name, function in list(vars(module).items()):
         if not name.startswith(PREFIX) or not callable(function) or isinstance(function, type):
             continue
-        if name == PREFIX:
-            raise Fault(f"a function is named {PREFIX}: a name must follow")
-        refuse_wrong_attributes(name, function)
-        for kwargs, labels in grid_of(name, function):
-            benchmark = Benchmark(name[len(PREFIX) :], function, kwargs, labels)
-            found[benchmark.id] = benchmark
-    return found
+        short = name[len(PREFIX) :]
+        try:
+            if check:
+                check(name, function)
+            for kwargs, labels in grid_of(name, function):
+                benchmark = Benchmark(short, function, kwargs, labels)
+                found[benchmark.id] = benchmark
+        except Exception as error:  # noqa: BLE001 - of the user's code: one function's alone
+            faults[short or name] = failure(error)["error"]
+    return found, faults
+
+
+def beside(name: str) -> Any:
+    """Import another file of benchgate's that lies beside this one, under no name."""
+    path = os.path.join(os.path.dirname(__file__), f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def load(request: dict[str, Any]) -> ModuleType:
@@ -652,13 +687,17 @@ class Server:
         set_cpus(request["cpus"])
         self.forbidden = request["forbidden"]
         self.taken = occupy(*request["occupy"])
-        self.benchmarks = find_benchmarks(load(request))
+        describe = request["describe"]
+        module = load(request)
+        check = check_function if describe else None
+        self.benchmarks, faults = find_benchmarks(module, check)
         described = []
-        if request["describe"]:
+        if describe:
             described = [b.describe(request["root"]) for b in self.benchmarks.values()]
         self.clean = surroundings()
         return {
             "benchmarks": described,
+            "faults": faults,
             "executable": sys.executable,
             "pid": os.getpid(),
             "python": f"{sys.implementation.name} {sys.version.split()[0]}",
@@ -690,7 +729,10 @@ class Server:
     def step(self, message: dict[str, Any]) -> dict[str, Any]:
         if message["do"] == "open":
             rss_is_own = reset_peak_rss()
-            self.launch = Launch(self.benchmarks[message["id"]])
+            benchmark = self.benchmarks.get(message["id"])
+            if benchmark is None:
+                raise Fault("its file does not define it any more")
+            self.launch = Launch(benchmark)
             return {"rss_is_own": rss_is_own}
         if self.launch is None:
             raise ValueError("no benchmark is open")

@@ -152,6 +152,10 @@ class PythonEngine:
                 toolchains[arm.name]["python"] = hello["python"]
                 other = timers.get(arm.name, timer)
                 timers[arm.name] = max(timer, other, key=attrgetter("cost_ns"))
+                failures += [
+                    DiscoveryFailure(arm.name, file.id_of(name), error)
+                    for name, error in hello["faults"].items()
+                ]
                 for described in hello["benchmarks"]:
                     id_ = file.id_of(described["id"])
                     if id_ in definitions:

@@ -81,6 +81,12 @@ class Session:
         left_out = self.hidden | {CANARY_ID}
         return tuple(id_ for id_ in self.recorder.ids() if id_ not in left_out)
 
+    @property
+    def failures(self) -> tuple[BenchmarkResult, ...]:
+        """What could not be read in any arm, but for what is left out."""
+        every = (failure for arm in self.arms for failure in self.recorder.failures(arm))
+        return tuple(failure for failure in every if failure.id not in self.hidden)
+
     def measure_round(
         self,
         round_index: int,
