@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from benchgate.measure import worker as worker_module
+from benchgate.measure.datafiles import workload_of
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.layout import Layout
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
@@ -228,7 +229,7 @@ def test_describes_a_function(start: Start) -> None:
 def test_the_workload_is_the_code_and_not_its_layout(start: Start) -> None:
     def workload(source: str) -> str:
         (found,) = described(start(source))
-        return str(found["workload"])
+        return workload_of(found["parts"])
 
     first = workload("def bench_a():\n    return 1 + 1\n")
     same = "x = 1\n\ndef bench_a():\n  # why\n  return (\n    1 + 1  # what\n  )\n"

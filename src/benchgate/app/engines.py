@@ -129,6 +129,7 @@ def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:
         tags=benchmark.tags,
         variables=benchmark.env,
         group=benchmark.group or "",
+        data=benchmark.data,
     )
 
 
@@ -148,4 +149,5 @@ def _command_spec(benchmark: CommandBenchmark, config: Config) -> CommandSpec:
         pin=benchmark.pin,
         pythonpath=benchmark.pythonpath,
         allow_foreign=benchmark.allow_foreign,
+        data=benchmark.data,
     )

@@ -92,10 +92,11 @@ LAXER: Mapping[Place, Mapping[str, Laxer]] = {
         "ok_exit_codes": _added,
         "executions": _less,
         "tags": _dropped,
+        "data": _dropped,
         "pin": _off,
         "allow_foreign": _on,
     },
-    ("benchmark", "python"): {"tags": _dropped, "parallel": _on},
+    ("benchmark", "python"): {"tags": _dropped, "data": _dropped, "parallel": _on},
 }
 """The tables that are compared key by key."""
 

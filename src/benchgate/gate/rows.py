@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # As many as a screen has: with a spread as wide as the tolerance, five rounds of chance that agree
 # and lie beyond it occur less than once in a thousand rows.
 LEAST_COUNTED_ROUNDS = 5
+_PARTS_NAMED = 4
 
 
 def tested_row(
@@ -155,6 +156,17 @@ def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
         location=pair.head.location if pair.head else None,
         renamed_from=pair.renamed_from,
     )
+
+
+def different_work(base: BenchmarkResult, head: BenchmarkResult) -> str:
+    """Say that the definition of a benchmark changed, and in which parts, as far as it is known."""
+    every = dict.fromkeys((*base.parts, *head.parts)) if base.parts and head.parts else {}
+    changed = [part for part in every if base.parts.get(part) != head.parts.get(part)]
+    why = "the benchmark's own definition changed: base and head did different work"
+    if not changed:
+        return why
+    more = f" and {len(changed) - _PARTS_NAMED} more" if len(changed) > _PARTS_NAMED else ""
+    return f"{why}; what differs: {', '.join(changed[:_PARTS_NAMED])}{more}"
 
 
 def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:

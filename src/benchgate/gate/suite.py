@@ -16,6 +16,7 @@ from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.pairing import Pair, pair
 from benchgate.gate.rows import (
+    different_work,
     exact_row,
     incomparable_row,
     tested_row,
@@ -165,8 +166,7 @@ def _compare(one: Pair, config: Config, *, paired: bool) -> tuple[list[Row], lis
     if base is None or head is None or Status.FAILED in {base.status, head.status}:
         return [unpaired_row(one)], []
     if base.workload != head.workload:
-        why = "the benchmark's own definition changed: base and head did different work"
-        return [incomparable_row(one, why)], []
+        return [incomparable_row(one, different_work(base, head))], []
     rows: list[Row] = []
     evidences: list[Evidence] = []
     known_as = config.name_in_policy(one.id, one.renamed_from)

@@ -72,29 +72,39 @@ class Benchmark:
         kwargs: dict[str, Any],
         labels: dict[str, str],
     ) -> None:
+        self.name = name
         self.function = function
         self.kwargs = kwargs
         self.labels = labels
+        short = name[len(PREFIX) :]
         suffix = ",".join(f"{key}={label}" for key, label in labels.items())
-        self.id = f"{name}[{suffix}]" if suffix else name
+        self.id = f"{short}[{suffix}]" if suffix else short
 
-    def describe(self, root: str) -> dict[str, Any]:
+    def describe(self, root: str, workloads: Any) -> dict[str, Any]:
         return {
             "id": self.id,
-            "workload": self._workload_hash(),
+            "parts": self._parts(workloads),
+            "also_runs": workloads.others(self.name),
             "location": location_of(self.function, root),
             "parallel": getattr(self.function, "parallel", False),
             "unit": getattr(self.function, "unit", None),
+            "data": getattr(self.function, "data", None) or [],
         }
 
-    def _workload_hash(self) -> str:
-        """Identify the work: the function's and its setup's code, parameters and loop count."""
-        parts = [source_tokens(self.function), source_tokens(getattr(self.function, "setup", None))]
-        parts += [f"{key}={label}" for key, label in self.labels.items()]
-        parts.append(str(getattr(self.function, "number", None)))
-        import hashlib  # noqa: PLC0415
-
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+    def _parts(self, workloads: Any) -> dict[str, str]:
+        """Identify the work: what the file says of it, and the values that it is called with."""
+        values = self.kwargs.values()
+        are_plain = all(v is None or isinstance(v, (bool, int, float, str)) for v in values)
+        parts: dict[str, str] = workloads.parts(self.name, with_params=not are_plain)
+        texts = {"its number": repr(getattr(self.function, "number", None))}
+        if self.kwargs:
+            given = {**self.labels, **self.kwargs} if are_plain else self.labels
+            texts["its params"] = repr(sorted(given.items()))
+        if not workloads.defines(self.name):
+            setup = getattr(self.function, "setup", None)
+            texts["its code"] = source_tokens(self.function)
+            texts["the code of its setup"] = source_tokens(setup)
+        return {**parts, **{label: workloads.digest(text) for label, text in texts.items()}}
 
 
 def unwrap(function: Any) -> Any:
@@ -227,6 +237,9 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
     parallel = getattr(function, "parallel", False)
     if not isinstance(parallel, bool):
         raise Fault(f"{name}.parallel is {parallel!r}: it must be True or False")
+    data = getattr(function, "data", None) or []
+    if not isinstance(data, (list, tuple)) or not all(isinstance(each, str) for each in data):
+        raise Fault(f"{name}.data is {data!r}: it must be a list of paths, such as ['words/*.txt']")
     for hook in ("setup", "teardown"):
         found = getattr(function, hook, None)
         if found is not None and not callable(found):
@@ -251,15 +264,14 @@ def find_benchmarks(
     for name, function in list(vars(module).items()):
         if not name.startswith(PREFIX) or not callable(function) or isinstance(function, type):
             continue
-        short = name[len(PREFIX) :]
         try:
             if check:
                 check(name, function)
             for kwargs, labels in grid_of(name, function):
-                benchmark = Benchmark(short, function, kwargs, labels)
+                benchmark = Benchmark(name, function, kwargs, labels)
                 found[benchmark.id] = benchmark
         except Exception as error:  # noqa: BLE001 - of the user's code: one function's alone
-            faults[short or name] = failure(error)["error"]
+            faults[name[len(PREFIX) :] or name] = failure(error)["error"]
     return found, faults
 
 
@@ -272,6 +284,16 @@ def beside(name: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def read_workloads(request: dict[str, Any]) -> Any:
+    """Read what the file says of its benchmarks, before its code can change what is found."""
+    folders = [os.path.dirname(request["file"]), *request["path"], *request["path_after"]]
+    work = beside("_workload")
+    try:
+        return work.Workloads(request["file"], request["helpers"], folders, beside("_statements"))
+    except (OSError, SyntaxError, ValueError):
+        return None  # importing it says what is wrong with it
 
 
 def load(request: dict[str, Any]) -> ModuleType:
@@ -688,12 +710,13 @@ class Server:
         self.forbidden = request["forbidden"]
         self.taken = occupy(*request["occupy"])
         describe = request["describe"]
+        workloads = read_workloads(request) if describe else None
         module = load(request)
         check = check_function if describe else None
         self.benchmarks, faults = find_benchmarks(module, check)
         described = []
         if describe:
-            described = [b.describe(request["root"]) for b in self.benchmarks.values()]
+            described = [b.describe(request["root"], workloads) for b in self.benchmarks.values()]
         self.clean = surroundings()
         return {
             "benchmarks": described,

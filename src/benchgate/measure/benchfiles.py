@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -10,12 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from benchgate.measure.importpath import import_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.measure.engine import Arm
 
 PATTERN = "bench_*.py"
+_NAMED_FOR_TESTS = re.compile("bench|perf|test", re.IGNORECASE)
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages"}
 
 
@@ -31,6 +35,7 @@ class PythonSpec:
         parallel: never pinned, because the work uses several CPUs.
         timeout_s: for one launch of one benchmark.
         group: put before every id.
+        data: globs of the data files of its benchmarks, relative to the root.
     """
 
     paths: tuple[str, ...]
@@ -42,6 +47,7 @@ class PythonSpec:
     tags: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     group: str = ""
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +57,13 @@ class BenchFile:
     Attributes:
         path: relative to an arm's root.
         group: what the ids of its benchmarks start with.
+        top: the folder that was searched, relative to the root.
     """
 
     spec: PythonSpec
     path: str
     group: str
+    top: str = "."
 
     def id_of(self, name: str) -> str:
         """Give the full id of a benchmark that the worker knows as `name`."""
@@ -69,7 +77,8 @@ def find_files(arm: Arm, spec: PythonSpec, path: str) -> tuple[BenchFile, ...]:
     found = []
     for file in files:
         group = group_of(file.relative_to(top), spec.group)
-        found.append(BenchFile(spec, file.relative_to(arm.root).as_posix(), group))
+        path_, top_ = (p.relative_to(arm.root).as_posix() for p in (file, top))
+        found.append(BenchFile(spec, path_, group, top_))
     return tuple(found)
 
 
@@ -108,6 +117,22 @@ def _search(top: Path) -> list[Path]:
     """Find benchmark files below a folder, but for what is hidden, installed or generated."""
     files = sorted(top.rglob(PATTERN))
     return [file for file in files if is_benchmark_file(file.relative_to(top))]
+
+
+def helpers_of(arm: Arm, file: BenchFile) -> Path | None:
+    """Give the folder whose modules belong to the benchmarks, and are not what they measure.
+
+    It is the one that was searched for them, unless the project's own code is there: where modules
+    are imported from it or a folder in it, and where it is a package that is not named for tests.
+    """
+    top = arm.root / file.top
+    path = import_path(arm, file.spec.pythonpath)
+    imported = (str(arm.root), *path.before, *path.after)
+    if any(Path(folder).is_relative_to(top) for folder in imported):
+        return None
+    if (top / "__init__.py").exists() and not _NAMED_FOR_TESTS.search(top.name):
+        return None
+    return top
 
 
 def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> tuple[str, ...]:

@@ -11,7 +11,14 @@ import numpy as np
 from benchgate.errors import MeasureError
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
 from benchgate.measure.armenviron import Outside
-from benchgate.measure.engine import Definition, Discovery, Measured, Observation
+from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
+from benchgate.measure.engine import (
+    Definition,
+    Discovery,
+    DiscoveryFailure,
+    Measured,
+    Observation,
+)
 from benchgate.measure.job import (
     CommandSpec,
     jobs_of,
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.measure.counters import Event
-    from benchgate.measure.engine import Arm
+    from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.job import Job
     from benchgate.measure.process import Execution
@@ -89,6 +96,7 @@ class CommandEngine:
     ) -> None:
         self._specs = {spec.name: spec for spec in specs}
         self._arms = {arm.name: arm for arm in arms}
+        self._data = DataFiles({arm.name: arm.root for arm in arms})
         outside = outside or Outside()
         self._jobs = {spec.name: jobs_of(spec, arms, outside) for spec in specs}
         self._own_code = OwnCode(outside.checkout) if outside.checkout else None
@@ -102,17 +110,16 @@ class CommandEngine:
 
     def discover(self) -> Discovery:
         """Give what the configuration defines, the same in every arm."""
-        definitions = tuple(
-            Definition(
-                id=spec.name,
-                workload=workload_hash(spec),
-                tier=Tier.INTERLEAVED,
-                tags=spec.tags,
-                notes=(self._unpinned,) if spec.pin and self._cpu is None else (),
-            )
-            for spec in self._specs.values()
-        )
-        return Discovery(found=dict.fromkeys(self._arms, definitions))
+        found: dict[ArmName, list[Definition]] = {arm: [] for arm in self._arms}
+        failures = []
+        for spec in self._specs.values():
+            for arm, definitions in found.items():
+                try:
+                    definitions.append(self._define(spec, arm))
+                except DataFilesError as error:
+                    failures.append(DiscoveryFailure(arm, spec.name, str(error)))
+        by_arm = {arm: tuple(definitions) for arm, definitions in found.items()}
+        return Discovery(by_arm, tuple(failures))
 
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
@@ -136,6 +143,18 @@ class CommandEngine:
     def close(self) -> None:
         """End the command that is running, if one is."""
         self._launcher.close()
+
+    def _define(self, spec: CommandSpec, arm: ArmName) -> Definition:
+        files = self._data.parts(arm, spec.data)
+        parts = {"its definition": workload_hash(spec), **files}
+        return Definition(
+            id=spec.name,
+            workload=workload_of(parts) if files else parts["its definition"],
+            tier=Tier.INTERLEAVED,
+            tags=spec.tags,
+            notes=(self._unpinned,) if spec.pin and self._cpu is None else (),
+            parts=parts,
+        )
 
     def _measure(
         self, spec: CommandSpec, jobs: tuple[Job, ...], rng: random.Random

@@ -54,6 +54,7 @@ class Definition:
     Attributes:
         id: the same in both arms.
         renamed_from: the id that the base itself has for it, where the head renamed it.
+        also_runs: lines of its file that run on import and are no part of its work, by digest.
     """
 
     id: str
@@ -64,6 +65,8 @@ class Definition:
     display_unit: str | None = None
     notes: tuple[str, ...] = ()
     renamed_from: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+    also_runs: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ class CommandSpec:
         pin: run it on one CPU, where the OS can; wrong for what is parallel itself.
         pythonpath: folders relative to the root; None for those that the arm's code is in.
         allow_foreign: measure it also if it runs code that is not the arm's own.
+        data: globs of the files that the work reads, relative to the arm's root.
     """
 
     name: str
@@ -63,6 +64,7 @@ class CommandSpec:
     pin: bool = True
     pythonpath: tuple[str, ...] | None = None
     allow_foreign: bool = False
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,8 +15,10 @@ from benchgate.measure.benchfiles import (
     PATTERN,
     BenchFile,
     find_files,
+    helpers_of,
     interpreter_of,
 )
+from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import (
     ArmName,
     Definition,
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.lockstep import Plan
     from benchgate.stats.timer import Timer
+
+
+_LINES_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,7 @@ class PythonEngine:
         self._specs = specs
         self._aliases = aliases
         self._arms = {arm.name: arm for arm in arms}
+        self._data = DataFiles({arm.name: arm.root for arm in arms})
         self._settings = settings
         self._guardian = guardian
         self._entries: dict[str, _Entry] = {}
@@ -162,8 +168,15 @@ class PythonEngine:
                         other_file = self._entries[id_].files[arm.name]
                         failures.append(_taken(arm, file, id_, other_file))
                         break
-                    definitions[id_] = self._define(arm, file, described)
-        self._join(found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {}))
+                    try:
+                        definitions[id_] = self._define(arm, file, described)
+                    except DataFilesError as error:
+                        failures.append(DiscoveryFailure(arm.name, id_, str(error)))
+        base, head = found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {})
+        self._join(base, head)
+        for id_ in base.keys() & head.keys():
+            if note := note_on_import(base[id_], head[id_]):
+                head[id_] = replace(head[id_], notes=(*head[id_].notes, note))
         by_arm = {arm: tuple(definitions.values()) for arm, definitions in found.items()}
         return Discovery(by_arm, tuple(failures), toolchains, timers)
 
@@ -215,9 +228,15 @@ class PythonEngine:
         known = self._entries.get(id_)
         self._entries[id_] = known.joined(entry) if known else entry
         unpinned = "not pinned: it is marked parallel" if parallel else self._settings.unpinned
+        parts = {
+            **described["parts"],
+            **self._data.parts(arm.name, (*file.spec.data, *described["data"])),
+        }
         return Definition(
             id=id_,
-            workload=described["workload"],
+            workload=workload_of(parts),
+            parts=parts,
+            also_runs=described["also_runs"],
             tier=Tier.LOCKSTEP,
             tags=file.spec.tags,
             location=described["location"],
@@ -328,6 +347,7 @@ class PythonEngine:
                 forbidden=self._settings.forbidden + others,
                 variables=variables,
                 layout=layout,
+                helpers=helpers_of(arm, file),
             ),
             self._guardian,
             describe=describe,
@@ -355,6 +375,19 @@ class PythonEngine:
     def _end(self, worker: Worker) -> None:
         worker.close()
         self._alive.remove(worker)
+
+
+def note_on_import(base: Definition, head: Definition) -> str:
+    """Say where the files of both arms differ in what they run on import, beside the work."""
+    changed = base.also_runs.keys() ^ head.also_runs.keys()
+    lines = sorted(line for digest, line in head.also_runs.items() if digest in changed)
+    if not changed:
+        return ""
+    places = f" (line {', '.join(map(str, lines[:_LINES_NAMED]))})" if lines else ""
+    return (
+        "its file runs other code on import in the head than in the base"
+        f"{places}, though not for this benchmark"
+    )
 
 
 def _taken(arm: Arm, file: BenchFile, id_: str, other: BenchFile) -> DiscoveryFailure:

@@ -40,6 +40,7 @@ class _Record:
             notes=(*about.notes, *self.notes),
             location=about.location,
             display_unit=about.display_unit,
+            parts=about.parts,
         )
 
 

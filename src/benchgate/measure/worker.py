@@ -63,6 +63,7 @@ class WorkerSetting:
     Attributes:
         interpreter: command that starts Python.
         file: the benchmark file.
+        helpers: folder whose modules belong to the benchmarks; None where there is none.
         path: entries for sys.path, before the interpreter's own.
         cpus: CPUs to run on; None leaves the choice to the OS.
         forbidden: trees that no module may come from: the user's checkout, the other arm.
@@ -79,6 +80,7 @@ class WorkerSetting:
     variables: Mapping[str, str]
     layout: Layout
     path_after: Sequence[str] = ()
+    helpers: Path | None = None
 
 
 class Worker:
@@ -118,6 +120,7 @@ class Worker:
             key=key,
             file=str(setting.file),
             root=str(arm.root),
+            helpers=str(setting.helpers) if setting.helpers else None,
             path=list(setting.path),
             path_after=list(setting.path_after),
             cpus=list(setting.cpus) if setting.cpus else None,

@@ -130,6 +130,7 @@ class BenchmarkRecord(Record):
     notes: list[Text]
     location: Text | None
     display_unit: Text | None
+    parts: dict[Text, Text] = Field(default_factory=dict)
     metrics: Annotated[list[MetricRecord], FailFast(), _distinct("name")]
 
     @classmethod
@@ -144,6 +145,7 @@ class BenchmarkRecord(Record):
             notes=list(benchmark.notes),
             location=benchmark.location,
             display_unit=benchmark.display_unit,
+            parts=dict(benchmark.parts),
             metrics=[MetricRecord.of(series) for series in benchmark.series],
         )
 
@@ -159,6 +161,7 @@ class BenchmarkRecord(Record):
             notes=tuple(self.notes),
             location=self.location,
             display_unit=self.display_unit,
+            parts=dict(self.parts),
         )
 
 

@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.arrays import FloatArray
     from benchgate.model.environment import Environment
     from benchgate.model.screening import Policy, Screening
@@ -111,6 +113,7 @@ class BenchmarkResult:
             about one metric begins with its name, "peak_rss: ...".
         location: `path:line` of its definition, relative to the tree; None when unknown.
         display_unit: the unit its author wants times shown in.
+        parts: what `workload` is made of, by what a person may call it; digests. It may be empty.
     """
 
     id: str
@@ -122,6 +125,7 @@ class BenchmarkResult:
     notes: tuple[str, ...] = ()
     location: str | None = None
     display_unit: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
