@@ -667,6 +667,95 @@ def test_the_other_arms_code_is_refused(make_engine: MakeEngine, tmp_path: Path)
     )
 
 
+def install(place: Path, module: str, project: str, version: str = "1.0") -> str:
+    """Install a module of a project that is not editable; give the folder to import it from."""
+    site = place / "site-packages"
+    about = site / f"{project}-{version}.dist-info"
+    about.mkdir(parents=True)
+    (site / f"{module}.py").write_text("def work(): ...\n")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n")
+    (about / "RECORD").write_text(f"{module}.py,,\n")
+    return str(site)
+
+
+PROJECT = {"pyproject.toml": '[project]\nname = "my.pkg"\n', "code/my_pkg/__init__.py": ""}
+AT_ONCE = "import my_pkg\ndef bench_a(): ...\n"
+LATER = "def bench_a(): import my_pkg\n"
+
+
+@pytest.mark.parametrize("source", [AT_ONCE, LATER], ids=["at once", "later"])
+def test_an_installed_copy_of_the_project_is_refused(
+    make_engine: MakeEngine, tmp_path: Path, source: str
+) -> None:
+    """Where the layout is neither `src` nor the root, both arms would import it."""
+    site = install(tmp_path / "user", "my_pkg", "My-Pkg")
+    files = {**PROJECT, "benchmarks/bench_it.py": source}
+    engine = make_engine(files, environ={"PYTHONPATH": site})
+    failures = engine.discover().failures
+    errors = [failure.error for failure in failures]
+    if not failures:
+        errors = [o.error or "" for o in measure(engine, ["it/a"])]
+    assert all(f" arm imported my_pkg from {site}/my_pkg.py, and not " in e for e in errors)
+    assert all('Set `pythonpath = ["code"]` in [[benchmark]]' in e for e in errors)
+    assert len(errors) == (2 if source == AT_ONCE else 1)
+    right = PythonSpec(("benchmarks",), pythonpath=("code",))
+    engine = make_engine(files, right, environ={"PYTHONPATH": site})
+    assert discovered(engine) == ["it/a"]
+    assert [o.error for o in measure(engine, ["it/a"])] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("source", "is_refused"),
+    [
+        ("import other\ndef bench_a(): ...\n", True),
+        ("def bench_a(): import other\n", True),
+        ("import json\ndef bench_a(): json.loads('1')\n", False),
+        ("import other, mine\ndef bench_a(): ...\n", False),
+        ("import other, subprocess\ndef bench_a(): subprocess.run(['true'])\n", False),
+    ],
+)
+def test_what_imports_nothing_of_its_own_is_refused(
+    make_engine: MakeEngine, tmp_path: Path, source: str, *, is_refused: bool
+) -> None:
+    site = install(tmp_path / "user", "other", "other")
+    # A folder of the tree that has the name of another project is none of its modules.
+    files = {**PROJECT, "mine.py": "", "vendored/other/__init__.py": ""}
+    files["benchmarks/bench_it.py"] = f"{source}bench_a.number = 1\n"
+    engine = make_engine(files, environ={"PYTHONPATH": site, "PATH": os.environ["PATH"]})
+    assert discovered(engine) == ["it/a"]
+    errors = [o.error or "" for o in measure(engine, ["it/a"])]
+    assert errors[0].startswith("nothing that it imported is of the ") is is_refused
+    assert any(errors) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("version", "note"),
+    [
+        ("1.0", "both arms ran the same versions: other 1.0"),
+        ("1.1", "the base ran other 1.0, the head 1.1"),
+    ],
+)
+def test_a_dependency_is_compared_by_its_versions(
+    make_engine: MakeEngine, tmp_path: Path, version: str, note: str
+) -> None:
+    install(tmp_path / "base-env", "other", "other")
+    install(tmp_path / "head-env", "other", "other", version)
+    spec = PythonSpec(("benchmarks",), pythonpath=("{env}/site-packages",), allow_foreign=True)
+    engine = make_engine({"benchmarks/bench_it.py": "import other\nbench_a = other.work\n"}, spec)
+    assert discovered(engine) == ["it/a"]
+    for observation in measure(engine, ["it/a"]):
+        assert observation.error is None
+        assert note in observation.notes
+
+
+def test_one_arm_may_measure_what_is_installed(make_engine: MakeEngine, tmp_path: Path) -> None:
+    site = install(tmp_path / "user", "my_pkg", "my-pkg")
+    files = {**PROJECT, "benchmarks/bench_it.py": AT_ONCE}
+    engine = make_engine(files, arms=(HEAD,), environ={"PYTHONPATH": site})
+    assert discovered(engine) == ["it/a"]
+    assert [o.error for o in measure(engine, ["it/a"])] == [None]
+
+
 def test_the_users_checkout_is_refused(make_engine: MakeEngine, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     (checkout / "pkg").mkdir(parents=True)

@@ -130,6 +130,7 @@ def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:
         variables=benchmark.env,
         group=benchmark.group or "",
         data=benchmark.data,
+        allow_foreign=benchmark.allow_foreign,
     )
 
 

@@ -98,6 +98,11 @@ class PythonBenchmark(Table):
         default_factory=dict, description="Variables added to their environment."
     )
     data: fields.DataGlobs = Field(default=(), description=_DATA)
+    allow_foreign: bool = Field(
+        default=False,
+        description="They measure what is installed, such as a dependency, and not the project:"
+        " the notes say which versions ran.",
+    )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
 
 

@@ -96,7 +96,12 @@ LAXER: Mapping[Place, Mapping[str, Laxer]] = {
         "pin": _off,
         "allow_foreign": _on,
     },
-    ("benchmark", "python"): {"tags": _dropped, "data": _dropped, "parallel": _on},
+    ("benchmark", "python"): {
+        "tags": _dropped,
+        "data": _dropped,
+        "parallel": _on,
+        "allow_foreign": _on,
+    },
 }
 """The tables that are compared key by key."""
 

@@ -328,25 +328,93 @@ def give_back_names(folders: list[str]) -> None:
             del sys.modules[name]
 
 
-def foreign_modules(names: Iterable[str], forbidden: list[str]) -> list[list[str]]:
-    """List modules that came from a tree which is not this arm's: [name, file].
+def file_of(name: str) -> str:
+    """Give the real path of a module's file, "" where it has none."""
+    try:
+        # Not getattr, which makes a lazy module load.
+        file = object.__getattribute__(sys.modules[name], "__file__")
+    except (AttributeError, KeyError):
+        return ""
+    return os.path.realpath(file) if isinstance(file, str) else ""
 
-    An interpreter inside of such a tree, as a virtual environment in the checkout, is none of it.
+
+def prefixes_of(folders: Iterable[str]) -> tuple[str, ...]:
+    return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
+
+
+class Origins:
+    """Where the modules of this process came from.
+
+    Args:
+        request: `forbidden` trees, which are not this arm's; `root` and other `own` folders,
+            which are; `provided`, top-level names that the arm's tree has itself; `helpers` and
+            `file`, which are the benchmarks', and not what they measure.
     """
-    roots = [os.path.realpath(p) + os.sep for p in forbidden]
-    prefixes = [os.path.realpath(p) + os.sep for p in (sys.prefix, sys.base_prefix)]
-    inner = tuple(p for p in prefixes if p.startswith(tuple(roots)))
-    found = []
-    for name in sorted(names):
-        try:
-            # Not getattr, which makes a lazy module load.
-            file = object.__getattribute__(sys.modules[name], "__file__")
-        except (AttributeError, KeyError):
-            continue
-        path = os.path.realpath(file) if isinstance(file, str) else ""
-        if path.startswith(tuple(roots)) and not path.startswith(inner):
-            found.append([name, path])
-    return found
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        own = [*request["own"], *([sys.prefix] if request["own_interpreter"] else [])]
+        self.own = prefixes_of(own)
+        self.root = prefixes_of([request["root"]])
+        self.forbidden = prefixes_of(request["forbidden"])
+        # An interpreter inside of such a tree, as a virtual environment in it, is none of it.
+        python = prefixes_of((sys.prefix, sys.base_prefix))
+        self.inner = tuple(p for p in python if p.startswith(self.forbidden))
+        self.standard = prefixes_of([os.path.dirname(os.__file__)])
+        self.benchmarks = prefixes_of([request["helpers"]] if request["helpers"] else [])
+        self.file = os.path.realpath(request["file"])
+        self.provided = frozenset(request["provided"])
+        self.seen: set[str] = set()
+        self.packages: dict[str, str] = {}
+        self.has_own = False
+
+    def look(self) -> dict[str, Any]:
+        """Look at the modules that were imported since the last time; this program is none.
+
+        Returns:
+            `foreign`, of the forbidden trees, and `elsewhere`, of those that the arm's tree has
+            itself: [name, file]. `packages`: the same of all that is installed, but for the
+            standard library, and not only of late; `shared`: names of those that are not the
+            arm's; `has_own`: whether any module is the arm's.
+        """
+        new = sorted(sys.modules.keys() - self.seen - {"__main__"})
+        self.seen.update(new)
+        foreign, elsewhere = [], []
+        for name in new:
+            path = file_of(name)
+            if not path:
+                continue
+            if path.startswith(self.forbidden) and not path.startswith(self.inner):
+                foreign.append([name, path])
+            is_own = path.startswith(self.own)
+            if is_own and path != self.file and not path.startswith(self.benchmarks):
+                self.has_own = True
+            if "." not in name and self.is_package(name, path):
+                self.packages[name] = path
+                if name in self.provided and not is_own:
+                    elsewhere.append([name, path])
+        return {
+            "foreign": foreign,
+            "elsewhere": elsewhere,
+            "packages": sorted(self.packages.items()),
+            "shared": sorted(
+                n for n, path in self.packages.items() if not path.startswith(self.own)
+            ),
+            "has_own": self.has_own,
+        }
+
+    def is_package(self, name: str, path: str) -> bool:
+        """Tell whether a module is installed: neither the tree's, nor Python's."""
+        places = os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep
+        if any(place in path for place in places):
+            return name not in LOADED_BY_PYTHON
+        return not path.startswith(self.root + self.standard) and name not in LOADED_BY_PYTHON
+
+
+def had_children() -> bool:
+    """Tell whether this process has or had children, whose work is seen here by nobody."""
+    import resource  # noqa: PLC0415 - seldom needed
+
+    return has_children() or resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 0
 
 
 def clock_steps_ns() -> list[int]:
@@ -673,13 +741,12 @@ class Server:
     def __init__(self, receive: Callable[[], bytes | None], send: Send) -> None:
         self.receive = receive
         self.send_line = send
+        self.origins: Any = None
         self.dumps, self.loads = json.dumps, json.loads
         self.is_fork = False
-        self.forbidden: list[str] = []
         self.taken: list[Any] = []
         self.benchmarks: dict[str, Benchmark] = {}
         self.launch: Launch | None = None
-        self.seen: set[str] = set()
         self.clean: dict[str, Any] = {}
 
     def note_fork(self) -> None:
@@ -707,7 +774,7 @@ class Server:
                 f"{sys.executable} is Python {sys.version.split()[0]}: 3.8 or newer is needed"
             )
         set_cpus(request["cpus"])
-        self.forbidden = request["forbidden"]
+        self.origins = Origins(request)
         self.taken = occupy(*request["occupy"])
         describe = request["describe"]
         workloads = read_workloads(request) if describe else None
@@ -725,7 +792,7 @@ class Server:
             "pid": os.getpid(),
             "python": f"{sys.implementation.name} {sys.version.split()[0]}",
             "clock_steps_ns": clock_steps_ns(),
-            "foreign": self.new_foreign_modules(),
+            **self.origins.look(),
         }
 
     def serve(self, request: dict[str, Any]) -> None:
@@ -766,14 +833,10 @@ class Server:
         if message["do"] == "close":
             found = surroundings()
             reply["changed"] = [key for key, was in self.clean.items() if found[key] != was]
-            reply["foreign"] = self.new_foreign_modules()
+            reply.update(self.origins.look())
+            if reply["shared"] and not reply["has_own"]:
+                reply["had_children"] = had_children()
         return reply
-
-    def new_foreign_modules(self) -> list[list[str]]:
-        """Look at the modules that were imported since the last time; this program is none."""
-        new = sys.modules.keys() - self.seen - {"__main__"}
-        self.seen |= new
-        return foreign_modules(new, self.forbidden)
 
 
 def failure(error: BaseException) -> dict[str, str]:

@@ -36,6 +36,7 @@ class PythonSpec:
         timeout_s: for one launch of one benchmark.
         group: put before every id.
         data: globs of the data files of its benchmarks, relative to the root.
+        allow_foreign: whether what they measure may be installed, and the same in both arms.
     """
 
     paths: tuple[str, ...]
@@ -48,6 +49,12 @@ class PythonSpec:
     variables: Mapping[str, str] = field(default_factory=dict)
     group: str = ""
     data: tuple[str, ...] = ()
+    allow_foreign: bool = False
+
+    @property
+    def own_interpreter(self) -> bool:
+        """Whether each arm has an interpreter of its own."""
+        return self.interpreter is not None and "{" in self.interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,12 @@ def _search(top: Path) -> list[Path]:
     """Find benchmark files below a folder, but for what is hidden, installed or generated."""
     files = sorted(top.rglob(PATTERN))
     return [file for file in files if is_benchmark_file(file.relative_to(top))]
+
+
+def own_folders(arm: Arm, spec: PythonSpec) -> tuple[Path, ...]:
+    """Give the folders whose code is that of this arm alone."""
+    given = (path for path in spec.pythonpath or () if "{" in path)
+    return arm.root, arm.env, *(arm.root / arm.substitute(path) for path in given)
 
 
 def helpers_of(arm: Arm, file: BenchFile) -> Path | None:

@@ -17,6 +17,7 @@ from benchgate.measure.benchfiles import (
     find_files,
     helpers_of,
     interpreter_of,
+    own_folders,
 )
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import (
@@ -29,6 +30,7 @@ from benchgate.measure.engine import (
 from benchgate.measure.importpath import import_path, moved
 from benchgate.measure.layout import Layout, draw_layout
 from benchgate.measure.pair import Sampling, measure_launch
+from benchgate.measure.provided import Provided, provided_by, versions_of
 from benchgate.measure.turns import starting_order
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
 from benchgate.model.renames import renamed
@@ -135,6 +137,7 @@ class PythonEngine:
         # What the default interpreter turned out to be: a version manager's shim starts slowly.
         self._executables: dict[ArmName, str] = {}
         self._alive: list[Worker] = []
+        self._provided: dict[ArmName, Provided] = {}
 
     def discover(self) -> Discovery:
         """Import every benchmark file once in each arm and list its functions.
@@ -296,9 +299,13 @@ class PythonEngine:
                 yield _failed(failure, id_, arms)
                 return
             self._plans[id_] = launched.plan
+            notes = launched.notes
+            if entry.file.spec.allow_foreign and len(players) > 1:
+                packages = {w.arm.name: versions_of(w.packages.items()) for w in players}
+                notes += note_on_versions(packages[ArmName.BASE], packages[ArmName.HEAD])
             for worker, metrics in zip(players, launched.metrics, strict=True):
                 name = worker.arm.name
-                yield Observation(name, id_, arms.index(name), metrics, notes=launched.notes)
+                yield Observation(name, id_, arms.index(name), metrics, notes=notes)
             if launched.is_spent:
                 return
 
@@ -348,6 +355,9 @@ class PythonEngine:
                 variables=variables,
                 layout=layout,
                 helpers=helpers_of(arm, file),
+                own=own_folders(arm, file.spec),
+                own_interpreter=file.spec.own_interpreter,
+                provided=None if file.spec.allow_foreign else self._provided_by(arm),
             ),
             self._guardian,
             describe=describe,
@@ -368,6 +378,12 @@ class PythonEngine:
         variables.pop("OLDPWD", None)
         return variables | {"PWD": str(arm.root)}
 
+    def _provided_by(self, arm: Arm) -> Provided | None:
+        """Give what an arm must import from its own tree; nothing where there is one arm only."""
+        if len(self._arms) > 1 and arm.name not in self._provided:
+            self._provided[arm.name] = provided_by(arm.root)
+        return self._provided.get(arm.name)
+
     def _cpus(self, *, parallel: bool) -> tuple[int, ...]:
         settings = self._settings
         return settings.all_cpus if parallel or settings.cpu is None else (settings.cpu,)
@@ -387,6 +403,18 @@ def note_on_import(base: Definition, head: Definition) -> str:
     return (
         "its file runs other code on import in the head than in the base"
         f"{places}, though not for this benchmark"
+    )
+
+
+def note_on_versions(base: Mapping[str, str], head: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which versions of what is installed each arm ran, by name."""
+    if base == head:
+        ran = ", ".join(f"{name} {version}" for name, version in base.items())
+        return (f"both arms ran the same versions: {ran}",) if ran else ()
+    changed = (name for name in sorted({**base, **head}) if base.get(name) != head.get(name))
+    return tuple(
+        f"the base ran {name} {base.get(name, '(none)')}, the head {head.get(name, '(none)')}"
+        for name in changed
     )
 
 

@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.layout import Layout
+    from benchgate.measure.provided import Provided
 
 PROGRAM = Path(__file__).with_name("_worker.py")
 TAIL_BYTES = 8192
 OUTPUT_LIMIT_BYTES = 256 * 2**20
 _SHOWN_BYTES = 80
+_MODULES_NAMED = 5
 _LOOK_MS = 500
 _END_WAIT_S = 2.0
 _TRACE_WAIT_S = 1.0
@@ -64,6 +66,9 @@ class WorkerSetting:
         interpreter: command that starts Python.
         file: the benchmark file.
         helpers: folder whose modules belong to the benchmarks; None where there is none.
+        own: folders whose code is this arm's alone.
+        own_interpreter: whether the interpreter's is, too.
+        provided: what may come from these folders only; None where that does not matter.
         path: entries for sys.path, before the interpreter's own.
         cpus: CPUs to run on; None leaves the choice to the OS.
         forbidden: trees that no module may come from: the user's checkout, the other arm.
@@ -81,6 +86,9 @@ class WorkerSetting:
     layout: Layout
     path_after: Sequence[str] = ()
     helpers: Path | None = None
+    own: Sequence[Path] = ()
+    own_interpreter: bool = False
+    provided: Provided | None = None
 
 
 class Worker:
@@ -90,6 +98,7 @@ class Worker:
         timer: its clock, once it is ready.
         pid: of the process that runs the benchmarks, once it is ready: where the interpreter's
             command only starts Python, not of that command.
+        packages: files of the installed modules that it has imported, as far as they are known.
     """
 
     timer: Timer
@@ -100,8 +109,10 @@ class Worker:
     ) -> None:
         self.arm = arm
         self._guardian = guardian
+        self.packages: dict[str, Path] = {}
         self._buffer = b""
         self._is_lost = False
+        self._provided = setting.provided
         self._output = _open_output()
         # Not a pipe: by way of /proc a process can read its own end of one, and learn the key.
         self._channel, theirs = socket.socketpair()
@@ -124,6 +135,9 @@ class Worker:
             path=list(setting.path),
             path_after=list(setting.path_after),
             cpus=list(setting.cpus) if setting.cpus else None,
+            own=[str(p) for p in setting.own],
+            own_interpreter=setting.own_interpreter,
+            provided=sorted(setting.provided.modules) if setting.provided else [],
             forbidden=[str(p) for p in setting.forbidden],
             occupy=[setting.layout.blocks, setting.layout.chunks, setting.layout.gap_bytes],
             describe=describe,
@@ -233,7 +247,31 @@ class Worker:
             raise self._refused(reply)
         if reply.get("foreign"):
             raise self._foreign(*reply["foreign"][0])
+        self._require_own(reply)
+        self.packages.update((module, Path(file)) for module, file in reply.get("packages", ()))
         return reply
+
+    def _require_own(self, reply: Mapping[str, Any]) -> None:
+        """Refuse what both arms would share, where it is this arm's code that is to be measured."""
+        if self._provided is None:
+            return
+        for module, file in reply.get("elsewhere", ()):
+            if self._provided.is_installed_copy(module, Path(file)):
+                raise WorkerFailedError(
+                    self,
+                    f"the {self.arm.name} arm imported {module} from {file}, and not from its own "
+                    "tree: both arms would run the same code",
+                    f"{_remedy(self._provided.modules[module])}, or build an environment for each "
+                    "arm in [build].",
+                )
+        if reply.get("had_children") is False:
+            names = ", ".join(reply["shared"][:_MODULES_NAMED])
+            raise WorkerFailedError(
+                self,
+                f"nothing that it imported is of the {self.arm.name} arm's tree or environment: "
+                f"both arms would run the same code ({names})",
+                f"{_remedy('')}. If a dependency is what it measures, set `allow_foreign = true`.",
+            )
 
     def _line(self) -> bytes:
         """Give the next line without the key that it begins with."""
@@ -320,6 +358,12 @@ def _open_output() -> IO[bytes]:
     flags = fcntl.fcntl(file, fcntl.F_GETFL)
     fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
     return file
+
+
+def _remedy(folder: str) -> str:
+    path = f"`pythonpath = [{json.dumps(folder)}]`" if folder else "`pythonpath`"
+    which = "" if folder else ", the folder of the tree that holds your code,"
+    return f"Set {path}{which} in [[benchmark]]"
 
 
 def _describe_end(code: int) -> str:
