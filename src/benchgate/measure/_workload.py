@@ -11,8 +11,8 @@ library only, CPython >= 3.8.
 from __future__ import annotations
 
 import ast
-import hashlib
 import os
+from hashlib import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,6 +184,11 @@ class Workloads:
         self.folders = folders
         self.modules: dict[str, Module] = {}
         self.file = self.module(path)
+        self.known = {
+            (name, with_params): self.read_parts(name, with_params=with_params)
+            for name in self.file.benchmarks
+            for with_params in (False, True)
+        }
 
     def module(self, path: str) -> Module:
         if path not in self.modules:
@@ -194,9 +199,13 @@ class Workloads:
         """Give the parts of a benchmark's work by what a person may call them: digests.
 
         Args:
-            name: of the function.
+            name: of the function; one that the text does not show is read only now.
             with_params: whether its values of `params` are known by their definition alone.
         """
+        known = self.known.get((name, with_params))
+        return self.read_parts(name, with_params=with_params) if known is None else known
+
+    def read_parts(self, name: str, *, with_params: bool) -> dict[str, str]:
         known = self.no_work if with_params else {*self.no_work, "params"}
         included = self.file.work_of({name}, name, known)
         texts: dict[str, list[str]] = {}
@@ -319,4 +328,4 @@ def attributes_read(included: list[Statement], name: str) -> set[str]:
 
 
 def digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

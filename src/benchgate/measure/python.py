@@ -399,7 +399,8 @@ def note_on_import(base: Definition, head: Definition) -> str:
     lines = sorted(line for digest, line in head.also_runs.items() if digest in changed)
     if not changed:
         return ""
-    places = f" (line {', '.join(map(str, lines[:_LINES_NAMED]))})" if lines else ""
+    named = ", ".join(map(str, lines[:_LINES_NAMED]))
+    places = f" ({'line' if len(lines) == 1 else 'lines'} {named})" if lines else ""
     return (
         "its file runs other code on import in the head than in the base"
         f"{places}, though not for this benchmark"
