@@ -667,6 +667,68 @@ def test_the_other_arms_code_is_refused(make_engine: MakeEngine, tmp_path: Path)
     )
 
 
+def parts_that_differ(engine: PythonEngine, id_: str) -> list[str]:
+    """Tell what differs in the work of a benchmark; its hash differs with it."""
+    found = engine.discover().found
+    base, head = (next(d for d in found[arm] if d.id == id_) for arm in (BASE, HEAD))
+    differing = [p for p in {**base.parts, **head.parts} if base.parts.get(p) != head.parts.get(p)]
+    assert (base.workload != head.workload) is bool(differing)
+    return differing
+
+
+def test_data_of_the_file_belongs_to_the_work(make_engine: MakeEngine) -> None:
+    source = "DATA = list(range(1000))\ndef bench_a(): sum(DATA)\ndef bench_b(): ...\n"
+    head = {"benchmarks/bench_it.py": source.replace("1000", "500")}
+    engine = make_engine({"benchmarks/bench_it.py": source}, head=head)
+    assert parts_that_differ(engine, "it/a") == ["DATA"]
+    assert parts_that_differ(engine, "it/b") == []
+
+
+def test_modules_and_data_files_belong_to_the_work(make_engine: MakeEngine) -> None:
+    source = "from made import DATA\ndef bench_a(): sum(DATA)\nbench_a.data = ['data/*']\n"
+    files = {
+        "benchmarks/bench_it.py": source,
+        "benchmarks/made.py": "DATA = [1]\n",
+        "src/project.py": "N = 1\n",
+        "data/own.txt": "1",
+        "shared.txt": "1",
+    }
+    for name, text in files.items():
+        if name.endswith("it.py"):
+            continue
+        engine = make_engine(
+            files, PythonSpec(("benchmarks",), data=("shared.txt",)), head={name: text * 2}
+        )
+        assert (
+            parts_that_differ(engine, "it/a")
+            == {
+                "benchmarks/made.py": ["DATA of made.py"],
+                "src/project.py": [],
+                "data/own.txt": ["its data file data/own.txt"],
+                "shared.txt": ["its data file shared.txt"],
+            }[name]
+        )
+
+
+def test_a_data_file_that_is_nowhere_is_the_benchmarks_failure(make_engine: MakeEngine) -> None:
+    source = "def bench_a(): ...\nbench_a.data = ['no/*.txt']\ndef bench_b(): ...\n"
+    discovery = make_engine({"benchmarks/bench_it.py": source}).discover()
+    why = "`data` has 'no/*.txt': there is no such file in the tree"
+    assert [(f.arm, f.id, f.error) for f in discovery.failures] == [
+        (BASE, "it/a", why),
+        (HEAD, "it/a", why),
+    ]
+    assert [d.id for d in discovery.found[HEAD]] == ["it/b"]
+
+
+def test_what_else_a_file_runs_on_import_is_noted(make_engine: MakeEngine) -> None:
+    head = BENCHES["benchmarks/bench_it.py"] + "import json\nX = json.dumps(1)\ndef f(): X\n"
+    discovery = make_engine(BENCHES, head={"benchmarks/bench_it.py": head}).discover()
+    (note,) = [n for n in discovery.found[HEAD][0].notes if "on import" in n]
+    assert "in the head than in the base (lines 3, 4)" in note
+    assert not [n for n in discovery.found[BASE][0].notes if "on import" in n]
+
+
 def install(place: Path, module: str, project: str, version: str = "1.0") -> str:
     """Install a module of a project that is not editable; give the folder to import it from."""
     site = place / "site-packages"

@@ -250,7 +250,7 @@ class Workloads:
         module: Module,
         included: list[Statement],
         texts: dict[str, list[str]],
-        seen: set[tuple[str, str]],
+        seen: set[tuple[str, str | int]],
     ) -> None:
         """Add what is imported of modules that belong to the benchmarks."""
         for each in included:
@@ -264,9 +264,9 @@ class Workloads:
                     seen.update((path, name) for name in (*new, ""))
                     needed = found.work_of(new)
                     for one in needed:
-                        shown = texts.setdefault(self.label(found, one), [])
-                        if one.text not in shown:
-                            shown.append(one.text)
+                        if (path, id(one)) not in seen:
+                            texts.setdefault(self.label(found, one), []).append(one.text)
+                            seen.add((path, id(one)))
                     self.follow(found, needed, texts, seen)
 
     def imported(
