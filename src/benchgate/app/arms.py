@@ -71,7 +71,13 @@ def measure_arms(
             same_arms(git) if request.self_check else two_arms(git, base.sha or "")
         )
         session = open_session(
-            stack, trees.arms.values(), config, effects, checkout=git.root, choice=request.choice
+            stack,
+            trees.arms.values(),
+            config,
+            effects,
+            checkout=git.root,
+            choice=request.choice,
+            ground=trees.ground,
         )
         record = Record.begin(
             session,
@@ -116,7 +122,7 @@ def _measure(session: Session, record: Record, config: Config, effects: Effects)
         budget = format_duration(config.measure.budget_s)
         how_many = counted(len(still_open), "benchmark")
         record.warnings += (f"the budget of {budget} ended with {how_many} open: {named}",)
-    record.finish()
+    record.finish(session.conclude())
 
 
 def fixed_rounds(config: Config) -> int | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.config import matches
 from benchgate.config.suggest import did_you_mean
 from benchgate.errors import UsageError
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,13 +75,13 @@ def leave_out_unwanted(choice: Choice, session: Session) -> None:
     found = {d.id: d.tags for arm in session.arms for d in session.recorder.definitions(arm)}
     failed = {f.id: f.error or "" for arm in session.arms for f in session.recorder.failures(arm)}
     session.leave_out(
-        id_ for id_, tags in found.items() if id_ != CANARY_ID and not choice.wants(id_, tags)
+        id_ for id_, tags in found.items() if id_ not in CANARY_IDS and not choice.wants(id_, tags)
     )
     session.leave_out(id_ for id_ in failed if not choice.may_want_of(id_))
     if session.ids or session.failures or choice.is_everything:
         return
     if found or failed:
-        named = {id_: tags for id_, tags in found.items() if id_ != CANARY_ID}
+        named = {id_: tags for id_, tags in found.items() if id_ not in CANARY_IDS}
         raise nothing_chosen(choice, named, failed)
 
 

@@ -114,7 +114,7 @@ def make_engines(
             )
         )
     if measure.canary and len(arms) > 1:
-        engines.append(canary_engine(arms, settings, guardian))
+        engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
 
 

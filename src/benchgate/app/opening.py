@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from benchgate.app.effects import Effects
     from benchgate.config import Config
     from benchgate.measure.engine import Arm
+    from benchgate.measure.ground import Ground
 
 
 def open_session(
@@ -37,12 +39,14 @@ def open_session(
     *,
     checkout: Path | None,
     choice: Choice,
+    ground: Ground | None = None,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
     Args:
         stack: closes what is opened here.
         checkout: the user's tree, from which nothing may be imported; None where it is an arm.
+        ground: what keeps the trees what they are; None where the user's own is measured.
 
     Raises:
         MeasureError: the head cannot be built.
@@ -51,7 +55,11 @@ def open_session(
     """
     guardian = stack.enter_context(Guardian.start())
     ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
-    _build(ready, config, guardian, effects)
+    # Nothing that an arm can see, such as who was first, may tell which it is.
+    drawn = random.Random(effects.draw_seed()).sample(ready, len(ready))  # noqa: S311 - a secret seed
+    _build(drawn, config, guardian, effects)
+    if ground:
+        ground.settle()
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
     environ = clean_environ(effects.environ)
@@ -61,11 +69,12 @@ def open_session(
     session = stack.enter_context(
         closing(
             Session(
-                make_engines(config, ready, place, guardian, environ, event=event),
+                make_engines(config, drawn, place, guardian, environ, event=event),
                 [arm.name for arm in ready],
                 effects.draw_seed() if seed is None else seed,
                 effects.clock,
                 cpu_count=len(place.cpus),
+                ground=ground,
             )
         )
     )

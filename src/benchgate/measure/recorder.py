@@ -9,10 +9,20 @@ from benchgate.measure.engine import ArmName
 from benchgate.model.result import BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from benchgate.measure.engine import Definition, Discovery, Observation
     from benchgate.model.result import Metric
+
+
+CHANGED_FILES_ID = "benchgate/files"
+"""Stands for the run in which a benchmark changed what is measured."""
+
+_CHANGES_NAMED = 5
+_WHAT_TO_DO = (
+    "A benchmark did that, or code that it calls, so what was measured may not be the code of the "
+    "commits. Let it write to a temporary folder, or to a file that git ignores."
+)
 
 
 @dataclass(slots=True)
@@ -45,11 +55,16 @@ class _Record:
 
 
 class Recorder:
-    """Collects observations and gives them as results."""
+    """Collects observations and gives them as results.
+
+    Attributes:
+        is_spoiled: whether files were changed that must not be: nothing more is to be measured.
+    """
 
     def __init__(self, arms: Iterable[ArmName]) -> None:
         self._records: dict[ArmName, dict[str, _Record]] = {arm: {} for arm in arms}
         self._failures: dict[ArmName, list[BenchmarkResult]] = {arm: [] for arm in self._records}
+        self.is_spoiled = False
 
     @property
     def arms(self) -> tuple[ArmName, ...]:
@@ -79,6 +94,18 @@ class Recorder:
             record.launches.setdefault(measured.metric, []).append(
                 Launch(round_index, observation.order, measured.samples, measured.warmup)
             )
+
+    def spoil(self, changes: Sequence[str]) -> None:
+        """Take note that what is measured was changed by what is measured."""
+        self.is_spoiled = True
+        lines = [*changes[:_CHANGES_NAMED], _WHAT_TO_DO]
+        if more := len(changes) - len(lines) + 1:
+            lines.insert(-1, f"and {more} more")
+        result = BenchmarkResult(
+            CHANGED_FILES_ID, "", Tier.LOCKSTEP, status=Status.FAILED, error="\n".join(lines)
+        )
+        for failures in self._failures.values():
+            failures.append(result)
 
     def note(self, id_: str, note: str) -> None:
         """Add a note to a benchmark, in every arm that has it."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 CANARY_ID = "benchgate/canary/loop"
+FILES_CANARY_ID = "benchgate/canary/files"
+CANARY_IDS = frozenset({CANARY_ID, FILES_CANARY_ID})
 """Id of the fixed workload that is measured beside the user's benchmarks."""
 
 MAX_SHARDS = 1000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.errors import UsageError
 from benchgate.model.environment import in_common
-from benchgate.model.result import CANARY_ID, Result
+from benchgate.model.result import CANARY_IDS, Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -55,10 +55,10 @@ def join(named: Iterable[tuple[str, Result]]) -> Result:
 
 
 def ids_of(result: Result) -> list[str]:
-    """Give the ids of both arms, each once; the canary is none of them."""
+    """Give the ids of both arms, each once; the canaries are none of them."""
     runs = [result.head, *([result.base] if result.base else [])]
     ids = dict.fromkeys(b.id for run in runs for b in run.benchmarks)
-    return [id_ for id_ in ids if id_ != CANARY_ID]
+    return [id_ for id_ in ids if id_ not in CANARY_IDS]
 
 
 def _part(name: str, result: Result) -> _Part:
@@ -159,7 +159,7 @@ def _joined(parts: _Parts) -> Result:
 
 def _joined_run(runs: Sequence[Run], place: Mapping[str, int]) -> Run:
     """Put the benchmarks of all into the order in which the suite has them."""
-    benchmarks = [b for run in runs for b in run.benchmarks if b.id != CANARY_ID]
+    benchmarks = [b for run in runs for b in run.benchmarks if b.id not in CANARY_IDS]
     earliest = min(runs, key=lambda run: datetime.fromisoformat(run.started))
     return replace(
         runs[0],
