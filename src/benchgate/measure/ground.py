@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from benchgate.measure.engine import Arm
 
-MOST_ENTRIES = 5_000
-MOST_RENEWED_FILES = 1_000
+MOST_ENTRIES = 2_000
+MOST_RENEWED_FILES = 200
 MOST_RENEWED_BYTES = 32 * 2**20
 _PAGE_BYTES = 4096
 _TEXT = (".py", ".pyc", ".pth")  # read once, into memory that is drawn anew anyway
@@ -64,7 +64,8 @@ class Ground:
             self._remake(witness.arm)
         for witness in rng.sample(self._witnesses, len(self._witnesses)):
             self._renew(witness.arm)
-            witness.look_again()
+            if self._is_remade:
+                witness.look_again()
 
     def changes_of_round(self) -> tuple[str, ...]:
         """Say which files of the trees were changed. A large tree is looked at in the end only."""
@@ -120,17 +121,14 @@ class Ground:
     def _remake(self, arm: Arm) -> None:
         if self._is_remade and sum(1 for _ in entries_below(arm.root)) > MOST_ENTRIES:
             self._is_remade = False
-            self._kept[f"folders, of which there are many (more than {MOST_ENTRIES} entries)"] = (
-                None
-            )
+            self._kept[f"folders of the trees (more than {MOST_ENTRIES})"] = None
         if not self._is_remade:
             return
         try:
-            self._scratch.mkdir(exist_ok=True)
             remake(arm.root, self._scratch)
         except OSError as error:
             self._is_remade = False
-            self._kept[f"folders ({error.strerror})"] = None
+            self._kept[f"folders of the trees ({error.strerror})"] = None
 
     def _renew(self, arm: Arm) -> None:
         """Copy what is not shared, programs and libraries first, then by size, up to a bound."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from benchgate.measure.session_folder import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,35 +62,37 @@ def renew(path: str) -> None:
 
 
 def remake(root: Path, scratch: Path) -> None:
-    """Make all folders of a tree anew, at the same path; its files stay what they are.
+    """Make all folders of a tree anew, at the same path, and move its files into them.
 
     Args:
-        scratch: a folder on the same file system.
+        scratch: a path on the same file system, where nothing is.
 
     Raises:
-        OSError: the file system cannot; the tree is as it was.
+        OSError: the file system cannot; what was moved is moved back.
     """
-    fresh, old = scratch / "fresh", scratch / "old"
     try:
-        _mirror(str(root), str(fresh))
-        root.rename(old)
+        _move(str(root), str(scratch))
     except OSError:
-        shutil.rmtree(fresh, ignore_errors=True)
+        _move(str(scratch), str(root))
         raise
-    fresh.rename(root)
-    remove_tree(old)
+    scratch.rename(root)
 
 
-def _mirror(source: str, target: str) -> None:
-    """Make a folder that has the same files in it, and folders like those in it."""
-    os.mkdir(target)  # noqa: PTH102 - this runs for every folder of a tree in every round
+def _move(source: str, target: str) -> None:
+    """Move what is in a folder into one that is new, or a half of the same, and remove it."""
+    status = os.stat(source)  # noqa: PTH116 - this runs for every folder of a tree in every round
+    with suppress(FileExistsError):
+        os.mkdir(target)  # noqa: PTH102 - as above
+    if not status.st_mode & stat.S_IWUSR:
+        os.chmod(source, stat.S_IRWXU)  # noqa: PTH101 - as above
     with os.scandir(source) as entries:
-        for entry in entries:
-            path = os.path.join(target, entry.name)  # noqa: PTH118 - as above
-            if entry.is_dir(follow_symlinks=False):
-                _mirror(entry.path, path)
-            else:
-                os.link(entry.path, path, follow_symlinks=False)
-    status = os.stat(source)  # noqa: PTH116 - as above
+        found = list(entries)
+    for entry in found:
+        path = os.path.join(target, entry.name)  # noqa: PTH118 - as above
+        if entry.is_dir(follow_symlinks=False):
+            _move(entry.path, path)
+        else:
+            os.rename(entry.path, path)  # noqa: PTH104 - as above
     os.chmod(target, stat.S_IMODE(status.st_mode))  # noqa: PTH101 - as above
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    os.rmdir(source)  # noqa: PTH106 - as above

@@ -93,7 +93,7 @@ class SessionFolder:
         for entry in self.path.iterdir():
             if entry.name not in _OWN_FILES:
                 try:
-                    remove_tree(entry)
+                    _remove_tree(entry)
                 except PermissionError:
                     raise
                 except OSError:
@@ -140,7 +140,7 @@ def forget_worktree(git: Git, tree: Path) -> bool:
     return False
 
 
-def remove_tree(path: Path) -> None:
+def _remove_tree(path: Path) -> None:
     """Remove a file or folder, also where builds have left folders that may not be written to."""
     if path.is_symlink() or not path.is_dir():
         path.unlink()

@@ -105,10 +105,13 @@ class Witness:
             self.seen[path] = seen.read(path) if is_read else seen
 
     def look_again(self) -> None:
-        """Take note of times and places in the tree that we changed; content was not."""
+        """Take note of where the files of the tree lie after we have moved them."""
         for path, before in self.seen.items():
             if path.startswith(self._root) and (now := Seen.of(path)):
-                self.seen[path] = replace(now, digest=before.digest)
+                moved = replace(before, inode=now.inode, ctime_ns=now.ctime_ns)
+                # A file that differs in more was changed, and shall be found to be.
+                if moved == replace(now, digest=before.digest):
+                    self.seen[path] = moved
 
     def changes_of_tree(self) -> list[str]:
         """Say what happened in the tree, as far as times and places of files tell."""
