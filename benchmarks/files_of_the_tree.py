@@ -29,7 +29,7 @@ from benchgate.stats.quantiles import nearest_rank
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-CHECKS = 20
+CHECKS = 5
 FAILED = (3, 4, 5)
 BENCHMARKS = """\
 import mmap

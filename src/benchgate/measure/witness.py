@@ -10,9 +10,8 @@ import hashlib
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
@@ -33,8 +32,7 @@ _MOST_READ_FILES = 10_000
 _MOST_ASKED_OF_GIT = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):  # there are thousands, which are compared in every round
     """A file as it was.
 
     Attributes:
@@ -48,6 +46,15 @@ class Seen:
     inode: int
     digest: bytes | None = None
 
+    def looks_like(self, other: Seen, *, moved: bool = False) -> bool:
+        """Whether nothing was done to the file, as far as is known without reading it.
+
+        Args:
+            moved: but that it is in another place.
+        """
+        compared = 3 if moved else 5
+        return self[:compared] == other[:compared]
+
     @classmethod
     def of(cls, path: str) -> Seen | None:
         """Look at a file without reading it; None where there is none."""
@@ -59,7 +66,7 @@ class Seen:
 
     def read(self, path: str) -> Seen:
         """Add what is in the file."""
-        return replace(self, digest=_digest(path, self.mode))
+        return self._replace(digest=_digest(path, self.mode))
 
     def is_twin_of(self, other: Seen) -> bool:
         """Whether one regular file could stand for both."""
@@ -107,11 +114,10 @@ class Witness:
     def look_again(self) -> None:
         """Take note of where the files of the tree lie after we have moved them."""
         for path, before in self.seen.items():
-            if path.startswith(self._root) and (now := Seen.of(path)):
-                moved = replace(before, inode=now.inode, ctime_ns=now.ctime_ns)
-                # A file that differs in more was changed, and shall be found to be.
-                if moved == replace(now, digest=before.digest):
-                    self.seen[path] = moved
+            now = Seen.of(path) if path.startswith(self._root) else None
+            # Where it differs in more, it was changed, and shall be found to be.
+            if now and now.looks_like(before, moved=True):
+                self.seen[path] = now._replace(digest=before.digest)
 
     def changes_of_tree(self) -> list[str]:
         """Say what happened in the tree, as far as times and places of files tell."""
@@ -158,13 +164,13 @@ class Witness:
             is_program = not path.endswith(IMPORTABLE) and path not in self.checked_out
             # A program that is gone shows when it is started.
             return "" if is_program or path.endswith(_COMPILED) else "removed"
-        if not read_all and replace(now, digest=before.digest) == before:
+        if not read_all and now.looks_like(before):
             return ""
         if before.digest is not None:
             now = now.read(path)
         if not now.has_content_of(before):
             return "changed"
-        if now != before and path in self.checked_out:
+        if not now.looks_like(before) and path in self.checked_out:
             self.touched[self.name(path)] = None
         return ""
 
