@@ -5,6 +5,8 @@ import os
 import py_compile
 import random
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,7 +86,10 @@ def test_equal_files_are_one_file_for_both_arms(trees: Trees) -> None:
         assert inode(one) != inode(other), name
 
 
-def test_places_are_drawn_anew_and_nothing_else_changes(trees: Trees) -> None:
+def test_places_are_drawn_anew_and_nothing_else_changes(
+    trees: Trees, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ground_module, "is_in_use", lambda *_: False)
     roots = [arm.root for arm in trees.arms.values()]
     scratch = roots[0] / "scratch.sqlite"
     scratch.write_text("left by an earlier round")
@@ -243,6 +248,20 @@ def test_a_file_system_without_links_is_measured_as_it_is(
         assert trees.ground.notes == (
             "not moved from round to round: files of the commits (Operation not permitted)",
         )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what processes use")
+def test_nothing_is_moved_below_a_process_that_still_runs(trees: Trees) -> None:
+    root = trees.arms[BASE].root
+    folder = inode(root)
+    with subprocess.Popen(["sleep", "60"], cwd=root / "data") as server:  # noqa: S607 - the system's own
+        trees.ground.draw(RNG)
+        server.kill()
+    assert inode(root) == folder
+    (note,) = trees.ground.notes
+    assert note.endswith("what a process uses that was started earlier and still runs")
+    trees.ground.draw(RNG)
+    assert inode(root) != folder
 
 
 def test_folders_that_may_not_be_written_to_are_moved(trees: Trees) -> None:

@@ -12,7 +12,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from benchgate.measure.places import CACHED_CODE, entries_below, remake, renew, share
+from benchgate.measure.places import CACHED_CODE, entries_below, is_in_use, remake, renew, share
 from benchgate.measure.witness import IMPORTABLE, Seen, Witness
 from benchgate.units import format_value
 
@@ -36,7 +36,7 @@ class Ground:
 
     Args:
         arms: fresh checkouts, in an order that nobody is told.
-        scratch: a path beside the trees, where nothing is.
+        scratch: a path in the folder that holds the trees, where nothing is.
     """
 
     def __init__(self, arms: Sequence[Arm], scratch: Path) -> None:
@@ -59,7 +59,11 @@ class Ground:
             witness.look_again()
 
     def draw(self, rng: random.Random) -> None:
-        """Give the trees other places. Nothing may be running in them."""
+        """Give the trees other places, unless something runs in them, such as a server."""
+        arms = [witness.arm for witness in self._witnesses]
+        if is_in_use(*(folder for arm in arms for folder in (arm.root, arm.env))):
+            self._kept["what a process uses that was started earlier and still runs"] = None
+            return
         for witness in rng.sample(self._witnesses, len(self._witnesses)):
             self._remake(witness.arm)
         for witness in rng.sample(self._witnesses, len(self._witnesses)):

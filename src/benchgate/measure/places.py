@@ -34,6 +34,27 @@ def entries_below(top: Path | str) -> Iterator[os.DirEntry[str]]:
             yield from entries_below(entry.path)
 
 
+def is_in_use(*folders: Path) -> bool:
+    """Whether a process has its working folder, or an open file, in these; Linux only."""
+    inside = tuple(f"{folder}{os.sep}" for folder in folders)
+    for process in _listed("/proc"):
+        if process.isdigit():
+            held = (f"/proc/{process}/fd/{number}" for number in _listed(f"/proc/{process}/fd"))
+            for link in (f"/proc/{process}/cwd", *held):
+                # Of another user, or it has ended or closed the file by now.
+                with suppress(OSError):
+                    if f"{os.readlink(link)}{os.sep}".startswith(inside):  # noqa: PTH115 - thousands of links
+                        return True
+    return False
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - as above
+    except OSError:
+        return []
+
+
 def share(kept: str, replaced: str) -> None:
     """Let two paths of equal content lead to one file.
 
