@@ -8,12 +8,13 @@ end, the files are compared with what was there when all was built.
 
 from __future__ import annotations
 
+import filecmp
 import os
 import stat
 from typing import TYPE_CHECKING
 
 from benchgate.measure.places import CACHED_CODE, entries_below, is_in_use, remake, renew, share
-from benchgate.measure.witness import IMPORTABLE, Seen, Witness
+from benchgate.measure.witness import IMPORTABLE, MOST_READ_BYTES, Seen, Witness
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
@@ -105,22 +106,14 @@ class Ground:
         )
 
     def _share(self, kept: Witness, other: Witness) -> None:
-        """Let equal files of the commits, and equal libraries that are installed, be one file."""
-        for path, seen in kept.seen.items():
-            twin = other.path_of(kept.name(path))
-            there = other.seen.get(twin)
-            if there is None or not seen.is_twin_of(there):
-                continue
-            in_commits = path in kept.checked_out and twin in other.checked_out
-            # Compiled code of Python's holds the time of its source.
-            is_as_old = in_commits and seen.mtime_ns == there.mtime_ns
-            if is_as_old or (kept.is_installed(path) and _is_mapped(path)):
-                try:
-                    share(path, twin)
-                except OSError as error:
-                    self._kept[f"files of the commits ({error.strerror})"] = None
-                    return
-                self._shared |= {path, twin}
+        """Let equal files of the commits, and equal files that are installed, be one file."""
+        for path, twin in (*_equal_in_commits(kept, other), *_equal_installed(kept, other)):
+            try:
+                share(path, twin)
+            except OSError as error:
+                self._kept[f"files that are equal on both arms ({error.strerror})"] = None
+                return
+            self._shared |= {path, twin}
 
     def _remake(self, arm: Arm) -> None:
         if self._is_remade and sum(1 for _ in entries_below(arm.root)) > MOST_ENTRIES:
@@ -155,6 +148,30 @@ class Ground:
                 if seen and stat.S_ISREG(seen.mode) and seen.size:
                     is_program = bool(seen.mode & stat.S_IXUSR) or path.endswith(IMPORTABLE)
                     yield not is_program, seen.size, path
+
+
+def _equal_in_commits(kept: Witness, other: Witness) -> Iterator[tuple[str, str]]:
+    for path, seen in kept.seen.items():
+        twin = other.path_of(kept.name(path))
+        there = other.seen.get(twin)
+        in_commits = path in kept.checked_out and twin in other.checked_out
+        # Compiled Python holds the time of its source.
+        if in_commits and there and seen.is_twin_of(there) and seen.mtime_ns == there.mtime_ns:
+            yield path, twin
+
+
+def _equal_installed(kept: Witness, other: Witness) -> Iterator[tuple[str, str]]:
+    left_bytes = MOST_READ_BYTES
+    for path in _files_below(kept.arm.env):
+        seen = Seen.of(path) if kept.is_installed(path) and _is_mapped(path) else None
+        twin = other.path_of(kept.name(path))
+        there = Seen.of(twin) if seen else None
+        if seen and there and (seen.mode, seen.size) == (there.mode, there.size):
+            left_bytes -= seen.size
+            if left_bytes < 0:
+                return
+            if stat.S_ISREG(seen.mode) and filecmp.cmp(path, twin, shallow=False):
+                yield path, twin
 
 
 def _files_below(top: Path) -> list[str]:

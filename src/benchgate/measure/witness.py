@@ -27,7 +27,7 @@ _COMPILED = ".pyc"
 _COMPILED_HEADER_BYTES = 16  # time and size of the source: a `touch` changes no code
 _ENV = "{env}/"
 _PACKAGES = {"site-packages", "dist-packages"}
-_MOST_READ_BYTES = 2**30
+MOST_READ_BYTES = 2**30
 _MOST_READ_FILES = 10_000
 _MOST_ASKED_OF_GIT = 20
 
@@ -105,7 +105,7 @@ class Witness:
         code = (entry.path for entry in self._entries() if _is_code(entry))
         paths = {*self.checked_out, *code}
         found = [(path, seen) for path in paths if (seen := Seen.of(path))]
-        left_bytes = _MOST_READ_BYTES
+        left_bytes = MOST_READ_BYTES
         for index, (path, seen) in enumerate(sorted(found, key=lambda one: (one[1].size, one[0]))):
             left_bytes -= seen.size
             is_read = left_bytes >= 0 and index < _MOST_READ_FILES
