@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.measure.engine import ArmName
-from benchgate.model.result import BenchmarkResult, Launch, Series, Status, Tier
+from benchgate.model.result import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Definition, Discovery, Observation
     from benchgate.model.result import Metric
 
-
-CHANGED_FILES_ID = "benchgate/files"
-"""Stands for the run in which a benchmark changed what is measured."""
 
 _CHANGES_NAMED = 5
 _WHAT_TO_DO = (

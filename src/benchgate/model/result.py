@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 CANARY_ID = "benchgate/canary/loop"
 FILES_CANARY_ID = "benchgate/canary/files"
 CANARY_IDS = frozenset({CANARY_ID, FILES_CANARY_ID})
+
+CHANGED_FILES_ID = "benchgate/files"
+"""Has failed where files were changed that must not be while they are measured; no benchmark."""
 """Id of the fixed workload that is measured beside the user's benchmarks."""
 
 MAX_SHARDS = 1000
