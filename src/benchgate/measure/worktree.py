@@ -186,9 +186,9 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
 
 
 def _date(tree: Path, time_s: int) -> None:
-    """Give every file of a fresh checkout the same time, and tell git, which would look at each."""
+    """Give all in a fresh checkout the same time, and tell git, which would look at each file."""
     for entry in entries_below(tree):
-        if entry.is_file(follow_symlinks=False):
+        if not entry.is_symlink():
             os.utime(entry.path, (time_s, time_s))
     Git(tree).ask("update-index", "-q", "--refresh")
 
