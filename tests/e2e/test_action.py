@@ -37,7 +37,6 @@ ROOT = Path(__file__).parents[2]
 ACTION = "octo-org/benchgate@v1"
 SHIPPED = ("action.yml", "requirements/action.txt", "scripts/action-setup.sh", "src/benchgate")
 UPLOAD = Path(__file__).with_name("actions") / "upload-artifact"
-PLACE = "      # What the benchmarks need goes here: actions/setup-python, dependencies, ...\n"
 BASELINE = "benchgate-baseline.default.linux-x86_64"
 RESULT = "benchgate-result.default.linux-x86_64"
 
@@ -66,25 +65,25 @@ def action(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(action: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The action's environment, made once: a job finds it there, and does not make it again."""
-    folder = tmp_path_factory.mktemp("environment") / "environment"
-    # As where a step of the user has put an older Python first, and set variables for its pip.
-    old = tmp_path_factory.mktemp("old")
-    (old / "python3").write_text("#!/bin/sh\necho 'Python 3.8.0'\nexit 1\n")
-    (old / "python3").chmod(0o755)
-    variables = {
-        **os.environ,
-        "PATH": f"{old}:{os.environ['PATH']}",
-        "PYTHONPATH": str(old),
-        "PIP_TARGET": str(old),
-        "PIP_REQUIRE_VIRTUALENV": "1",
-        "RUNNER_TOOL_CACHE": str(old),
-    }
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the action installs, fetched once for all jobs."""
+    folder = tmp_path_factory.mktemp("wheels")
+    locked = ROOT / "requirements" / "action.txt"
+    download = ["pip", "download", "--quiet", "--only-binary=:all:", "--require-hashes"]
     subprocess.run(
-        [action / "scripts/action-setup.sh", folder], env=variables, check=True, timeout=280
+        [sys.executable, "-m", *download, "--requirement", locked, "--dest", folder],
+        check=True,
+        timeout=280,
     )
-    assert sorted(path.name for path in old.iterdir()) == ["python3"]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An older Python, which a step of the user has put first."""
+    folder = tmp_path_factory.mktemp("old")
+    (folder / "python3").write_text("#!/bin/sh\necho 'Python 3.8.0'\nexit 1\n")
+    (folder / "python3").chmod(0o755)
     return folder
 
 
@@ -124,7 +123,7 @@ class Runner:
     project: Project
     server: GitHubServer
     action: Path
-    environment: Path
+    wheels: Path
     folder: Path
 
     def run(self, event: Event, run_id: int, *, token: Token = TOKEN, **variables: str) -> Ended:
@@ -162,6 +161,8 @@ class Runner:
             "GITHUB_RUN_ID": str(run_id),
             "GITHUB_REPOSITORY": HELLO.full_name,
             "GITHUB_API_URL": self.server.api_url,
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.wheels),
             **({"GITHUB_REF": event.ref} if event.name == "merge_group" else {}),
             **more,
         }
@@ -207,19 +208,16 @@ class Runner:
 
 
 @pytest.fixture
-def runner(toy: Project, action: Path, environment: Path, tmp_path: Path) -> Iterator[Runner]:
+def runner(toy: Project, action: Path, wheels: Path, tmp_path: Path) -> Iterator[Runner]:
     """A consumer: a project with the workflows that `init` writes."""
-    copy = f"cp -al '{environment.parent}' \"$RUNNER_TEMP/benchgate\""
-    seeded = f"{PLACE}      - run: >-\n          {copy}\n"
-    texts = workflow_texts(toy.git, ACTION)
-    toy.write({name: text.replace(PLACE, seeded) for name, text in texts.items()})
+    toy.write(workflow_texts(toy.git, ACTION))
     config = (toy.root / "benchgate.toml").read_text()
     config = config.replace("[gate]\n", '[gate]\nmargin = "50%"\n')
     toy.write({"benchgate.toml": config.replace("[measure]\n", "[measure]\nrounds = 8\n")})
     toy.commit()
     artifacts = ActArtifacts(tmp_path / "artifacts")
     with GitHubServer(*SCENE, before=artifacts.refresh) as server:
-        yield Runner(toy, server, action, environment, tmp_path)
+        yield Runner(toy, server, action, wheels, tmp_path)
 
 
 def opened(runner: Runner, base: str, *, slower: bool, fork: bool = False) -> Event:
@@ -257,6 +255,65 @@ def test_from_the_first_run_to_a_regression(runner: Runner) -> None:
     # Also where the job fails: the result is what tells why.
     assert runner.artifacts().count(RESULT) == 3
     assert runner.artifacts().count(BASELINE) == 1
+
+
+# What a benchmark can do to all that it finds of the action, as soon as it is imported.
+PLANTING = """\
+import os
+from pathlib import Path
+
+LEAK = Path({leak!r})
+PLANTED = f"import os, sys; open({{str(LEAK)!r}}, 'a').write(sys.prefix + str(dict(os.environ)))\\n"
+for folder in Path(os.environ["RUNNER_TEMP"]).rglob("site-packages"):
+    if "benchgate-session" not in str(folder):
+        (folder / "sitecustomize.py").write_text(PLANTED)
+        (folder / "planted.pth").write_text(PLANTED)
+        (folder.parents[2] / "bin" / "pip").write_text("#!/bin/sh\\nexit 1\\n")
+
+
+def bench_work():
+    sum(range(1000))
+"""
+
+
+def test_what_a_first_use_plants_is_not_run_by_a_second(runner: Runner) -> None:
+    leak = runner.folder / "leak"
+    path = runner.project.root / ".github/workflows/benchgate.yml"
+    use = f"      - uses: {ACTION}\n"
+    text = path.read_text()
+    assert text.count(use) == 1
+    second = f"{use}        with:\n          suite: second\n"
+    runner.project.write(
+        {
+            ".github/workflows/benchgate.yml": text.replace(use, use + second),
+            "benchmarks/bench_toy.py": PLANTING.format(leak=str(leak)),
+        }
+    )
+    ended = runner.run(push("0" * 40, runner.project.commit()), 1011)
+    assert ended.code == 0, ended.said()
+    assert len(runner.artifacts()) == 4
+    assert not leak.exists(), leak.read_text()
+
+
+def test_the_environment_is_made_whatever_the_job_has_set(
+    action: Path, wheels: Path, old: Path, tmp_path: Path
+) -> None:
+    variables = {
+        **os.environ,
+        "PATH": f"{old}:{os.environ['PATH']}",
+        "PYTHONPATH": str(old),
+        "PIP_TARGET": str(old),
+        "PIP_REQUIRE_VIRTUALENV": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+        "RUNNER_TOOL_CACHE": str(old),
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+    subprocess.run([action / "scripts/action-setup.sh"], env=variables, check=True, timeout=280)
+    assert sorted(path.name for path in old.iterdir()) == ["python3"]
+    python = Path((tmp_path / "output").read_text().strip().removeprefix("environment="))
+    assert (python / "bin" / "python").exists()
 
 
 def test_a_fork_and_the_workflow_that_comments(runner: Runner) -> None:
