@@ -120,6 +120,7 @@ def _is_any_decided(rows: Sequence[Row]) -> bool:
     typical = {row.benchmark for row in rows if row.statistic not in TAIL_STATISTICS}
     return any(
         row.outcome in DECIDED
+        and not row.is_removal
         and (row.statistic not in TAIL_STATISTICS or row.benchmark not in typical)
         for row in rows
     )

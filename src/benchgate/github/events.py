@@ -61,9 +61,12 @@ class MergeGroup:
 
     Attributes:
         base_ref: the branch that they go to, e.g. "main".
+        pull_request: number of the one that was added last; None where the queue's branch does
+            not tell it.
     """
 
     base_ref: str
+    pull_request: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class WorkflowRun:
         conclusion: e.g. "success"; None until it has one.
         head_branch: without the repository; None when it ran on no branch or tag.
         head_repository: where the head comes from; None when that fork was deleted.
+        actor: who started that run; "" where the account is gone.
     """
 
     id: int
@@ -87,6 +91,7 @@ class WorkflowRun:
     head_sha: str
     head_branch: str | None
     head_repository: Repository | None
+    actor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,17 @@ _SENTENCES = {Decision.FAIL: _fail, Decision.NO_VERDICT: _no_verdict, Decision.P
 def _clauses(groups: _Groups, outcomes: Iterable[Outcome]) -> list[str]:
     """One clause for each outcome that occurs: "1 of 10 benchmarks is slower: x by 14.6 %"."""
     total = _total(groups)
-    return [_clause(outcome, groups[outcome], total) for outcome in outcomes if outcome in groups]
+    return [
+        _clause(outcome, rows, total)
+        for outcome in outcomes
+        for rows in _apart(groups.get(outcome, ()))
+    ]
+
+
+def _apart(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    """Those that are there and those that were removed, where there are any."""
+    there = [row for row in rows if not row.is_removal]
+    return [part for part in (there, [row for row in rows if row.is_removal]) if part]
 
 
 def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
@@ -115,6 +125,9 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         Outcome.INCOMPARABLE: "cannot be compared",
     }.get(outcome, f"{verb} {outcome.value}")
     start = f"{len(rows)} of {_benchmarks(total)} {predicate}"
+    if rows[0].is_removal:
+        was = "was" if one else "were"
+        return f"{len(rows)} of {_benchmarks(total)} {was} removed, which is waived: {_names(rows)}"
     if outcome not in {Outcome.REGRESSED, Outcome.WAIVED}:
         return f"{start}: {_names(rows)}"
     return f"{start}{': ' if one else ', most of all '}{_changed_between(rows[0])}"
