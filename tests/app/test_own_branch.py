@@ -11,6 +11,7 @@ from tests.app.test_publish import (
     GATE,
     LAX,
     NUMBER,
+    RUN,
     WAIVED,
     Make,
     OnGitHub,
@@ -20,7 +21,7 @@ from tests.app.test_publish import (
     slower,
 )
 from tests.contract.conftest import github
-from tests.contract.records import Review, User
+from tests.contract.records import Review, Run, User
 from tests.contract.scene import FORK, HELLO
 
 from benchgate.app.publish import MOST_OWN_RESULTS
@@ -68,8 +69,10 @@ def test_it_is_the_verdict_of_the_job(make: Make) -> None:
 
 def test_dependabots_run_is_judged_as_a_strangers(make: Make) -> None:
     on = own(make)
+    known = on.server.state.need(Run, RUN)
+    on.server.state.put(replace(known, actor="dependabot[bot]"))
     on.leaves(slower())
-    assert on.publish(actor="dependabot[bot]") == 0
+    assert on.publish() == 0
     (comment,) = on.comments
     assert WARNING in comment
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.app.stored_artifacts import read_run
 from benchgate.config import brings_waivers
 from benchgate.errors import GitHubError
 from benchgate.github.approvals import approver, labeler
 from benchgate.github.events import MergeGroup, PullRequest, Push
 from benchgate.github.pulls import read_pull_request
+from benchgate.github.runs import read_run
 from benchgate.model.verdict import Acceptance, Accepting
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _accepted(pull: Pull, run_id: int, accept: Accept, job: Job) -> Acceptance |
         return Acceptance(by, Accepting.REVIEW)
     if accept.label is not None:
         since = read_run(job.client, repository, run_id).created_at
-        if by := labeler(job.client, repository, pull, accept.label, since=since):
+        if since and (by := labeler(job.client, repository, pull, accept.label, since=since)):
             return Acceptance(by, Accepting.LABEL)
     return None
 

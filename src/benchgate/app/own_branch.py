@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from benchgate.app.acceptance import Asked, ask_about
 from benchgate.app.judging import judge_result, make_verdict
+from benchgate.baselines.policy import require_few
 from benchgate.config import loads, policy_from, with_accepted
 from benchgate.errors import UsageError
-from benchgate.github.plan import DEPENDABOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,20 +23,10 @@ if TYPE_CHECKING:
 
     from benchgate.app.job import Job
     from benchgate.config import Config
-    from benchgate.github.context import Context
     from benchgate.github.events import WorkflowRun
     from benchgate.github.models import PullRequest
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
-
-
-def is_own(run: WorkflowRun, context: Context) -> bool:
-    """Whether a run is of a branch of this repository, and was not started by Dependabot.
-
-    What Dependabot brings is the code of strangers, so its runs are treated as those of forks.
-    """
-    head = run.head_repository
-    return head is not None and head.id == context.repository.id and run.actor != DEPENDABOT
 
 
 def judge_own(
@@ -93,6 +83,7 @@ def _file(result: Result) -> str | None:
 def _config(result: Result, base: Config | None, head: Config | None) -> Config:
     """Put the rules together as the measuring job does, with the inputs that it was given."""
     head = head or loads("", "defaults")
+    require_few(head)
     if result.policy is not None:
         head = head.with_overrides(**asdict(result.policy.options))
     return head if base is None else policy_from(base, head)

@@ -80,7 +80,6 @@ class WorkflowRun:
         conclusion: e.g. "success"; None until it has one.
         head_branch: without the repository; None when it ran on no branch or tag.
         head_repository: where the head comes from; None when that fork was deleted.
-        actor: who started that run; "" where the account is gone.
     """
 
     id: int
@@ -91,7 +90,6 @@ class WorkflowRun:
     head_sha: str
     head_branch: str | None
     head_repository: Repository | None
-    actor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,10 +153,6 @@ class _MergeGroupPayload(Payload):
         return MergeGroup(group.base_ref.removeprefix(_BRANCH_PREFIX), number)
 
 
-class _Actor(Outside):
-    login: str
-
-
 class _WorkflowRun(Outside):
     id: Id
     run_attempt: Id
@@ -165,7 +161,6 @@ class _WorkflowRun(Outside):
     head_sha: Sha
     head_branch: Ref | None
     head_repository: _Repository | None
-    actor: _Actor | None = None
 
 
 class _WorkflowRunPayload(Payload):
@@ -183,7 +178,6 @@ class _WorkflowRunPayload(Payload):
             head_sha=run.head_sha,
             head_branch=run.head_branch,
             head_repository=run.head_repository.repository() if run.head_repository else None,
-            actor=run.actor.login if run.actor else "",
         )
 
 
