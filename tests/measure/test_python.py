@@ -228,6 +228,25 @@ def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.0001)
         assert metrics_of(observation)["time"].samples.shape == (10,)
 
 
+@pytest.mark.parametrize(("first_s", "warmups"), [(0.41, 0), (0.5, 1)])
+def test_slow_work_is_warmed_up_where_its_first_call_takes_longer(
+    first_s: float, warmups: int, make_engine: MakeEngine
+) -> None:
+    source = f"""
+import time
+PAUSES = [{first_s}]
+def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.45)
+"""
+    engine = make_engine({"benchmarks/bench_it.py": source})
+    discovered(engine)
+    for index in range(2):
+        for observation in measure(engine, ["it/a"], index):
+            found = metrics_of(observation)["time"]
+            assert (len(found.warmup), len(found.samples)) == (warmups, 1)
+            # Calibration and the tracing of allocations, on both arms: three calls.
+            assert (observation.once_s > 2 * 2.5 * 0.4) == (index == 0)
+
+
 def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEngine) -> None:
     def source(size: int) -> dict[str, str]:
         return {"benchmarks/bench_it.py": f"def bench_a(): sum(range({size}))\n"}

@@ -432,6 +432,7 @@ class Launch:
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
         self.loops = 1
+        self.first_ns: int | None = None
         self.turns: itertools.repeat[None] = itertools.repeat(None, 0)
         self.gc_was_enabled = gc.isenabled()
         function = benchmark.function
@@ -501,7 +502,7 @@ class Launch:
         while True:
             elapsed_ns = self._shortest_ns(loops)
             if number or elapsed_ns >= target_ns:
-                return {"loops": loops, "sample_ns": elapsed_ns}
+                return {"loops": loops, "sample_ns": elapsed_ns, "first_ns": self.first_ns}
             # Aim a little high, and never by more than tenfold: few loops are timed coarsely.
             loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
 
@@ -518,6 +519,8 @@ class Launch:
         elapsed_ns = [self.sample(loops)[0], self.sample(loops)[0]]
         if sum(elapsed_ns) < LONG_NS:
             elapsed_ns.append(self.sample(loops)[0])
+        if self.first_ns is None:
+            self.first_ns = elapsed_ns[0]
         return max(1, min(elapsed_ns))
 
     def set_loops(self, message: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from benchgate.measure.engine import (
     DiscoveryFailure,
     Measured,
     Observation,
+    Stopwatch,
 )
 from benchgate.measure.job import (
     CommandSpec,
@@ -178,10 +179,12 @@ class CommandEngine:
         samples: dict[Job, list[Execution]] = {job: [] for job in jobs}
         count = self._executions.get(spec.name)
         notes: dict[Job, tuple[str, ...]] = {}
+        once = Stopwatch()
         if count is None:
-            notes = self._check(spec, jobs, warmups)
-            for turn in range(spec.warmup):
-                self._take_turns(spec, [j for j in jobs if len(warmups[j]) <= turn], warmups)
+            with once:
+                notes = self._check(spec, jobs, warmups)
+                for turn in range(spec.warmup):
+                    self._take_turns(spec, [j for j in jobs if len(warmups[j]) <= turn], warmups)
         slowest_s = self._take_turns(spec, jobs, samples)
         if count is None:
             count = executions_within(self._burst_s, slowest_s, spec.executions)
@@ -199,6 +202,7 @@ class CommandEngine:
                     *_memory_notes(samples[job]),
                     *_count_notes(samples[job]),
                 ),
+                once_s=once.elapsed_s,
             )
             for order, job in enumerate(jobs)
         ]

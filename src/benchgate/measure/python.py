@@ -305,7 +305,14 @@ class PythonEngine:
                 notes += note_on_versions(packages[ArmName.BASE], packages[ArmName.HEAD])
             for worker, metrics in zip(players, launched.metrics, strict=True):
                 name = worker.arm.name
-                yield Observation(name, id_, arms.index(name), metrics, notes=notes)
+                yield Observation(
+                    name,
+                    id_,
+                    arms.index(name),
+                    metrics,
+                    notes=notes,
+                    once_s=launched.once_s,
+                )
             if launched.is_spent:
                 return
 

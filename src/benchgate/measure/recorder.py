@@ -31,6 +31,7 @@ class _Record:
     loops: dict[Metric, int] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     error: str | None = None
+    round_s: float | None = None
 
     def result(self) -> BenchmarkResult:
         about = self.definition
@@ -48,6 +49,7 @@ class _Record:
             location=about.location,
             display_unit=about.display_unit,
             parts=about.parts,
+            round_s=self.round_s,
         )
 
 
@@ -103,6 +105,12 @@ class Recorder:
         )
         for failures in self._failures.values():
             failures.append(result)
+
+    def took(self, id_: str, round_s: float) -> None:
+        """Take note of how long a round of a benchmark took, on all arms together."""
+        for records in self._records.values():
+            if id_ in records:
+                records[id_].round_s = round_s
 
     def note(self, id_: str, note: str) -> None:
         """Add a note to a benchmark, in every arm that has it."""

@@ -97,6 +97,11 @@ class Session:
         every = (failure for arm in self.arms for failure in self.recorder.failures(arm))
         return tuple(failure for failure in every if failure.id not in self.hidden)
 
+    @property
+    def round_s(self) -> float:
+        """How long a round of everything takes, about, the canary among it; 0 when unknown."""
+        return sum(self.costs_s.get(id_, 0.0) for id_ in (*self.ids, *CANARY_IDS))
+
     def measure_round(
         self,
         round_index: int,
@@ -127,7 +132,9 @@ class Session:
                 if observation.benchmark != last:
                     last = observation.benchmark
                     now = self._clock()
-                    self.costs_s[last], started = now - started, now
+                    self.costs_s[last] = max(0.0, now - started - observation.once_s)
+                    started = now
+                    self.recorder.took(last, self.costs_s[last])
                     if last not in CANARY_IDS:
                         on_measured(last)
         if self._ground:

@@ -119,6 +119,8 @@ class BenchmarkResult:
         location: `path:line` of its definition, relative to the tree; None when unknown.
         display_unit: the unit its author wants times shown in.
         parts: what `workload` is made of, by what a person may call it; digests. It may be empty.
+        round_s: how long its last round took on all arms, with what had to be started and set up
+            for it; None when unknown.
     """
 
     id: str
@@ -131,6 +133,7 @@ class BenchmarkResult:
     location: str | None = None
     display_unit: str | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
+    round_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
