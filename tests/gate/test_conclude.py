@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from benchgate.gate.conclude import Terms, conclude
-from benchgate.model.verdict import Decision, Outcome, Reason, Row, compared_benchmarks
+from benchgate.gate.conclude import Conclusion, Terms, conclude
+from benchgate.model.verdict import Decision, Outcome, Reason, Row, Unconfirmed, compared_benchmarks
 
 PASS, FAIL, NONE = Decision.PASS, Decision.FAIL, Decision.NO_VERDICT
 ALL = ("regressed", "failed", "missing", "inconclusive", "incomparable")
@@ -218,3 +220,11 @@ def test_the_reason_is_the_first_that_holds(some: list[Row], terms: Terms, reaso
 
 def test_a_shard_without_benchmarks_fails_nothing() -> None:
     assert decided([], Terms(DEFAULT, 0, empty_shard=True)) == (NONE, 0)
+
+
+def test_a_suspect_that_was_neither_confirmed_nor_cleared_is_no_pass() -> None:
+    suspect = replace(rows("inconclusive")[0], unconfirmed=Unconfirmed(8, 80.0))
+    found = [suspect, *rows("unchanged", "unchanged")[1:]]
+    assert conclude(found, Terms(DEFAULT, 0)) == Conclusion(NONE, 0, Reason.UNCONFIRMED)
+    assert decided(found, Terms(ALL, 0)) == (NONE, 4)
+    assert decided([*found, *rows("failed")], Terms(DEFAULT, 0)) == (FAIL, 5)

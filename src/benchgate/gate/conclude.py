@@ -107,6 +107,8 @@ def _reasons_against_a_pass(
         yield Reason.DISTURBED, NO_VERDICT
     if any(row.outcome is Outcome.REGRESSED and row.advisory for row in rows):
         yield Reason.ADVISORY, PASS
+    if any(row.unconfirmed for row in rows):
+        yield Reason.UNCONFIRMED, PASS  # most suspects are chance: that may fail nothing
     if not _is_any_decided(rows):
         yield Reason.UNDECIDED, PASS
 

@@ -13,7 +13,7 @@ from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.gate.sides import sides
 from benchgate.model.metrics import INSTRUCTIONS, notes_on
 from benchgate.model.result import Status, Tier
-from benchgate.model.verdict import Outcome, Row
+from benchgate.model.verdict import Outcome, Row, Unconfirmed
 from benchgate.stats.scaling import finite_exp
 
 if TYPE_CHECKING:
@@ -60,18 +60,29 @@ def tested_row(
         p=finding.p,
         p_adjusted=finding.p_adjusted,
         launches=(len(base), len(head)),
-        test=_test(evidence, calibrated=calibrated),
+        test=_test(evidence, finding, calibrated=calibrated),
         detectable=estimate.detectable if estimate else None,
         rounds_needed=max(needed - finding.count, 1) if needed else None,
+        unconfirmed=_unconfirmed(evidence, finding),
         advisory=not evidence.paired and not calibrated,
         calibration=calibration,
         notes=(*finding.notes, *row.notes),
     )
 
 
-def _test(evidence: Evidence, *, calibrated: bool) -> str:
+def _unconfirmed(evidence: Evidence, finding: Finding) -> Unconfirmed | None:
+    if not finding.unconfirmed:
+        return None
+    head = evidence.pair.head
+    round_s = head.round_s if head else None
+    return Unconfirmed(
+        finding.unconfirmed, None if round_s is None else finding.unconfirmed * round_s
+    )
+
+
+def _test(evidence: Evidence, finding: Finding, *, calibrated: bool) -> str:
     if evidence.paired:
-        return "wilcoxon"
+        return finding.test
     return "prediction" if calibrated else "mann-whitney"
 
 

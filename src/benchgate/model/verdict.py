@@ -56,6 +56,7 @@ class Reason(StrEnum):
     TOO_FEW_COMPARED = "too few compared"
     DISTURBED = "disturbed"
     ADVISORY = "advisory"
+    UNCONFIRMED = "unconfirmed"
     UNDECIDED = "undecided"
 
 
@@ -137,6 +138,19 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """What it would have taken to confirm that a row got worse, or to clear it.
+
+    Attributes:
+        rounds: more of them.
+        seconds: that these would take, about; None when unknown.
+    """
+
+    rounds: int
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One (benchmark, metric, statistic). None stands for what does not apply or is unknown.
 
@@ -156,6 +170,8 @@ class Row:
         test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold".
         detectable: the smallest ratio (on the side > 1) that could have been seen.
         rounds_needed: how many more rounds would settle an open row.
+        unconfirmed: of a row that looked worse, and was neither confirmed nor cleared before the
+            measuring ended.
         advisory: the evidence alone must not fail a build.
         calibration: of rows that rest on stored launches.
         waiver: what the regression or the removal is waived by; on a row that regressed all the
@@ -186,6 +202,7 @@ class Row:
     test: str | None = None
     detectable: float | None = None
     rounds_needed: int | None = None
+    unconfirmed: Unconfirmed | None = None
     advisory: bool = False
     calibration: Calibration | None = None
     waiver: Waiver | None = None

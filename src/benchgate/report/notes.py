@@ -73,7 +73,9 @@ def _inconclusive(row: Row) -> list[str]:
     parts: list[str] = []
     if words.detectable(row):
         parts.append(f"the smallest change that could have been seen is {words.detectable(row)}")
-    if row.rounds_needed is not None:
+    if row.unconfirmed:
+        parts.append(f"to confirm it or to clear it takes {words.confirming(row.unconfirmed)}")
+    elif row.rounds_needed is not None:
         parts.append(f"about {counted(row.rounds_needed, 'more round')} would settle it")
     return [*(parts or ["too noisy to tell"]), *_calibrated(row)]
 
