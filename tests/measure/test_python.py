@@ -228,14 +228,14 @@ def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.0001)
         assert metrics_of(observation)["time"].samples.shape == (10,)
 
 
-@pytest.mark.parametrize(("first_s", "warmups"), [(0.41, 0), (0.5, 1)])
+@pytest.mark.parametrize(("first_s", "warmups"), [(0.3, 0), (0.9, 1)])
 def test_slow_work_is_warmed_up_where_its_first_call_takes_longer(
     first_s: float, warmups: int, make_engine: MakeEngine
 ) -> None:
     source = f"""
 import time
 PAUSES = [{first_s}]
-def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.45)
+def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.6)
 """
     engine = make_engine({"benchmarks/bench_it.py": source})
     discovered(engine)
@@ -244,7 +244,7 @@ def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.45)
             found = metrics_of(observation)["time"]
             assert (len(found.warmup), len(found.samples)) == (warmups, 1)
             # Calibration and the tracing of allocations, on both arms: three calls.
-            assert (observation.once_s > 2 * 2.5 * 0.4) == (index == 0)
+            assert (observation.once_s > 2 * 1.2) == (index == 0)
 
 
 def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEngine) -> None:
