@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# action-setup.sh DIR: makes the action's own environment, apart from whatever the job works with.
+# action-setup.sh: makes the environment of one use of the action, apart from whatever the job works
+# with, and gives its folder as the step's output `environment`.
 # Any Python that a step of the user put first on the PATH may be too old, or be the one that is
 # measured; so each candidate is run, and nothing is ever installed into any of them.
+# Every use makes an environment of its own: what an earlier use made, its benchmarks may have changed.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-venv=$1
-stamp=$venv/.benchgate
 
 # What a job may have set for its own Python and pip must not lead ours astray. Where packages
 # come from stays as the runner has it (PIP_INDEX_URL and the like): the hashes decide what they are.
@@ -20,6 +20,18 @@ import ensurepip, sys, sysconfig, venv
 sys.exit(not (3, 11) <= sys.version_info[:2] or bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
 ' </dev/null >/dev/null 2>&1
 }
+
+# Whether this user can neither change the program nor put another one in its place.
+out_of_reach() {
+  local path
+  for path in "$1" "$(dirname "$1")"; do
+    if [ -w "$path" ] || [ -O "$path" ]; then
+      return 1
+    fi
+  done
+}
+
+any() { true; }
 
 # The newest may lack wheels, so it comes last.
 candidates() {
@@ -40,29 +52,34 @@ Linux | Darwin) ;;
   ;;
 esac
 
-contents=$(cd "$root" && find requirements/action.txt src/benchgate -type f ! -name '*.pyc' -exec cksum {} + |
-  LC_ALL=C sort -k3 | cksum)
-if [ "$(cat "$stamp" 2>/dev/null)" = "$contents" ]; then
-  exit 0 # a second use in one job
-fi
+# first TEST: the first usable candidate that passes.
+first() {
+  local candidate
+  while read -r candidate; do
+    if "$1" "$candidate" && usable "$candidate"; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done < <(candidates)
+  return 1
+}
 
-python=
-while read -r candidate; do
-  if usable "$candidate"; then
-    python=$candidate
-    break
-  fi
-done < <(candidates)
-if [ -z "$python" ]; then
+if ! python=$(first out_of_reach || first any); then
   echo "::error title=benchgate::no Python 3.11 or newer with venv was found on this runner; add actions/setup-python before this step"
   exit 2
 fi
 
-"$python" -I -m venv --clear "$venv"
-"$venv/bin/python" -I -m pip install --quiet --disable-pip-version-check --no-input \
+folder=$(mktemp -d "$RUNNER_TEMP/benchgate-environment.XXXXXXXXXX")
+venv=$folder/venv
+"$python" -I -m venv "$venv"
+# With a file named here, pip leaves out the user's own, which an earlier step may have written and
+# which can have pip run another interpreter. The machine's own in /etc counts.
+: >"$folder/pip.conf"
+PIP_CONFIG_FILE=$folder/pip.conf "$venv/bin/python" -I -m pip install \
+  --quiet --disable-pip-version-check --no-input \
   --no-compile --only-binary :all: --require-hashes --requirement "$root/requirements/action.txt"
 # Copied, not built: a build needs tools that are not locked.
 site=$("$venv/bin/python" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cp -R "$root/src/benchgate" "$site/"
-echo "$contents" >"$stamp"
 "$venv/bin/python" -I -m benchgate --version
+echo "environment=$venv" >>"$GITHUB_OUTPUT"

@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "action-setup.sh"
+# What tells whether a path is out of reach: root can write to all, so the tests say it themselves.
+REACHES = '[ -w "$path" ] || [ -O "$path" ]'
+REACHES_HERE = 'case "${OUT_OF_REACH:-}" in *":$path:"*) false ;; esac'
 FIXED = "/usr/bin/python3 /usr/local/bin/python3 /opt/homebrew/bin/python3"
-TOOLS = ("bash", "cat", "chmod", "cksum", "cp", "dirname", "find", "mkdir", "rm", "sh", "sort")
+TOOLS = ("bash", "cat", "chmod", "cp", "dirname", "mkdir", "mktemp", "rm", "sh")
 NONE = "::error title=benchgate::no Python 3.11 or newer with venv was found on this runner"
 
 # Stands for an interpreter: what is asked by `-c` a real one answers, which takes itself for that
@@ -33,10 +36,9 @@ sysconfig.get_config_var = lambda name: {flag} if name == "Py_GIL_DISABLED" else
 exec(sys.argv[1])
 ' "$3"
 fi
-if [ "$1 $2 $3 $4" = "-I -m venv --clear" ]; then
-  rm -rf "$5"
-  mkdir -p "$5/bin" "$5/site"
-  cp "$STUB" "$5/bin/python"
+if [ "$1 $2 $3" = "-I -m venv" ]; then
+  mkdir -p "$4/bin" "$4/site"
+  cp "$STUB" "$4/bin/python"
   exit 0
 fi
 exit 99
@@ -71,8 +73,15 @@ class Runner:
     variables: dict[str, str]
 
     @property
-    def venv(self) -> Path:
-        return self.folder / "runner temp" / "environment"
+    def temporary(self) -> Path:
+        return self.folder / "runner temp"
+
+    @property
+    def environments(self) -> list[Path]:
+        """What each use has said that its environment is."""
+        output = self.folder / "output"
+        lines = output.read_text().splitlines() if output.exists() else []
+        return [Path(line.removeprefix("environment=")) for line in lines]
 
     def interpreter(
         self,
@@ -109,7 +118,7 @@ class Runner:
 
     def __call__(self, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.action / "scripts" / SCRIPT.name, self.venv],
+            [self.action / "scripts" / SCRIPT.name],
             env=self.variables | variables,
             capture_output=True,
             text=True,
@@ -141,13 +150,15 @@ def runner(tmp_path: Path) -> Runner:
     action, tools = tmp_path / "the action", tmp_path / "tools"
     system, cache = tmp_path / "system" / "python3", tmp_path / "tool cache"
     text = SCRIPT.read_text()
-    assert text.count(FIXED) == 1
-    program(action / "scripts" / SCRIPT.name, text.replace(FIXED, f"'{system}'"))
+    assert text.count(FIXED) == text.count(REACHES) == 1
+    text = text.replace(FIXED, f"'{system}'").replace(REACHES, REACHES_HERE)
+    program(action / "scripts" / SCRIPT.name, text)
     for name in ("requirements/action.txt", "src/benchgate/a.py", "src/benchgate/b/c.py"):
         path = action / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {name}\n")
     tools.mkdir()
+    (tmp_path / "runner temp").mkdir()
     for name in TOOLS:
         found = shutil.which(name)
         assert found is not None, name
@@ -159,7 +170,9 @@ def runner(tmp_path: Path) -> Runner:
         "PATH": str(tools),
         "LOG": str(tmp_path / "log"),
         "STUB": str(stub),
+        "RUNNER_TEMP": str(tmp_path / "runner temp"),
         "RUNNER_TOOL_CACHE": str(cache),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
     }
     return Runner(tmp_path, action, system, cache, variables)
 
@@ -241,7 +254,7 @@ def test_without_any_the_job_is_told_what_to_do(runner: Runner, *, is_there: boo
     done = runner()
     assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout == f"{NONE}; add actions/setup-python before this step\n"
-    assert not runner.venv.exists()
+    assert list(runner.temporary.iterdir()) == runner.environments == []
 
 
 def test_on_windows_the_job_is_told_so(runner: Runner) -> None:
@@ -265,7 +278,8 @@ def test_only_what_is_locked_is_installed_and_the_code_is_copied(runner: Runner)
         f"--requirement {runner.action}/requirements/action.txt"
     )
     assert all(call.startswith("-I ") for call in called)
-    copied = runner.venv / "site" / "benchgate"
+    (environment,) = runner.environments
+    copied = environment / "site" / "benchgate"
     assert (copied / "a.py").read_text() == "# src/benchgate/a.py\n"
     assert (copied / "b" / "c.py").exists()
 
@@ -289,44 +303,66 @@ def test_what_a_job_has_set_for_its_own_python_leads_nothing_astray(runner: Runn
     seen = Path(f"{runner.variables['LOG']}.pip").read_text()
     assert "theirs" not in seen
     found = set(re.findall(r"\b(?:PIP|PYTHON)\w+(?==)", seen))
-    assert found == {"PIP_INDEX_URL"}
+    assert found == {"PIP_CONFIG_FILE", "PIP_INDEX_URL"}
 
 
-def test_a_second_use_in_a_job_finds_it_done(runner: Runner) -> None:
+def test_no_use_runs_what_an_earlier_one_has_left(runner: Runner) -> None:
     runner.interpreter(runner.system)
     assert runner().returncode == 0
-    before = runner.tried()
-    (runner.action / "src/benchgate/a.pyc").write_text("compiled meanwhile")
+    (first,) = runner.environments
+    # As a benchmark of the first use may have done it, to whatever it finds.
+    for path in runner.temporary.rglob("*"):
+        if path.is_dir():
+            (path / "sitecustomize.py").write_text("planted")
+    (first / "bin" / "python").write_text("#!/bin/sh\necho planted\n")
     done = runner()
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert runner.tried() == before
+    assert done.stdout == "benchgate, version 1\n", done.stderr
+    _, second = runner.environments
+    assert not second.is_relative_to(first.parent)
+    assert list(second.parent.rglob("sitecustomize.py")) == []
+    assert sum("-m pip" in line for line in runner.tried()) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("src/benchgate/a.py", "# another version\n"),
-        ("src/benchgate/new.py", ""),
-        ("requirements/action.txt", "numpy==9\n"),
-    ],
-)
-def test_another_version_of_the_action_has_it_made_anew(
-    runner: Runner, name: str, text: str
-) -> None:
+def test_an_environment_is_for_this_user_alone(runner: Runner) -> None:
     runner.interpreter(runner.system)
     assert runner().returncode == 0
-    (runner.venv / "site" / "left over").write_text("")
-    (runner.action / name).write_text(text)
-    assert runner().returncode == 0
-    assert sum("-m pip" in line for line in runner.tried()) == 2
-    assert not (runner.venv / "site" / "left over").exists()
+    (environment,) = runner.environments
+    assert environment.parent.parent == runner.temporary
+    assert environment.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_was_not_installed_is_not_taken_for_done(runner: Runner) -> None:
+def test_what_was_not_installed_is_no_environment(runner: Runner) -> None:
     runner.interpreter(runner.system)
     assert runner(PIP_EXIT="1").returncode == 1
-    assert runner().returncode == 0
-    assert sum("-m pip" in line for line in runner.tried()) == 2
+    assert runner.environments == []
+
+
+def test_pip_reads_no_file_of_the_users(runner: Runner) -> None:
+    # It may name another interpreter to run, and steps before this one may have written it.
+    runner.interpreter(runner.system)
+    assert runner(PIP_CONFIG_FILE="/theirs").returncode == 0
+    (environment,) = runner.environments
+    seen = Path(f"{runner.variables['LOG']}.pip").read_text()
+    (given,) = re.findall(r"PIP_CONFIG_FILE='?([^'\n]*)", seen)
+    assert Path(given) == environment.parent / "pip.conf"
+    assert Path(given).read_bytes() == b""
+
+
+def test_an_interpreter_that_the_jobs_user_cannot_change_comes_first(runner: Runner) -> None:
+    cached = runner.interpreter(runner.cached("3.13.1"))
+    # The program is out of reach, but whoever can write to the folder can put another one there.
+    named = runner.interpreter(runner.on_path("python3.13"))
+    safe = runner.interpreter(runner.system)
+    reach = f":{cached.parent}:{named}:{safe}:{safe.parent}:"
+    assert runner(OUT_OF_REACH=reach).returncode == 0
+    assert [line for line in runner.tried() if not line.startswith("venv: ")][-1] == str(safe)
+
+
+def test_what_the_jobs_user_can_change_is_used_where_there_is_nothing_else(runner: Runner) -> None:
+    too_old = runner.interpreter(runner.system, (3, 10, 2))
+    cached = runner.interpreter(runner.cached("3.13.1"))
+    assert runner(OUT_OF_REACH=f":{too_old}:{too_old.parent}:").returncode == 0
+    assert [line for line in runner.tried() if not line.startswith("venv: ")][-1] == str(cached)
 
 
 def test_it_can_be_run_as_it_lies_there() -> None:

@@ -5,6 +5,7 @@ python -m benchmarks.gate peers --budget 30m     give other tools the same work
 python -m benchmarks.gate judge                  write docs/believability.md from the recordings
 python -m benchmarks.gate launches               judge builds of launches recorded apart
 python -m benchmarks.gate simulate               judge builds of simulated machines
+python -m benchmarks.gate cut                    end the budget of builds after every round
 python -m benchmarks.gate stored                 judge builds by simulated stored baselines
 """
 
@@ -14,6 +15,7 @@ import argparse
 from functools import partial
 
 from benchmarks.gate.answers_page import ask_all, sections
+from benchmarks.gate.cuts import cut_all
 from benchmarks.gate.page import Sizes, write_page
 from benchmarks.gate.peers.record import record_peers
 from benchmarks.gate.record import record
@@ -44,12 +46,15 @@ def main() -> None:
     launches.add_argument("--builds", type=int, default=1000, help="clean builds of each way")
     simulating = commands.add_parser("simulate", help="judge builds of simulated machines")
     simulating.add_argument("--builds", type=int, default=1000, help="clean builds per machine")
+    cutting = commands.add_parser("cut", help="end the budget of builds after every round")
+    cutting.add_argument("--builds", type=int, default=1000, help="clean builds of each kind")
     stored = commands.add_parser("stored", help="judge builds by simulated stored baselines")
     stored.add_argument("--builds", type=int, default=400, help="clean builds of each kind")
-    for command in (launches, simulating, stored):
+    for command in (launches, simulating, cutting, stored):
         command.add_argument("--seed", type=int, default=1)
-    simulating.add_argument("--config", default="", help="TOML laid over the defaults")
-    for command in (judging, launches, simulating, stored):
+    for command in (simulating, cutting):
+        command.add_argument("--config", default="", help="TOML laid over the defaults")
+    for command in (judging, launches, simulating, cutting, stored):
         command.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if options.command == "record":
@@ -66,7 +71,8 @@ def main() -> None:
         how = {"seed": options.seed, "processes": options.processes}
         stored_blocks(options.builds, **how, say=_SAY)
     else:
-        simulate_all(
+        ask_machines = cut_all if options.command == "cut" else simulate_all
+        ask_machines(
             options.builds,
             config=options.config,
             seed=options.seed,

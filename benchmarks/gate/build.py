@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
+    from benchgate.gate.evidence import Evidence
     from benchgate.gate.replay import Build
 
 TIME = Metric("time", "s")
@@ -30,12 +31,17 @@ def run_build(source: Mapping[str, FloatArray], config: Config) -> Build:
         source: for each benchmark an array of shape (2, rounds, 2): p25 and p95 of the launches
             of base and head, as many rounds as the gate may ask for.
     """
-    base, head = (_run({id_: values[arm] for id_, values in source.items()}) for arm in (0, 1))
-    _, evidences = gather_rows(base, head, config, paired=True)
+    evidences = evidences_of(source, config)
     build = replay(evidences, WaveSettings.of(config), config.gate.confidence)
     if build.unfinished:
         raise ValueError(f"there are too few rounds of {', '.join(build.unfinished)}")
     return build
+
+
+def evidences_of(source: Mapping[str, FloatArray], config: Config) -> list[Evidence]:
+    """Gather the rows of both arms, with every round that there is."""
+    base, head = (_run({id_: values[arm] for id_, values in source.items()}) for arm in (0, 1))
+    return gather_rows(base, head, config, paired=True)[1]
 
 
 def _run(values: Mapping[str, FloatArray]) -> Run:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchgate.gate.evidence import series_of
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 from benchgate.stats.quantiles import nearest_rank
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read_recording(path: Path) -> Recording:
 
 def without_canary(values: Values) -> dict[str, FloatArray]:
     """Leave out the workload that is benchgate's own."""
-    return {id_: x for id_, x in values.items() if id_ != CANARY_ID}
+    return {id_: x for id_, x in values.items() if id_ not in CANARY_IDS}
 
 
 def _statistics(samples: Values) -> Values:

@@ -28,6 +28,11 @@ class Machine:
         freedom: degrees of freedom of Student's t that the noise follows; None is normal.
         drift: standard deviation of the step from launch to launch of a random walk that
             both arms follow; the arms of a round take turns, so half a step lies between them.
+        two_speeds: by how much slower half of all launches are, drawn for each of them, as a
+            fraction: where data lies in memory can do that.
+        uneven: standard deviation of the log of each benchmark's own spread, over `pair_spread`.
+        shared: share of the variance of a round that all benchmarks have in common.
+        benchmarks: how many the suite has.
     """
 
     name: str
@@ -36,6 +41,10 @@ class Machine:
     outliers: float = 0.02
     freedom: float | None = None
     drift: float = 0.0
+    two_speeds: float = 0.0
+    uneven: float = 0.0
+    shared: float = 0.0
+    benchmarks: int = 10
 
 
 MACHINES = (
@@ -44,6 +53,21 @@ MACHINES = (
     Machine("drifting", drift=0.01),
     Machine("commands", pair_spread=0.035, tail_spread=None),
     Machine("noisy Python", pair_spread=0.035),
+)
+
+
+# For what a few rounds can show: what may lead a test astray that trusts few values.
+MACHINES_CUT_SHORT = (
+    *MACHINES,
+    Machine("two benchmarks", tail_spread=None, benchmarks=2),
+    Machine("four, hardly any noise", pair_spread=0.0005, tail_spread=None, benchmarks=4),
+    Machine("often disturbed", outliers=0.3),
+    Machine("very heavy tails", tail_spread=None, freedom=1.2, benchmarks=4),
+    Machine("two speeds", two_speeds=0.1),
+    Machine("two speeds, little else", 0.0005, None, two_speeds=0.2, benchmarks=4),
+    Machine("uneven spreads", uneven=1.5),
+    Machine("shared noise", pair_spread=0.035, shared=0.9),
+    Machine("a hundred benchmarks", uneven=0.7, shared=0.3, benchmarks=100),
 )
 
 
@@ -63,26 +87,52 @@ class Truth:
 def draw_build(
     machine: Machine, truth: Truth, rng: np.random.Generator, rounds: int = LONGEST
 ) -> dict[str, FloatArray]:
-    """Draw all launches that a build of ten benchmarks could need."""
+    """Draw all launches that a build could need."""
     unchanged = Truth()
+    ids = tuple(f"b{i}" for i in range(machine.benchmarks))
+    common = _noise(machine, rng, rounds) if machine.shared else None
     return {
-        id_: _draw(machine, truth if truth.everywhere or id_ == SLOWER else unchanged, rng, rounds)
-        for id_ in BENCHMARKS
+        id_: _draw(
+            machine,
+            truth if truth.everywhere or id_ == SLOWER else unchanged,
+            rng,
+            rounds,
+            common,
+        )
+        for id_ in ids
     }
 
 
-def _draw(machine: Machine, truth: Truth, rng: np.random.Generator, rounds: int) -> FloatArray:
+def _noise(machine: Machine, rng: np.random.Generator, rounds: int) -> FloatArray:
     shape = (2, rounds, 2)
     noise = rng.standard_normal(shape)
     if machine.freedom is not None:
         noise = rng.standard_t(machine.freedom, shape)
+    return noise
+
+
+def _draw(
+    machine: Machine,
+    truth: Truth,
+    rng: np.random.Generator,
+    rounds: int,
+    common: FloatArray | None,
+) -> FloatArray:
+    noise = _noise(machine, rng, rounds)
+    if common is not None:
+        noise = math.sqrt(machine.shared) * common + math.sqrt(1 - machine.shared) * noise
     spreads = np.array([machine.pair_spread, machine.tail_spread or 0.0]) / math.sqrt(2)
+    if machine.uneven:
+        spreads = spreads * math.exp(machine.uneven * rng.standard_normal())
     walk = np.cumsum(machine.drift * rng.standard_normal(2 * rounds)).reshape(rounds, 2)
     first = rng.permuted(np.tile([0, 1], (rounds, 1)), axis=1)
     drift = np.take_along_axis(walk, first, axis=1).T[:, :, None]
     logs = noise * spreads + drift
     hit = rng.random((2, rounds)) < machine.outliers / 2
     logs += (hit * rng.uniform(0.05, 0.3, hit.shape))[:, :, None]
+    if machine.two_speeds:
+        is_slow = rng.random((2, rounds)) < 1 / 2
+        logs += (is_slow * math.log1p(machine.two_speeds))[:, :, None]
     values: FloatArray = np.exp(logs) * np.array([1.0, TAIL_RATIO])
     values[1] *= 1 + np.array([truth.location, truth.tail])
     if machine.tail_spread is None:

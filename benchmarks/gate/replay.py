@@ -102,9 +102,13 @@ def replay(question: Question, builds: int, *, seed: int, processes: int) -> lis
 
 
 def _one(question: Question, seed: int, index: int) -> Replayed:
-    rng = np.random.default_rng((seed, index))
-    slower, drawn = _draw(question, sessions, rng, index)
+    slower, drawn = draw(question, index, seed=seed)
     return Replayed(slower, run_build(drawn, loads(question.config, "replay")))
+
+
+def draw(question: Question, index: int, *, seed: int) -> tuple[str, dict[str, FloatArray]]:
+    """Draw the rounds of a build: the benchmark that changed, p25 and p95 of all."""
+    return _draw(question, sessions, np.random.default_rng((seed, index)), index)
 
 
 def _draw(

@@ -6,9 +6,12 @@ import pytest
 
 from benchgate.app.choice import Choice, leave_out_unwanted
 from benchgate.errors import UsageError
+from benchgate.measure.engine import ArmName, Discovery, DiscoveryFailure
 
 if TYPE_CHECKING:
     from tests.app.conftest import World
+
+    from benchgate.measure.session import Session
 
 
 @pytest.mark.parametrize(
@@ -67,3 +70,34 @@ def test_many_benchmarks_are_not_all_listed(world: World) -> None:
 def test_nothing_found_is_not_the_fault_of_the_choice(world: World) -> None:
     session, _ = world.open({})
     leave_out_unwanted(Choice(("a",)), session)
+
+
+@pytest.mark.parametrize(
+    ("glob", "asked_for"),
+    [
+        *(("words", True), ("words/count", True), ("words/*", True), ("*/count", True)),
+        *(("w*", True), ("words[n=1]", True), ("word", False), ("wordsmith/*", False)),
+        ("other/*", False),
+    ],
+)
+def test_what_could_not_be_read_may_have_been_asked_for(glob: str, *, asked_for: bool) -> None:
+    assert Choice((glob,)).may_want_of("words") is asked_for
+
+
+def test_what_could_not_be_read_is_why_nothing_matches(world: World) -> None:
+    def session_of(unread: str) -> Session:
+        session, _ = world.open({"parse/large": world.fake()})
+        failure = DiscoveryFailure(ArmName.HEAD, unread, "ImportError: no numpy\nmore")
+        session.recorder.define(Discovery({}, (failure,)))
+        return session
+
+    session = session_of("words")
+    leave_out_unwanted(Choice(("words/count",)), session)
+    assert session.ids == ()
+    assert [failure.id for failure in session.failures] == ["words"]
+    with pytest.raises(UsageError) as caught:
+        leave_out_unwanted(Choice(("words/count",)), session_of("text"))
+    assert caught.value.details == "could not be read: text: ImportError: no numpy"
+    session = session_of("text")
+    leave_out_unwanted(Choice(("parse/*",)), session)
+    assert session.failures == ()

@@ -68,3 +68,40 @@ def test_problems_are_named(
     tmp_path: Path, config: str, files: dict[str, str], problem: str
 ) -> None:
     assert found_in(tmp_path, config, files).problems == (problem,)
+
+
+@pytest.mark.parametrize(
+    ("source", "names", "makes_more"),
+    [
+        ("for n in (1, 2):\n    globals()[f'bench_{n}'] = lambda: n\n", (), True),
+        ("from helpers import *\n", (), True),
+        ("bench_sizes = [1]\nclass bench_c: ...\ndef bench_a(): ...\n", ("bench_a",), False),
+        ("from helpers import work as bench_work\n", ("bench_work",), False),
+        ("import functools\nbench_a = functools.partial(sorted, [1])\n", ("bench_a",), False),
+        ("try:\n    import x\nexcept ImportError:\n    def bench_a(): ...\n", ("bench_a",), False),
+    ],
+)
+def test_functions_that_are_made_are_not_denied(
+    tmp_path: Path, source: str, names: tuple[str, ...], *, makes_more: bool
+) -> None:
+    found = found_in(tmp_path, NO_CONFIGURATION, {"bench_a.py": source})
+    assert found.problems == ()
+    assert found.functions == {"bench_a.py": names}
+    assert found.unlisted == ({"bench_a.py"} if makes_more else set())
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        (
+            "def bench_a(): ...\nbench_a.set_up = print\n",
+            "bench_a.py:2: bench_a.set_up has no effect; did you mean 'setup'?",
+        ),
+        (
+            "def bench_a():\n    yield\n",
+            "bench_a.py:1: bench_a is a generator: a call would run none of its body",
+        ),
+    ],
+)
+def test_what_a_session_refuses_is_a_problem(tmp_path: Path, source: str, problem: str) -> None:
+    assert found_in(tmp_path, NO_CONFIGURATION, {"bench_a.py": source}).problems == (problem,)

@@ -34,6 +34,9 @@ def waive(benchmark: str, ceiling: str, until: str = "2026-12-31", metric: str =
     )
 
 
+REMOVED = '[[waive]]\nbenchmark = "db/select"\nmissing = true\nuntil = 2026-12-31\nreason = "why"\n'
+
+
 def found(base: str, head: str) -> list[tuple[str, str, str, str]]:
     """The key, what it is about, what was and what is."""
     changes = loosening(loads(base, "base.toml"), loads(head, "benchgate.toml"), IDS)
@@ -78,6 +81,10 @@ def test_every_key_is_compared_or_said_to_be_neutral() -> None:
             "[baseline]\nadvisory_fails = false",
             ("baseline.advisory_fails", "", "true", "false"),
         ),
+        ("", "[accept]\nforks = true", ("accept.forks", "", "false", "true")),
+        ("[accept]\nreview = false", "", ("accept.review", "", "false", "true")),
+        ("", '[accept]\nlabel = "ok"', ("accept.label", "", "none", "ok")),
+        ("", REMOVED, ("waive[0]", "db/select", "none", "removed until 2026-12-31")),
         ("", '[measure]\nbudget = "1m"', ("measure.budget", "", "10m", "1m")),
         ("", "[measure]\nscreen_rounds = 4", ("measure.screen_rounds", "", "5", "4")),
         ("", "[measure]\nconfirm_rounds = 2", ("measure.confirm_rounds", "", "12", "2")),
@@ -345,3 +352,13 @@ def test_what_is_not_told_is_not_laxer(base: str, head: str) -> None:
 def test_what_is_only_stricter_is_not_told(text: str, percent: int) -> None:
     stricter = text.replace(f'"{percent}%"', '"1%"')
     assert found(text, stricter) == []
+
+
+def test_one_label_in_place_of_another_is_told() -> None:
+    (change,) = found('[accept]\nlabel = "no"', '[accept]\nlabel = "ok"')
+    assert change == ("accept.label", "", "no", "ok")
+
+
+def test_a_waived_regression_waives_no_removal() -> None:
+    assert len(found(waive("db/*", "20%"), REMOVED)) == 1
+    assert len(found(REMOVED, waive("db/select", "20%"))) == 1

@@ -197,7 +197,10 @@ def test_the_shared_file_names_the_whole_key() -> None:
     ("text", "hint"),
     [
         ("[gate]\nxyzzy = 1", "keys of [gate]: rule, unit, alpha, margin, tail_margin, statistics"),
-        ("[xyzzy]", "tables: gate, measure, build, baseline, benchmark, rule, waive, aliases"),
+        (
+            "[xyzzy]",
+            "tables: gate, measure, build, baseline, benchmark, rule, waive, accept, aliases",
+        ),
         ("[gate]\nmargin = 2", "`margin`: The smallest change of location"),
         ("[gate]\nfail_on = ['x']", "`fail_on`: The outcomes that fail the build"),
         ("[build]\nenv = {A = 1}", "`env`: Variables added to its environment"),

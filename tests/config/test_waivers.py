@@ -56,6 +56,38 @@ def test_what_is_wrong_with_a_waiver(written: str, instead: str, message: str) -
     assert caught.value.hint
 
 
+REMOVED = """
+[[waive]]
+benchmark = "db/vacuum"
+missing = true
+until = 2026-12-31
+reason = "the database does it"
+"""
+
+
+def test_a_removal_that_is_waived() -> None:
+    config = loads(REMOVED, "benchgate.toml")
+    (waiver,) = config.waivers
+    assert (waiver.missing, waiver.ceiling) == (True, None)
+    assert waiver.granted == "removed until 2026-12-31"
+    # Once it is merged there is nothing that it could match, and nothing to repair.
+    assert config.unmatched(["other"]) == ()
+    assert config.expired(date(2027, 6, 1)) == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('ceiling = "20%"', "waive[0].ceiling: contradicts `missing`"),
+        ('metric = "time"', 'waive[0].metric = "time": contradicts `missing`'),
+    ],
+)
+def test_a_removal_has_neither_a_ceiling_nor_a_metric(more: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        loads(REMOVED + more, "benchgate.toml")
+    assert message in caught.value.message
+
+
 @pytest.mark.parametrize(
     ("day", "expired"),
     [(date(2026, 12, 30), False), (date(2026, 12, 31), False), (date(2027, 1, 1), True)],

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.contract.answers import Problem, answer
-from tests.contract.records import Artifact, Comment, Commit, Comparison, Run
+from tests.contract.records import (
+    Artifact,
+    Collaborator,
+    Comment,
+    Commit,
+    Comparison,
+    Run,
+)
 
 if TYPE_CHECKING:
     from tests.contract.call import Call
@@ -102,6 +109,26 @@ def comments(call: Call) -> Response:
 def comment(call: Call) -> Response:
     found = call.state.get(Comment, call.number("comment_id"))
     return answer(call.views.comment(call.existing(found)))
+
+
+def reviews(call: Call) -> Response:
+    """Answer with them in the order in which they were written."""
+    pull = call.pull("pull_number")
+    found = call.state.reviews(call.repository(), pull.number)
+    return call.page(found, call.views.review)
+
+
+def issue_events(call: Call) -> Response:
+    pull = call.pull("issue_number")
+    found = call.state.issue_events(call.repository(), pull.number)
+    return call.page(found, call.views.issue_event)
+
+
+def permission(call: Call) -> Response:
+    """Answer for anybody: who is no collaborator of a public repository may read it."""
+    here, login = call.repository(), call.path["username"]
+    found = call.state.get(Collaborator, here.key, login.lower())
+    return answer(call.views.permission(login, found.permission if found else "read"))
 
 
 def commit(call: Call) -> Response:

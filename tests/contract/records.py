@@ -160,6 +160,50 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    id: int
+    repository: str
+    number: int
+    commit_id: str | None
+    state: Literal["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED"] = "APPROVED"
+    author: User | None = OCTOCAT
+
+    @property
+    def key(self) -> Hashable:
+        return self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueEvent:
+    """Something that happened to a pull request; these two kinds have a label."""
+
+    id: int
+    repository: str
+    number: int
+    label: str
+    event: Literal["labeled", "unlabeled"] = "labeled"
+    actor: User | None = OCTOCAT
+    created_at: datetime = START
+
+    @property
+    def key(self) -> Hashable:
+        return self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collaborator:
+    """What somebody may do in a repository; everybody else may read."""
+
+    repository: str
+    login: str
+    permission: Literal["admin", "write", "read", "none"]
+
+    @property
+    def key(self) -> Hashable:
+        return self.repository.lower(), self.login.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRun:
     """A check run; `output` is what was last written, annotations of all writes in it."""
 
@@ -208,4 +252,17 @@ class Comparison:
         return self.repository.lower(), self.base, self.head
 
 
-Record = Token | Repository | Run | Artifact | Pull | Comment | CheckRun | Commit | Comparison
+Record = (
+    Token
+    | Repository
+    | Run
+    | Artifact
+    | Pull
+    | Comment
+    | Review
+    | IssueEvent
+    | Collaborator
+    | CheckRun
+    | Commit
+    | Comparison
+)

@@ -45,6 +45,7 @@ _ACTIONS: tuple[Need, ...] = (("actions", "read"),)
 _CONTENTS: tuple[Need, ...] = (("contents", "read"),)
 _CHECKS: tuple[Need, ...] = (("checks", "write"),)
 _PULLS: tuple[Need, ...] = (("pull-requests", "read"),)
+_READ_ISSUES: tuple[Need, ...] = (("issues", "read"), ("pull-requests", "read"))
 _READ_COMMENTS: tuple[Need, ...] = (("issues", "read"), ("pull-requests", "read"))
 _WRITE_COMMENTS: tuple[Need, ...] = (("issues", "write"), ("pull-requests", "write"))
 
@@ -82,6 +83,7 @@ ROUTES = (
         _ACTIONS,
         _RUNS,
     ),
+    Route("GET", f"{_REPO}/collaborators/{{username}}/permission", reading.permission),
     Route("POST", f"{_REPO}/check-runs", writing.create_check_run, _CHECKS),
     Route("PATCH", f"{_REPO}/check-runs/{{check_run_id}}", writing.update_check_run, _CHECKS),
     Route("GET", f"{_REPO}/commits/{{ref}}", reading.commit, _CONTENTS),
@@ -92,8 +94,12 @@ ROUTES = (
     Route("DELETE", _COMMENT, writing.delete_comment, _WRITE_COMMENTS),
     Route("GET", _COMMENTS, reading.comments, _READ_COMMENTS, _PAGES),
     Route("POST", _COMMENTS, writing.create_comment, _WRITE_COMMENTS),
+    Route(
+        "GET", f"{_REPO}/issues/{{issue_number}}/events", reading.issue_events, _READ_ISSUES, _PAGES
+    ),
     Route("GET", f"{_REPO}/pulls", reading.pulls, _PULLS, _PAGES | {"head", "state"}),
     Route("GET", f"{_REPO}/pulls/{{pull_number}}", reading.pull, _PULLS),
+    Route("GET", f"{_REPO}/pulls/{{pull_number}}/reviews", reading.reviews, _PULLS, _PAGES),
 )
 
 

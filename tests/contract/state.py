@@ -11,12 +11,15 @@ from tests.contract.clock import Clock
 from tests.contract.records import (
     Artifact,
     CheckRun,
+    Collaborator,
     Comment,
     Commit,
     Comparison,
+    IssueEvent,
     Pull,
     Record,
     Repository,
+    Review,
     Run,
     Token,
 )
@@ -24,7 +27,22 @@ from tests.contract.records import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-R = TypeVar("R", Token, Repository, Run, Artifact, Pull, Comment, CheckRun, Commit, Comparison)
+R = TypeVar(
+    "R",
+    Token,
+    Repository,
+    Run,
+    Artifact,
+    Pull,
+    Comment,
+    Review,
+    IssueEvent,
+    Collaborator,
+    CheckRun,
+    Commit,
+    Comparison,
+)
+P = TypeVar("P", Comment, Review, IssueEvent)
 
 _RUN_FILTERS: dict[str, Callable[[Run], tuple[str | None, ...]]] = {
     "branch": lambda run: (run.head_branch,),
@@ -147,12 +165,19 @@ class State:
 
     def comments(self, repository: Repository, number: int) -> list[Comment]:
         """Those of one pull request, oldest first."""
-        found = [
-            comment
-            for comment in self.all(Comment)
-            if (comment.repository.lower(), comment.number) == (repository.key, number)
-        ]
-        return sorted(found, key=lambda comment: comment.id)
+        return sorted(self._of_pull(Comment, repository, number), key=lambda one: one.id)
+
+    def reviews(self, repository: Repository, number: int) -> list[Review]:
+        """Those of one pull request, oldest first."""
+        return sorted(self._of_pull(Review, repository, number), key=lambda one: one.id)
+
+    def issue_events(self, repository: Repository, number: int) -> list[IssueEvent]:
+        """Those of one pull request, oldest first."""
+        return sorted(self._of_pull(IssueEvent, repository, number), key=lambda one: one.id)
+
+    def _of_pull(self, kind: type[P], repository: Repository, number: int) -> list[P]:
+        where = (repository.key, number)
+        return [one for one in self.all(kind) if (one.repository.lower(), one.number) == where]
 
     def _label(self, pull: Pull) -> str:
         head = self.head_of(pull)

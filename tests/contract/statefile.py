@@ -6,12 +6,15 @@ from dataclasses import fields
 
 from pydantic import TypeAdapter
 from tests.contract.records import (
+    Collaborator,
     Comment,
     Commit,
     Comparison,
+    IssueEvent,
     Pull,
     Record,
     Repository,
+    Review,
     Run,
     Token,
 )
@@ -22,6 +25,9 @@ KINDS: dict[str, type[Record]] = {
     "runs": Run,
     "pulls": Pull,
     "comments": Comment,
+    "reviews": Review,
+    "issue_events": IssueEvent,
+    "collaborators": Collaborator,
     "commits": Commit,
     "comparisons": Comparison,
 }

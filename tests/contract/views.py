@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         Comment,
         Commit,
         Comparison,
+        IssueEvent,
+        Review,
         Run,
     )
     from tests.contract.state import State
@@ -184,6 +186,38 @@ class Views:
             "created_at": stamp(comment.created_at),
             "updated_at": stamp(comment.updated_at),
         }
+
+    def review(self, review: Review) -> Json:
+        parts = {
+            "pullrequestreview-80": f"pullrequestreview-{review.id}",
+            "pull/12": f"pull/{review.number}",
+            "pulls/12": f"pulls/{review.number}",
+        }
+        shown = seed("review", self._api_url, review.repository, parts)
+        return shown | {
+            "id": review.id,
+            "user": review.author and self.user(review.author),
+            "state": review.state,
+            "commit_id": review.commit_id,
+        }
+
+    def issue_event(self, event: IssueEvent) -> Json:
+        parts = {"events/1": f"events/{event.id}"}
+        shown = seed("issue event", self._api_url, event.repository, parts)
+        return shown | {
+            "id": event.id,
+            "actor": event.actor and self.user(event.actor),
+            "event": event.event,
+            "commit_id": None,
+            "commit_url": None,
+            "created_at": stamp(event.created_at),
+            "label": {"name": event.label, "color": "d73a4a"},
+        }
+
+    def permission(self, login: str, permission: str) -> Json:
+        shown = seed("permission", self._api_url)
+        user = self.user(User(login)) | {"role_name": permission}
+        return shown | {"permission": permission, "role_name": permission, "user": user}
 
     def check_run(self, check: CheckRun) -> Json:
         shown = seed("check run", self._api_url, check.repository, {"runs/4": f"runs/{check.id}"})

@@ -10,6 +10,7 @@ from benchgate.config import loads
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate import waves
 from benchgate.gate.calibration import prediction_reach
+from benchgate.gate.cut_short import unspent_families
 from benchgate.gate.in_waves import LOOKING_LONGER_SHARE, LOOKING_SHARE
 from benchgate.stats.power import least_launches
 from benchgate.units import format_percent
@@ -48,6 +49,31 @@ def test_the_rounds_to_confirm() -> None:
         for wave in range(waves.LOOKS):
             found = waves.rounds_to_confirm(int(suspects), settings.look(wave), settings)
             assert found == int(rounds)
+
+
+def test_what_the_test_on_all_rounds_may_spend() -> None:
+    settings = waves.WaveSettings.of(CONFIG)
+    words = {4: "all", 3: "three quarters", 2: "a half", 1: "a quarter", 0: "none"}
+    spans: dict[str, list[int]] = {}
+    for rounds in range(1, 31):
+        spans.setdefault(words[unspent_families(rounds, settings)], []).append(rounds)
+    told = {share: rounds for rounds, share in table("unspent")}
+    assert told == {
+        share: f"up to {span[-1]}"
+        if span[0] == 1
+        else f"{span[0]} and more"
+        if span[-1] == 30
+        else f"{span[0]} to {span[-1]}"
+        for share, span in spans.items()
+    }
+
+
+def test_the_least_rounds_of_the_test_on_all_rounds() -> None:
+    for rows, rounds in table("least rounds"):
+        level = CONFIG.gate.alpha / int(rows) / 2
+        assert least_launches(level, "mann-whitney") == int(rounds)
+        of_one_more = CONFIG.gate.alpha / (int(rows) + 1) / 2
+        assert least_launches(of_one_more, "mann-whitney") == int(rounds) + 1
 
 
 def test_the_late_looks() -> None:

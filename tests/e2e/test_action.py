@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.contract.act import ActArtifacts
 from tests.contract.faults import Fault
-from tests.contract.records import START, Comment, Run
+from tests.contract.records import START, Comment, Run, Token
 from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE, TOKEN
 from tests.contract.server import GitHubServer
 from tests.e2e import hosted
@@ -30,16 +30,16 @@ from benchgate.app.workflows import workflow_texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.contract.records import Token
     from tests.e2e.conftest import Project
 
 ROOT = Path(__file__).parents[2]
 ACTION = "octo-org/benchgate@v1"
 SHIPPED = ("action.yml", "requirements/action.txt", "scripts/action-setup.sh", "src/benchgate")
 UPLOAD = Path(__file__).with_name("actions") / "upload-artifact"
-PLACE = "      # What the benchmarks need goes here: actions/setup-python, dependencies, ...\n"
 BASELINE = "benchgate-baseline.default.linux-x86_64"
 RESULT = "benchgate-result.default.linux-x86_64"
+# What the workflow that measures asks for, and no more.
+READS = Token("ghs_reads", {"contents": "read", "actions": "read", "pull-requests": "read"})
 
 
 def find_act() -> str:
@@ -66,25 +66,25 @@ def action(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(action: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The action's environment, made once: a job finds it there, and does not make it again."""
-    folder = tmp_path_factory.mktemp("environment") / "environment"
-    # As where a step of the user has put an older Python first, and set variables for its pip.
-    old = tmp_path_factory.mktemp("old")
-    (old / "python3").write_text("#!/bin/sh\necho 'Python 3.8.0'\nexit 1\n")
-    (old / "python3").chmod(0o755)
-    variables = {
-        **os.environ,
-        "PATH": f"{old}:{os.environ['PATH']}",
-        "PYTHONPATH": str(old),
-        "PIP_TARGET": str(old),
-        "PIP_REQUIRE_VIRTUALENV": "1",
-        "RUNNER_TOOL_CACHE": str(old),
-    }
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the action installs, fetched once for all jobs."""
+    folder = tmp_path_factory.mktemp("wheels")
+    locked = ROOT / "requirements" / "action.txt"
+    download = ["pip", "download", "--quiet", "--only-binary=:all:", "--require-hashes"]
     subprocess.run(
-        [action / "scripts/action-setup.sh", folder], env=variables, check=True, timeout=280
+        [sys.executable, "-m", *download, "--requirement", locked, "--dest", folder],
+        check=True,
+        timeout=280,
     )
-    assert sorted(path.name for path in old.iterdir()) == ["python3"]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An older Python, which a step of the user has put first."""
+    folder = tmp_path_factory.mktemp("old")
+    (folder / "python3").write_text("#!/bin/sh\necho 'Python 3.8.0'\nexit 1\n")
+    (folder / "python3").chmod(0o755)
     return folder
 
 
@@ -124,7 +124,7 @@ class Runner:
     project: Project
     server: GitHubServer
     action: Path
-    environment: Path
+    wheels: Path
     folder: Path
 
     def run(self, event: Event, run_id: int, *, token: Token = TOKEN, **variables: str) -> Ended:
@@ -132,6 +132,26 @@ class Runner:
         process = self.start(event, run_id, token=token, **variables)
         out, _ = process.communicate(timeout=280)
         return self.ended(process, out)
+
+    def comment_on(self, of: Event, run_id: int, ended: Ended, *, by: int) -> Ended:
+        """Run the second workflow, on the end of a run of the first one."""
+        main = self.project.git.head_sha()
+        run = {
+            "id": run_id,
+            "run_attempt": 1,
+            "event": of.name,
+            "status": "completed",
+            "conclusion": "failure" if ended.code else "success",
+            "head_sha": of.head_sha,
+            "head_branch": of.head_branch,
+            "head_repository": hosted.named(of.head_repository),
+            "actor": {"login": of.actor},
+        }
+        payload = {"action": "completed", "workflow_run": run}
+        ref = "refs/heads/main"
+        done = self.run(Event("workflow_run", payload, main, ref, main, "main"), by)
+        assert done.code == 0, done.said()
+        return done
 
     def ended(self, process: subprocess.Popen[str], out: str) -> Ended:
         self.project.git.run("checkout", "--quiet", "main")
@@ -162,6 +182,8 @@ class Runner:
             "GITHUB_RUN_ID": str(run_id),
             "GITHUB_REPOSITORY": HELLO.full_name,
             "GITHUB_API_URL": self.server.api_url,
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.wheels),
             **({"GITHUB_REF": event.ref} if event.name == "merge_group" else {}),
             **more,
         }
@@ -207,19 +229,16 @@ class Runner:
 
 
 @pytest.fixture
-def runner(toy: Project, action: Path, environment: Path, tmp_path: Path) -> Iterator[Runner]:
+def runner(toy: Project, action: Path, wheels: Path, tmp_path: Path) -> Iterator[Runner]:
     """A consumer: a project with the workflows that `init` writes."""
-    copy = f"cp -al '{environment.parent}' \"$RUNNER_TEMP/benchgate\""
-    seeded = f"{PLACE}      - run: >-\n          {copy}\n"
-    texts = workflow_texts(toy.git, ACTION)
-    toy.write({name: text.replace(PLACE, seeded) for name, text in texts.items()})
+    toy.write(workflow_texts(toy.git, ACTION))
     config = (toy.root / "benchgate.toml").read_text()
     config = config.replace("[gate]\n", '[gate]\nmargin = "50%"\n')
     toy.write({"benchgate.toml": config.replace("[measure]\n", "[measure]\nrounds = 8\n")})
     toy.commit()
     artifacts = ActArtifacts(tmp_path / "artifacts")
-    with GitHubServer(*SCENE, before=artifacts.refresh) as server:
-        yield Runner(toy, server, action, environment, tmp_path)
+    with GitHubServer(*SCENE, READS, before=artifacts.refresh) as server:
+        yield Runner(toy, server, action, wheels, tmp_path)
 
 
 def opened(runner: Runner, base: str, *, slower: bool, fork: bool = False) -> Event:
@@ -237,18 +256,23 @@ def test_from_the_first_run_to_a_regression(runner: Runner) -> None:
     assert "first run" in first.said()
     assert sorted(runner.artifacts()) == [BASELINE, RESULT]
 
-    clean = runner.run(opened(runner, base, slower=False), 1002)
+    event = opened(runner, base, slower=False)
+    clean = runner.run(event, 1002, token=READS)
     assert clean.code == 0, clean.said()
     assert clean.outputs()["verdict"] == "pass"
+    assert len(runner.comments()) == 1
+    told = runner.comment_on(event, 1002, clean, by=1012)
     _, comment = runner.comments()
     assert comment.startswith("### \N{WHITE HEAVY CHECK MARK} pass")
     assert "stored" not in comment.splitlines()[0]
 
-    slower = runner.run(opened(runner, base, slower=True), 1003)
+    event = opened(runner, base, slower=True)
+    slower = runner.run(event, 1003, token=READS)
     assert slower.code != 0
     assert slower.outputs()["verdict"] == "fail"
     assert slower.outputs()["regressions"] == "1"
-    assert slower.outputs()["comment-url"] == clean.outputs()["comment-url"]
+    told_again = runner.comment_on(event, 1003, slower, by=1013)
+    assert told_again.outputs()["comment-url"] == told.outputs()["comment-url"]
     assert len(runner.comments()) == 2
     assert runner.comments()[1].startswith("### \N{CROSS MARK} fail")
     assert len(slower.annotations("error")) == 1
@@ -259,6 +283,65 @@ def test_from_the_first_run_to_a_regression(runner: Runner) -> None:
     assert runner.artifacts().count(BASELINE) == 1
 
 
+# What a benchmark can do to all that it finds of the action, as soon as it is imported.
+PLANTING = """\
+import os
+from pathlib import Path
+
+LEAK = Path({leak!r})
+PLANTED = f"import os, sys; open({{str(LEAK)!r}}, 'a').write(sys.prefix + str(dict(os.environ)))\\n"
+for folder in Path(os.environ["RUNNER_TEMP"]).rglob("site-packages"):
+    if "benchgate-session" not in str(folder):
+        (folder / "sitecustomize.py").write_text(PLANTED)
+        (folder / "planted.pth").write_text(PLANTED)
+        (folder.parents[2] / "bin" / "pip").write_text("#!/bin/sh\\nexit 1\\n")
+
+
+def bench_work():
+    sum(range(1000))
+"""
+
+
+def test_what_a_first_use_plants_is_not_run_by_a_second(runner: Runner) -> None:
+    leak = runner.folder / "leak"
+    path = runner.project.root / ".github/workflows/benchgate.yml"
+    use = f"      - uses: {ACTION}\n"
+    text = path.read_text()
+    assert text.count(use) == 1
+    second = f"{use}        with:\n          suite: second\n"
+    runner.project.write(
+        {
+            ".github/workflows/benchgate.yml": text.replace(use, second + use),
+            "benchmarks/bench_toy.py": PLANTING.format(leak=str(leak)),
+        }
+    )
+    ended = runner.run(push("0" * 40, runner.project.commit()), 1011)
+    assert ended.code == 0, ended.said()
+    assert len(runner.artifacts()) == 4
+    assert not leak.exists(), leak.read_text()
+
+
+def test_the_environment_is_made_whatever_the_job_has_set(
+    action: Path, wheels: Path, old: Path, tmp_path: Path
+) -> None:
+    variables = {
+        **os.environ,
+        "PATH": f"{old}:{os.environ['PATH']}",
+        "PYTHONPATH": str(old),
+        "PIP_TARGET": str(old),
+        "PIP_REQUIRE_VIRTUALENV": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+        "RUNNER_TOOL_CACHE": str(old),
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+    subprocess.run([action / "scripts/action-setup.sh"], env=variables, check=True, timeout=280)
+    assert sorted(path.name for path in old.iterdir()) == ["python3"]
+    python = Path((tmp_path / "output").read_text().strip().removeprefix("environment="))
+    assert (python / "bin" / "python").exists()
+
+
 def test_a_fork_and_the_workflow_that_comments(runner: Runner) -> None:
     base = runner.project.git.head_sha()
     event = opened(runner, base, slower=True, fork=True)
@@ -266,30 +349,7 @@ def test_a_fork_and_the_workflow_that_comments(runner: Runner) -> None:
     assert measured.code != 0
     assert measured.outputs()["verdict"] == "fail"
     assert len(runner.comments()) == 1
-    run = {
-        "id": 1004,
-        "run_attempt": 1,
-        "event": "pull_request",
-        "status": "completed",
-        "conclusion": "failure",
-        "head_sha": event.head_sha,
-        "head_branch": event.head_branch,
-        "head_repository": {
-            "id": event.head_repository.id,
-            "full_name": event.head_repository.full_name,
-        },
-        "actor": {"login": "octocat"},
-    }
-    second = Event(
-        "workflow_run",
-        {"action": "completed", "workflow_run": run},
-        base,
-        "refs/heads/main",
-        base,
-        "main",
-    )
-    published = runner.run(second, 1005)
-    assert published.code == 0, published.said()
+    runner.comment_on(event, 1004, measured, by=1005)
     assert runner.comments()[1].startswith("### \N{CROSS MARK} fail")
     assert BASELINE not in runner.artifacts()
 
@@ -310,8 +370,7 @@ def test_github_is_down(runner: Runner) -> None:
     ended = runner.run(event, 1007, BENCHGATE_GITHUB_TIMEOUT="1s")
     assert ended.code != 0
     assert ended.outputs()["verdict"] == "fail"
-    (warning,) = ended.annotations("warning")
-    assert warning.startswith("no comment: GET /user")
+    assert ended.annotations("warning") == []  # it has nothing to say to GitHub
     assert runner.artifacts() == [RESULT]
 
 
@@ -322,7 +381,8 @@ def test_the_baseline_has_expired(runner: Runner) -> None:
     runner.server.clock.advance((late - START).total_seconds())
     ended = runner.run(opened(runner, base, slower=False), 1009)
     assert ended.code == 0, ended.said()
-    assert "it has expired" in runner.comments()[1]
+    summaries = [x["content"] for x in ended.lines if x.get("command") == "summary"]
+    assert "it has expired" in "".join(summaries)
 
 
 def test_a_cancelled_job_leaves_nothing(runner: Runner) -> None:

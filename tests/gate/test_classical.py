@@ -110,7 +110,7 @@ def test_the_classical_result_stands_beside_every_tested_row(
     bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
 ) -> None:
     (row,) = judged([bench("b", RISING)], [bench("b", HIGHER)], '[gate]\nstatistics = ["p25"]').rows
-    assert row.test == "wilcoxon"
+    assert row.test == "mann-whitney"
     assert row.classical is not None
     assert row.classical.result == "slower"
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from benchgate.gate.conclude import Terms, conclude
-from benchgate.model.verdict import Decision, Outcome, Reason, Row, compared_benchmarks
+from benchgate.gate.conclude import Conclusion, Terms, conclude
+from benchgate.model.verdict import Decision, Outcome, Reason, Row, Unconfirmed, compared_benchmarks
 
 PASS, FAIL, NONE = Decision.PASS, Decision.FAIL, Decision.NO_VERDICT
 ALL = ("regressed", "failed", "missing", "inconclusive", "incomparable")
@@ -236,3 +238,11 @@ def test_what_fails_on_the_base_alone_fails_nothing_and_is_no_pass(
     outcomes: list[str], min_compared: int, expected: tuple[Decision, int]
 ) -> None:
     assert decided(rows(*outcomes), Terms(DEFAULT, min_compared)) == expected
+
+
+def test_a_suspect_that_was_neither_confirmed_nor_cleared_is_no_pass() -> None:
+    suspect = replace(rows("inconclusive")[0], unconfirmed=Unconfirmed(8, 80.0))
+    found = [suspect, *rows("unchanged", "unchanged")[1:]]
+    assert conclude(found, Terms(DEFAULT, 0)) == Conclusion(NONE, 0, Reason.UNCONFIRMED)
+    assert decided(found, Terms(ALL, 0)) == (NONE, 4)
+    assert decided([*found, *rows("failed")], Terms(DEFAULT, 0)) == (FAIL, 5)

@@ -64,7 +64,8 @@ def row_of(
         ((0.017, 17, 0.02), Outcome.INCONCLUSIVE),
         ((0.05, 4, 0.002), Outcome.NOT_TESTED),
         ((0.0, 6, 0.1), Outcome.NOT_TESTED),
-        ((0.05, 5, 0.002), Outcome.INCONCLUSIVE),  # suspected, not confirmed
+        ((0.05, 5, 0.002), Outcome.REGRESSED),  # by its launches: the others are to come
+        ((-0.05, 5, 0.002), Outcome.INCONCLUSIVE),  # suspected, not confirmed
     ],
 )
 @pytest.mark.parametrize("higher", [False, True])

@@ -103,7 +103,7 @@ OCTO = Repository(300029405, "octo-org/octo-repo")
         ("push.new_tag", Push("refs/tags/simple-tag", ZEROS, forced=False, deleted=False)),
         ("push.deleted_tag", Push("refs/tags/simple-tag", SHA, forced=False, deleted=True)),
         ("push.new_branch", Push("refs/heads/master", ZEROS, forced=False, deleted=False)),
-        ("merge_group.checks_requested", MergeGroup("main")),
+        ("merge_group.checks_requested", MergeGroup("main", 104)),
         (
             "workflow_run.completed",
             WorkflowRun(

@@ -48,6 +48,7 @@ def test_what_may_be_absent() -> None:
             "conclusion": None,
             "path": ".github/workflows/build.yml@main",
             "html_url": "https://github.com/octo-org/hello/actions/runs/30433642",
+            "created_at": "2011-04-14T16:00:49Z",
             "head_branch": None,
             "head_sha": SHA,
             "repository": REPOSITORY,

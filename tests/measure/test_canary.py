@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import PythonSettings
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 
 if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
@@ -32,19 +32,24 @@ def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guar
         Arm(name, tmp_path / name, tmp_path / f"{name}-env", variables=guardian.variables)
         for name in ArmName
     ]
-    engine = canary_engine(arms, settings, guardian)
+    for arm in arms:
+        arm.root.mkdir()
+    engine = canary_engine(arms, settings, guardian, in_trees=True)
     try:
         discovery = engine.discover()
         base, head = discovery.found.values()
         assert discovery.failures == ()
-        assert [d.id for d in base] == [CANARY_ID]
+        assert {d.id for d in base} == CANARY_IDS
         assert base == head
         version = ".".join(map(str, sys.version_info[:3]))
         assert discovery.toolchains[ArmName.BASE]["python"].endswith(version)
-        observations = list(engine.measure_round([CANARY_ID], random.Random(1), 0))  # noqa: S311 - repeatable on purpose
+        observations = list(engine.measure_round(sorted(CANARY_IDS), random.Random(1), 0))  # noqa: S311 - repeatable on purpose
     finally:
         engine.close()
-    assert {o.arm for o in observations} == set(ArmName)
+    assert {(o.arm, o.benchmark) for o in observations} == {
+        (arm, id_) for arm in ArmName for id_ in CANARY_IDS
+    }
+    assert [list(arm.root.iterdir()) for arm in arms] == [[], []]
     for observation in observations:
         assert observation.error is None
         time = observation.metrics[0]

@@ -177,6 +177,25 @@ def test_each_arm_has_what_its_own_configuration_defines(
     engine.close()
 
 
+def test_data_files_belong_to_the_work(make_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = make_engine([shell("cat", "cat words"), shell("read", "cat words", data=("words",))])
+    for arm in ArmName:
+        (tmp_path / f"{arm}-tree" / "words").write_text(arm)
+    found = engine.discover().found
+    base, head = found[ArmName.BASE], found[ArmName.HEAD]
+    assert [one.workload == other.workload for one, other in zip(base, head, strict=True)] == [
+        *(True, False)
+    ]
+    differing = [part for part in base[1].parts if base[1].parts[part] != head[1].parts[part]]
+    assert differing == ["its data file words"]
+
+
+def test_a_data_file_that_is_nowhere_is_its_failure(make_engine: MakeEngine) -> None:
+    discovery = make_engine([shell("a", "true", data=("no",)), shell("b", "true")]).discover()
+    assert [(f.arm, f.id) for f in discovery.failures] == [(arm, "a") for arm in ArmName]
+    assert [d.id for d in discovery.found[ArmName.HEAD]] == ["b"]
+
+
 def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:
     (observation,) = measure(make_engine([CommandSpec("one", ("true",))], arms=1), ["one"])
     assert observation.arm is ArmName.HEAD

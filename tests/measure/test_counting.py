@@ -259,7 +259,7 @@ bench_a.number = 1
 def test_the_canary_is_not_counted(
     settings: PythonSettings, arms: tuple[Arm, ...], guardian: Guardian
 ) -> None:
-    engine = canary_engine(arms, settings, guardian)
+    engine = canary_engine(arms, settings, guardian, in_trees=False)
     try:
         engine.discover()
         assert counts_of(list(engine.measure_round([CANARY_ID], random.Random(1), 0))) == []  # noqa: S311 - repeatable on purpose

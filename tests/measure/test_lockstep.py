@@ -84,6 +84,25 @@ def test_slow_work_gets_fewer_samples(
     assert plan_of(loops, sample_ns) == Plan(loops, samples, warmup)
 
 
+def test_a_single_sample_needs_no_warm_up_where_first_calls_are_as_fast() -> None:
+    def warmup_of(sample_ns: int, warmup: int | None) -> int | None:
+        plan = make_plan(
+            1,
+            sample_ns,
+            timer_cost_ns=50,
+            launch_ns=LAUNCH_NS,
+            samples=45,
+            warmup=warmup,
+            is_warm=True,
+        )
+        assert plan.notes == ()
+        return plan.warmup
+
+    assert warmup_of(9_000_000_000, 3) == 0
+    assert warmup_of(9_000_000_000, None) == 0
+    assert warmup_of(330_000_000, 3) == 3  # of three samples
+
+
 def test_a_sample_that_is_too_short_for_the_timer_is_noted() -> None:
     assert plan_of(1, 4_999).notes == (
         "reading the clock costs 50 ns, 1.0 % of a sample of 4999 ns: raise `number`",

@@ -235,6 +235,25 @@ def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.0001)
         assert metrics_of(observation)["time"].samples.shape == (10,)
 
 
+@pytest.mark.parametrize(("first_s", "warmups"), [(0.3, 0), (0.9, 1)])
+def test_slow_work_is_warmed_up_where_its_first_call_takes_longer(
+    first_s: float, warmups: int, make_engine: MakeEngine
+) -> None:
+    source = f"""
+import time
+PAUSES = [{first_s}]
+def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.6)
+"""
+    engine = make_engine({"benchmarks/bench_it.py": source})
+    discovered(engine)
+    for index in range(2):
+        for observation in measure(engine, ["it/a"], index):
+            found = metrics_of(observation)["time"]
+            assert (len(found.warmup), len(found.samples)) == (warmups, 1)
+            # Calibration and the tracing of allocations, on both arms: three calls.
+            assert (observation.once_s > 2 * 1.2) == (index == 0)
+
+
 def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEngine) -> None:
     def source(size: int) -> dict[str, str]:
         return {"benchmarks/bench_it.py": f"def bench_a(): sum(range({size}))\n"}
@@ -603,6 +622,17 @@ def test_a_file_that_cannot_be_read_fails_in_its_arm(make_engine: MakeEngine) ->
     assert all(discovery.timers[arm].pairs == 1000 for arm in (BASE, HEAD))
 
 
+def test_a_bad_function_fails_alone(make_engine: MakeEngine) -> None:
+    wrong = "def bench_a(): sum(range(100))\nbench_a.param = {'n': [1]}\ndef bench_b(): ...\n"
+    engine = make_engine(BENCHES, head={"benchmarks/bench_it.py": wrong})
+    discovery = engine.discover()
+    assert [(f.arm, f.id, f.error) for f in discovery.failures] == [
+        (HEAD, "it/a", "bench_a.param has no effect; did you mean 'params'?")
+    ]
+    assert [d.id for d in discovery.found[HEAD]] == ["it/b"]
+    assert {o.arm: o.error for o in measure(engine, ["it/b"])} == {BASE: None, HEAD: None}
+
+
 def test_the_slowest_clock_of_an_arm_is_told(make_engine: MakeEngine) -> None:
     slow_clock = (
         "import itertools, time\n"
@@ -663,6 +693,157 @@ def test_the_other_arms_code_is_refused(make_engine: MakeEngine, tmp_path: Path)
     )
 
 
+def parts_that_differ(engine: PythonEngine, id_: str) -> list[str]:
+    """Tell what differs in the work of a benchmark; its hash differs with it."""
+    found = engine.discover().found
+    base, head = (next(d for d in found[arm] if d.id == id_) for arm in (BASE, HEAD))
+    differing = [p for p in {**base.parts, **head.parts} if base.parts.get(p) != head.parts.get(p)]
+    assert (base.workload != head.workload) is bool(differing)
+    return differing
+
+
+def test_data_of_the_file_belongs_to_the_work(make_engine: MakeEngine) -> None:
+    source = "DATA = list(range(1000))\ndef bench_a(): sum(DATA)\ndef bench_b(): ...\n"
+    head = {"benchmarks/bench_it.py": source.replace("1000", "500")}
+    engine = make_engine({"benchmarks/bench_it.py": source}, head=head)
+    assert parts_that_differ(engine, "it/a") == ["DATA"]
+    assert parts_that_differ(engine, "it/b") == []
+
+
+def test_modules_and_data_files_belong_to_the_work(make_engine: MakeEngine) -> None:
+    source = "from made import DATA\ndef bench_a(): sum(DATA)\nbench_a.data = ['data/*']\n"
+    files = {
+        "benchmarks/bench_it.py": source,
+        "benchmarks/made.py": "DATA = [1]\n",
+        "src/project.py": "N = 1\n",
+        "data/own.txt": "1",
+        "shared.txt": "1",
+    }
+    for name, text in files.items():
+        if name.endswith("it.py"):
+            continue
+        engine = make_engine(
+            files, PythonSpec(("benchmarks",), data=("shared.txt",)), head={name: text * 2}
+        )
+        assert (
+            parts_that_differ(engine, "it/a")
+            == {
+                "benchmarks/made.py": ["DATA of made.py"],
+                "src/project.py": [],
+                "data/own.txt": ["its data file data/own.txt"],
+                "shared.txt": ["its data file shared.txt"],
+            }[name]
+        )
+
+
+def test_a_data_file_that_is_nowhere_is_the_benchmarks_failure(make_engine: MakeEngine) -> None:
+    source = "def bench_a(): ...\nbench_a.data = ['no/*.txt']\ndef bench_b(): ...\n"
+    discovery = make_engine({"benchmarks/bench_it.py": source}).discover()
+    why = "`data` has 'no/*.txt': there is no such file in the tree"
+    assert [(f.arm, f.id, f.error) for f in discovery.failures] == [
+        (BASE, "it/a", why),
+        (HEAD, "it/a", why),
+    ]
+    assert [d.id for d in discovery.found[HEAD]] == ["it/b"]
+
+
+def test_what_else_a_file_runs_on_import_is_noted(make_engine: MakeEngine) -> None:
+    head = BENCHES["benchmarks/bench_it.py"] + "import json\nX = json.dumps(1)\ndef f(): X\n"
+    discovery = make_engine(BENCHES, head={"benchmarks/bench_it.py": head}).discover()
+    (note,) = [n for n in discovery.found[HEAD][0].notes if "on import" in n]
+    assert "in the head than in the base (lines 3, 4)" in note
+    assert not [n for n in discovery.found[BASE][0].notes if "on import" in n]
+
+
+def install(place: Path, module: str, project: str, version: str = "1.0") -> str:
+    """Install a module of a project that is not editable; give the folder to import it from."""
+    site = place / "site-packages"
+    about = site / f"{project}-{version}.dist-info"
+    about.mkdir(parents=True)
+    (site / f"{module}.py").write_text("def work(): ...\n")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n")
+    (about / "RECORD").write_text(f"{module}.py,,\n")
+    return str(site)
+
+
+PROJECT = {"pyproject.toml": '[project]\nname = "my.pkg"\n', "code/my_pkg/__init__.py": ""}
+AT_ONCE = "import my_pkg\ndef bench_a(): ...\n"
+LATER = "def bench_a(): import my_pkg\n"
+
+
+@pytest.mark.parametrize("source", [AT_ONCE, LATER], ids=["at once", "later"])
+def test_an_installed_copy_of_the_project_is_refused(
+    make_engine: MakeEngine, tmp_path: Path, source: str
+) -> None:
+    """Where the layout is neither `src` nor the root, both arms would import it."""
+    site = install(tmp_path / "user", "my_pkg", "My-Pkg")
+    files = {**PROJECT, "benchmarks/bench_it.py": source}
+    engine = make_engine(files, environ={"PYTHONPATH": site})
+    failures = engine.discover().failures
+    errors = [failure.error for failure in failures]
+    if not failures:
+        errors = [o.error or "" for o in measure(engine, ["it/a"])]
+    assert all(f" arm imported my_pkg from {site}/my_pkg.py, and not " in e for e in errors)
+    assert all('Set `pythonpath = ["code"]` in [[benchmark]]' in e for e in errors)
+    assert len(errors) == (2 if source == AT_ONCE else 1)
+    right = PythonSpec(("benchmarks",), pythonpath=("code",))
+    engine = make_engine(files, right, environ={"PYTHONPATH": site})
+    assert discovered(engine) == ["it/a"]
+    assert [o.error for o in measure(engine, ["it/a"])] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("source", "is_refused"),
+    [
+        ("import other\ndef bench_a(): ...\n", True),
+        ("def bench_a(): import other\n", True),
+        ("import json\ndef bench_a(): json.loads('1')\n", False),
+        ("import other, mine\ndef bench_a(): ...\n", False),
+        ("import other, subprocess\ndef bench_a(): subprocess.run(['true'])\n", False),
+    ],
+)
+def test_what_imports_nothing_of_its_own_is_refused(
+    make_engine: MakeEngine, tmp_path: Path, source: str, *, is_refused: bool
+) -> None:
+    site = install(tmp_path / "user", "other", "other")
+    # A folder of the tree that has the name of another project is none of its modules.
+    files = {**PROJECT, "mine.py": "", "vendored/other/__init__.py": ""}
+    files["benchmarks/bench_it.py"] = f"{source}bench_a.number = 1\n"
+    engine = make_engine(files, environ={"PYTHONPATH": site, "PATH": os.environ["PATH"]})
+    assert discovered(engine) == ["it/a"]
+    errors = [o.error or "" for o in measure(engine, ["it/a"])]
+    assert errors[0].startswith("nothing that it imported is of the ") is is_refused
+    assert any(errors) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("version", "note"),
+    [
+        ("1.0", "both arms ran the same versions: other 1.0"),
+        ("1.1", "the base ran other 1.0, the head 1.1"),
+    ],
+)
+def test_a_dependency_is_compared_by_its_versions(
+    make_engine: MakeEngine, tmp_path: Path, version: str, note: str
+) -> None:
+    install(tmp_path / "base-env", "other", "other")
+    install(tmp_path / "head-env", "other", "other", version)
+    spec = PythonSpec(("benchmarks",), pythonpath=("{env}/site-packages",), allow_foreign=True)
+    engine = make_engine({"benchmarks/bench_it.py": "import other\nbench_a = other.work\n"}, spec)
+    assert discovered(engine) == ["it/a"]
+    for observation in measure(engine, ["it/a"]):
+        assert observation.error is None
+        assert note in observation.notes
+
+
+def test_one_arm_may_measure_what_is_installed(make_engine: MakeEngine, tmp_path: Path) -> None:
+    site = install(tmp_path / "user", "my_pkg", "my-pkg")
+    files = {**PROJECT, "benchmarks/bench_it.py": AT_ONCE}
+    engine = make_engine(files, arms=(HEAD,), environ={"PYTHONPATH": site})
+    assert discovered(engine) == ["it/a"]
+    assert [o.error for o in measure(engine, ["it/a"])] == [None]
+
+
 def test_the_users_checkout_is_refused(make_engine: MakeEngine, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     (checkout / "pkg").mkdir(parents=True)
@@ -716,9 +897,10 @@ def test_another_environment_is_other_work(make_engine: MakeEngine) -> None:
     fast = PythonSpec(("benchmarks",), variables={"FAST": "1"})
     plain = PythonSpec(("benchmarks",))
     found = make_engine(BENCHES, fast, base_specs=[plain]).discover().found
-    base, head = ({d.id: d.workload for d in found[arm]} for arm in (BASE, HEAD))
-    assert base["it/a"] != head["it/a"]
-    assert fast.workload_of(base["it/a"]) == head["it/a"]
+    base, head = ({d.id: d for d in found[arm]} for arm in (BASE, HEAD))
+    assert base["it/a"].workload != head["it/a"].workload
+    assert head["it/a"].parts == {**base["it/a"].parts, **fast.settings}
+    assert list(fast.settings) == ["its `env`"]
 
 
 @pytest.mark.parametrize(
@@ -727,7 +909,14 @@ def test_another_environment_is_other_work(make_engine: MakeEngine) -> None:
 )
 def test_another_option_of_the_interpreter_is_other_work(interpreter: str, *, same: bool) -> None:
     spec = PythonSpec(("benchmarks",), interpreter=interpreter)
-    assert (spec.workload_of("0" * 16) == "0" * 16) is same
+    assert (spec.settings == {}) is same
+
+
+def test_what_is_imported_from_elsewhere_is_other_work() -> None:
+    one, other = (PythonSpec(("benchmarks",), pythonpath=(path,)) for path in ("src", "stub"))
+    assert one.settings.keys() == other.settings.keys() == {"its `pythonpath`"}
+    assert one.settings != other.settings
+    assert PythonSpec(("benchmarks",)).settings == {}
 
 
 def test_a_place_that_the_base_alone_names_may_be_empty(make_engine: MakeEngine) -> None:

@@ -44,6 +44,7 @@ class FakeEngine:
     clock: FakeClock
     costs_s: dict[str, float]
     failing: frozenset[str] = frozenset()
+    once_s: float = 0.0
     versions: dict[str, str] = field(default_factory=dict)
     timer: Timer | None = None
     failures: tuple[DiscoveryFailure, ...] = ()
@@ -63,14 +64,15 @@ class FakeEngine:
         self.asked.append(list(ids))
         self.drawn.append(rng.random())
         for id_ in ids:
-            self.clock.now_s += self.costs_s[id_]
+            once_s = 0.0 if round_index else self.once_s
+            self.clock.now_s += self.costs_s[id_] + once_s
             if id_ in self.failing:
                 yield Observation(HEAD, id_, 0, error="it failed")
                 continue
             for order, arm in enumerate(ArmName):
                 value = np.array([float(round_index)])
                 measured = Measured(Metric("time", "s"), 1, value, np.empty(0))
-                yield Observation(arm, id_, order, (measured,))
+                yield Observation(arm, id_, order, (measured,), once_s=once_s)
 
     def close(self) -> None:
         self.is_closed = True
@@ -199,3 +201,15 @@ def test_closes_every_engine(clock: FakeClock) -> None:
     engines = FakeEngine(clock, {"a": 1}), FakeEngine(clock, {"b": 1})
     make_session(*engines, clock=clock).close()
     assert all(engine.is_closed for engine in engines)
+
+
+def test_what_only_the_first_round_needs_is_no_part_of_what_a_round_costs(clock: FakeClock) -> None:
+    engine = FakeEngine(clock, {"a": 1.5, "b": 20.0}, once_s=60.0)
+    session = make_session(engine, clock=clock)
+    for index in range(2):
+        session.measure_round(index, session.ids, lambda _: None)
+        assert session.costs_s == {"a": 1.5, "b": 20.0}
+        assert session.round_s == 21.5
+        for arm in ArmName:
+            found = {one.id: one.round_s for one in session.results()[arm]}
+            assert found == {"a": 1.5, "b": 20.0}

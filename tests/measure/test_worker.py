@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from benchgate.measure import worker as worker_module
+from benchgate.measure.datafiles import workload_of
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.layout import Layout
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
@@ -158,9 +159,59 @@ def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]
         ("{}params = {{'n': 5}}", "bench_a.params['n'] must be a list of at least one value"),
     ],
 )
-def test_says_what_is_wrong_with_a_file(start: Start, source: str, error: str) -> None:
-    worker = start(source.format("def bench_a(): ...\nbench_a."))
-    assert error_of(lambda: worker.ready(20)) == error
+def test_says_what_is_wrong_with_a_function(start: Start, source: str, error: str) -> None:
+    """And finds the others of its file all the same."""
+    worker = start(source.format("def bench_a(): ...\nbench_a.") + "\ndef bench_fine(): ...\n")
+    hello = worker.ready(20)
+    assert list(hello["faults"].values()) == [error]
+    assert [each["id"] for each in hello["benchmarks"]] == ["fine"]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "error"),
+    [
+        *(
+            (wrong, f"bench_a.{wrong} has no effect; did you mean {meant!r}?")
+            for wrong, meant in [
+                *(("param", "params"), ("Params", "params"), ("set_up", "setup")),
+                *(("setup_function", "setup"), ("tear_down", "teardown"), ("paralell", "parallel")),
+                *(("units", "unit"), ("numbr", "number"), ("datas", "data")),
+            ]
+        ),
+        (
+            "warmup",
+            (
+                "bench_a.warmup has no effect: benchgate warms up by itself; `warmup` in "
+                "[measure] sets how many samples it discards"
+            ),
+        ),
+        (
+            "timeout",
+            "bench_a.timeout has no effect: `timeout` in [[benchmark]] or in [measure] sets it",
+        ),
+        *((word, "") for word in ("pytestmark", "cache_parameters", "retry", "step", "size", "_x")),
+    ],
+)
+def test_a_misspelt_attribute_is_refused(start: Start, attribute: str, error: str) -> None:
+    hello = start(f"def bench_a(): ...\nbench_a.{attribute} = [1]\n").ready(20)
+    assert hello["faults"] == ({"a": error} if error else {})
+
+
+def test_attributes_of_decorators_are_their_own_affair(start: Start) -> None:
+    source = """
+import functools
+@functools.lru_cache(maxsize=None)
+def bench_cached(): ...
+@functools.singledispatch
+def bench_dispatch(*args): ...
+class Work:
+    def __init__(self): self.param = self.warmup = 1
+    def __call__(self): ...
+bench_object = Work()
+"""
+    hello = start(source).ready(20)
+    assert hello["faults"] == {}
+    assert [each["id"] for each in hello["benchmarks"]] == ["cached", "dispatch", "object"]
 
 
 def test_describes_a_function(start: Start) -> None:
@@ -178,7 +229,7 @@ def test_describes_a_function(start: Start) -> None:
 def test_the_workload_is_the_code_and_not_its_layout(start: Start) -> None:
     def workload(source: str) -> str:
         (found,) = described(start(source))
-        return str(found["workload"])
+        return workload_of(found["parts"])
 
     first = workload("def bench_a():\n    return 1 + 1\n")
     same = "x = 1\n\ndef bench_a():\n  # why\n  return (\n    1 + 1  # what\n  )\n"
@@ -470,6 +521,53 @@ bench_a.number = 1
     if "in bench_a" in error and "Fatal Python error" not in error:
         assert "_worker.py" not in error
     worker.close()
+
+
+WRITE = """
+import os
+def write(data):
+    for descriptor in range(3, 99):
+        try: os.write(descriptor, data)
+        except OSError: pass
+"""
+
+
+@pytest.mark.parametrize(
+    "line", [b"5 5\\n", b"5 5", b'{"benchmarks": []}\\n', b"0" * 16 + b"5 5\\n"]
+)
+@pytest.mark.parametrize("where", ["bench_a", "bench_a.setup", "bench_a.teardown", "import"])
+def test_forged_answers_are_the_benchmarks_error(start: Start, line: bytes, where: str) -> None:
+    text = line.decode()
+    forging = f"write(b'{text}')" if where == "import" else f"{where} = lambda: write(b'{text}')"
+    worker = start(f"{WRITE}def bench_a(): pass\n{forging}\n")
+
+    def use() -> None:
+        described(worker)
+        launch(worker, "a")
+
+    shown = text.partition("\\n")[0].encode()
+    found = error_of(use).splitlines()[0]
+    problem = "it wrote to benchgate's pipe, which is not its own: "
+    assert found.startswith(f"{problem}{shown!r}"[:-1])
+
+
+def test_the_users_code_is_told_nothing_of_the_channel(start: Start) -> None:
+    worker = start("""
+import json, os, sys
+import __main__
+def openable(descriptor):
+    try: return os.read(os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK), 9)
+    except OSError: return None
+def bench_a():
+    readable = [d for d in range(99) if openable(d)]
+    raise Exception(json.dumps([
+        getattr(sys, "orig_argv", sys.argv)[2:], os.read(0, 9).decode(), readable,
+        [name for name in vars(__main__) if not name.startswith("__")]]))
+bench_a.number = 1
+""")
+    described(worker)
+    error = error_of(lambda: launch(worker, "a"))
+    assert error.splitlines()[0] == 'Exception: [[], "", [], []]'
 
 
 def test_a_hanging_function_is_ended_and_shown(start: Start) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from benchgate.errors import BaselineError, UsageError
 from benchgate.git.repository import Git
+from benchgate.measure import worktree
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import one_arm, same_arms, sweep, two_arms
 
@@ -449,3 +451,31 @@ def test_session_of_another_user_stays(changed: Git, place: Path) -> None:
     os.chown(folder, 0, 0)
     assert sweep(changed) == ()
     assert list(place.iterdir()) == []
+
+
+def test_all_files_are_as_old_and_git_knows_them(changed: Git) -> None:
+    base_sha = changed.rev_parse("main")
+    assert base_sha is not None
+    with two_arms(changed, base_sha) as trees:
+        roots = [arm.root for arm in trees.arms.values()]
+        assert len({f.stat().st_mtime_ns for root in roots for f in root.rglob("*.py")}) == 1
+        # What a build would take for a change, without looking into the files.
+        assert Git(trees.arms[BASE].root).run("diff-files", "--name-only") == ""
+
+
+def test_nothing_in_a_place_tells_the_arm(changed: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = {}
+    for order in ([BASE, HEAD], [HEAD, BASE]):
+        monkeypatch.setattr(worktree.SECRET, "sample", lambda *_, order=order: order)
+        with same_arms(changed) as trees:
+            base, head = trees.arms[BASE], trees.arms[HEAD]
+            for one, other in ((base.root, head.root), (base.env, head.env)):
+                assert len(str(one)) == len(str(other))
+                assert not {"base", "head"} & set(re.split(r"\W|_", str(one)))
+            made = [(root / ".git").read_text().split("/")[-1] for root in (base.root, head.root)]
+            first[order[0]] = (
+                made[0] < made[1],
+                base.root.stat().st_ctime_ns < head.root.stat().st_ctime_ns,
+            )
+    # All that tells who was first tells no more than what was drawn.
+    assert first[BASE] == tuple(not one for one in first[HEAD])

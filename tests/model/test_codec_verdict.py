@@ -26,6 +26,7 @@ from benchgate.model.verdict import (
     Reason,
     Row,
     Skipped,
+    Unconfirmed,
     Verdict,
     Waiver,
 )
@@ -35,7 +36,7 @@ VERSION_1 = Path(__file__).with_name("version_1")
 VERSION_2 = Path(__file__).with_name("version_2")
 VERSION_4 = Path(__file__).with_name("version_4")
 # What the rows of an older verdict could not know.
-NO_POLICY: dict[str, Any] = {"waiver": None, "renamed_from": None}
+NO_POLICY: dict[str, Any] = {"unconfirmed": None, "waiver": None, "renamed_from": None}
 
 
 def as_is(text: str) -> str:
@@ -118,6 +119,7 @@ rows = st.builds(
     test=optional_texts,
     detectable=numbers,
     rounds_needed=st.none() | counts,
+    unconfirmed=st.none() | st.builds(Unconfirmed, counts, st.none() | st.floats(0, 1e9)),
     advisory=st.booleans(),
     calibration=st.none()
     | st.builds(Calibration, counts, st.none() | st.floats(0, 1e9), st.none() | st.floats(0, 1e9)),

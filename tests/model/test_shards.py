@@ -12,6 +12,7 @@ from benchgate.errors import UsageError
 from benchgate.model.environment import Environment, in_common
 from benchgate.model.result import (
     CANARY_ID,
+    CHANGED_FILES_ID,
     BenchmarkResult,
     Launch,
     Metric,
@@ -81,6 +82,15 @@ def test_the_suite_is_whole_again() -> None:
         assert whole.base.source.why == "merge base"
         assert (whole.head.screen_rounds, whole.head.complete) == (5, True)
         assert whole.head.environment == HERE
+
+
+def test_files_may_have_been_changed_in_several_shards() -> None:
+    parts = [shard(1), shard(2)]
+    for part in parts:
+        own = part.head.benchmarks
+        changed = replace(part.head, benchmarks=(*own, benchmark(CHANGED_FILES_ID)))
+        parts[parts.index(part)] = replace(part, head=changed)
+    assert [b.id for b in joined(*parts).head.benchmarks] == [*SUITE, CHANGED_FILES_ID]
 
 
 def test_one_arm_alone_is_joined_too() -> None:

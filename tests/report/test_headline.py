@@ -12,6 +12,7 @@ from benchgate.model.verdict import (
     Outcome,
     Reason,
     Row,
+    Unconfirmed,
     Verdict,
 )
 from benchgate.report.headline import headline
@@ -269,3 +270,40 @@ def test_every_headline_begins_with_the_decision(samples: Mapping[str, Verdict])
     for verdict in samples.values():
         assert headline(verdict).startswith(f"{verdict.decision.value}: ")
         assert len(headline(verdict)) < 700
+
+
+SUSPECT = replace(OPEN, benchmark="suspect", ratio=1.15, unconfirmed=Unconfirmed(8, 310.0))
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            (SAME, SUSPECT),
+            (
+                "no verdict: 1 of 2 benchmarks looks slower, and the measuring ended before that "
+                "was confirmed or cleared: suspect by 15.0 %; to decide it takes 8 more rounds, "
+                "about 5 min 10 s; 1 benchmark unchanged within 2 %"
+            ),
+        ),
+        (
+            (SUSPECT, replace(SUSPECT, benchmark="other", ratio=1.2), OPEN),
+            (
+                "no verdict: 2 of 3 benchmarks look slower, and the measuring ended before that "
+                "was confirmed or cleared: most of all other by 20.0 %; to decide it takes 8 more "
+                "rounds, about 10 min 20 s; 1 of 3 benchmarks is inconclusive: open"
+            ),
+        ),
+        (
+            (replace(SUSPECT, benchmark="same", statistic="p95", unconfirmed=Unconfirmed(1)), SAME),
+            (
+                "no verdict: 1 of 1 benchmark looks slower, and the measuring ended before that "
+                "was confirmed or cleared: same (tail) by 15.0 %; to decide it takes 1 more round"
+            ),
+        ),
+    ],
+)
+def test_a_suspect_left_open_says_what_deciding_it_would_take(
+    rows: tuple[Row, ...], expected: str
+) -> None:
+    assert of(Decision.NO_VERDICT, *rows, reason=Reason.UNCONFIRMED) == expected

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.model.verdict import Calibration, Outcome, Row, Waiver
+from benchgate.model.verdict import Calibration, Outcome, Row, Unconfirmed, Waiver
 from benchgate.report.notes import note
 
 WAIVER = Waiver(0.125, "2026-12-31", "checksum\nadded")
@@ -19,6 +19,10 @@ WAIVER = Waiver(0.125, "2026-12-31", "checksum\nadded")
             ),
         ),
         (Row("a", Outcome.INCONCLUSIVE, rounds_needed=1), "about 1 more round would settle it"),
+        (
+            Row("a", Outcome.INCONCLUSIVE, rounds_needed=9, unconfirmed=Unconfirmed(8, 80.0)),
+            "to confirm it or to clear it takes 8 more rounds, about 1 min 20 s",
+        ),
         (Row("a", Outcome.INCONCLUSIVE), "too noisy to tell"),
         (Row("a", Outcome.NOT_TESTED, notes=("tail: 40 needed",)), "tail: 40 needed"),
         (Row("a", Outcome.NOT_TESTED), "too little was measured to test it"),

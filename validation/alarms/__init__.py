@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from validation.alarms import changes, errors_of_method, families, ranks, t
+from validation.alarms import changes, errors_of_method, families, few_rounds, ranks, t
 from validation.rates import COLUMNS
 from validation.section import Section
 
@@ -17,7 +17,7 @@ SECTIONS = (
         "False alarms of whole suites",
         "How often anything is reported that did not change.",
         COLUMNS,
-        families.ROWS,
+        families.ROWS + few_rounds.ROWS,
     ),
     Section(
         "Errors of method",

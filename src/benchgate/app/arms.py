@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchgate.app.choice import Choice
 from benchgate.app.engines import config_in
 from benchgate.app.judging import judge_run
 from benchgate.app.opening import open_session
+from benchgate.app.outlook import of_fixed_rounds, of_the_screen, too_few_rounds
 from benchgate.app.records import DEFAULT_SUITE, Record, working_tree_source
 from benchgate.app.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.gate.waves import WaveSettings
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.app.effects import Effects
+    from benchgate.app.outlook import Spending
     from benchgate.app.rounds import Planner
     from benchgate.config import Config
     from benchgate.gate.suite import Need
@@ -86,6 +88,7 @@ def measure_arms(
             checkout=git.root,
             choice=request.choice,
             tried=request.tried,
+            ground=trees.ground,
         )
         record = Record.begin(
             session,
@@ -104,23 +107,38 @@ def measure_arms(
                 *config.unmatched(session.recorder.found()),
             ),
         )
-        _measure(session, record, config, effects)
+        _measure(session, record, config, effects, self_check=request.self_check)
     return record.result()
 
 
-def _measure(session: Session, record: Record, config: Config, effects: Effects) -> None:
+def _measure(
+    session: Session, record: Record, config: Config, effects: Effects, *, self_check: bool
+) -> None:
     effects.progress.found(len(session.ids))
+    recorder = session.recorder
+    once = frozenset(id_ for id_ in session.ids if not recorder.is_on_all_arms(id_))
+    shards = session.shard.count if session.shard else 1
 
     def needs() -> Sequence[Need]:
         return judge_run(record.result(), config).needs
 
     planner: Planner
+    waves = WaveSettings.of(config)
     if fixed := fixed_rounds(config):
         planner = FixedRounds(session, fixed)
+        compared = [id_ for id_ in session.ids if id_ not in once]
+        too_few = None if self_check else too_few_rounds(fixed, compared, config, shards=shards)
+        if too_few:
+            effects.progress.message(f"warning: {too_few}")
+            record.warnings += (too_few,)
     else:
-        recorder = session.recorder
-        once = frozenset(id_ for id_ in session.ids if not recorder.is_on_all_arms(id_))
-        planner = ScreenAndConfirm(session, WaveSettings.of(config), needs, once)
+        planner = ScreenAndConfirm(session, waves, needs, once)
+
+    def foresee(spending: Spending) -> str | None:
+        if fixed:
+            return of_fixed_rounds(spending, fixed)
+        return of_the_screen(spending, replace(waves, alpha=waves.alpha / shards), len(needs()))
+
     with record.kept_when_interrupted():
         still_open = measure_rounds(
             session,
@@ -129,13 +147,14 @@ def _measure(session: Session, record: Record, config: Config, effects: Effects)
             clock=effects.clock,
             progress=effects.progress,
             save=record.save,
+            foresee=foresee,
         )
     if still_open:
         named = ", ".join(still_open[:_OPEN_NAMED])
         budget = format_duration(config.measure.budget_s)
         how_many = counted(len(still_open), "benchmark")
         record.warnings += (f"the budget of {budget} ended with {how_many} open: {named}",)
-    record.finish()
+    record.finish(session.conclude())
 
 
 def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:

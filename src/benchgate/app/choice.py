@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from benchgate.config import matches
 from benchgate.config.suggest import did_you_mean
 from benchgate.errors import UsageError
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,6 +48,14 @@ class Choice:
         by_id = not self.globs or any(matches(glob, id_) for glob in self.globs)
         return by_id and (not self.tags or bool(set(self.tags) & set(tags)))
 
+    def may_want_of(self, failed: str) -> bool:
+        """Whether something may be asked for of what could not be read: a file, or a function."""
+        if self.ids is not None:
+            return any(
+                id_ == failed or id_.startswith((f"{failed}/", f"{failed}[")) for id_ in self.ids
+            )
+        return not self.globs or any(_may_concern(glob, failed) for glob in self.globs)
+
     def describe(self) -> str:
         """Give the options as they were written."""
         options = [f"--filter {glob}" for glob in self.globs]
@@ -66,15 +76,36 @@ def leave_out_unwanted(choice: Choice, session: Session) -> None:
     for arm in session.arms:
         for one in session.recorder.definitions(arm):
             found[one.id] = (*found.get(one.id, ()), *one.tags)
+    failed = {f.id: f.error or "" for arm in session.arms for f in session.recorder.failures(arm)}
     session.leave_out(
-        id_ for id_, tags in found.items() if id_ != CANARY_ID and not choice.wants(id_, tags)
+        id_ for id_, tags in found.items() if id_ not in CANARY_IDS and not choice.wants(id_, tags)
     )
-    if found and not session.ids and not choice.is_everything:
-        raise nothing_chosen(choice, {id_: tags for id_, tags in found.items() if id_ != CANARY_ID})
+    session.leave_out(id_ for id_ in failed if not choice.may_want_of(id_))
+    if session.ids or session.failures or choice.is_everything:
+        return
+    if found or failed:
+        named = {id_: tags for id_, tags in found.items() if id_ not in CANARY_IDS}
+        raise nothing_chosen(choice, named, failed)
 
 
-def nothing_chosen(choice: Choice, found: Mapping[str, Iterable[str]]) -> UsageError:
-    """Make the error for a choice that matches none of the benchmarks found, given with tags."""
+def _may_concern(glob: str, failed: str) -> bool:
+    """Whether a glob matches what could not be read, or may match a benchmark in it."""
+    fixed = re.split(r"[*?]", glob, maxsplit=1)[0]
+    if matches(glob, failed) or fixed.startswith((f"{failed}/", f"{failed}[")):
+        return True
+    return fixed != glob and f"{failed}/".startswith(fixed)
+
+
+def nothing_chosen(
+    choice: Choice,
+    found: Mapping[str, Iterable[str]],
+    failed: Mapping[str, str] = MappingProxyType({}),
+) -> UsageError:
+    """Make the error for a choice that matches none of the benchmarks found, given with tags.
+
+    Args:
+        failed: what could not be read, and why: what was asked for may be among it.
+    """
     ids = sorted(found)
     tags = sorted({tag for of_one in found.values() for tag in of_one})
     suggestions = [did_you_mean(glob.strip("*"), ids) for glob in choice.globs]
@@ -84,8 +115,11 @@ def nothing_chosen(choice: Choice, found: Mapping[str, Iterable[str]]) -> UsageE
     tagged = f" Tags: {', '.join(tags) or 'none'}." if choice.tags else ""
     return UsageError(
         f"no benchmark matches {choice.describe()}{''.join(suggestions)}",
-        hint=f"There are: {named}{more}.{tagged} `*` stands for any text; "
+        hint=f"There are: {named or 'none'}{more}.{tagged} `*` stands for any text; "
         "`benchgate list` shows all.",
+        details="\n".join(
+            f"could not be read: {id_}: {why.partition(chr(10))[0]}" for id_, why in failed.items()
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from benchgate.app.acceptance import ask
 from benchgate.app.change import ChangeRequest, measure_change
 from benchgate.app.choice import Choice
 from benchgate.app.ci_base import compare_with
@@ -14,7 +15,7 @@ from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.required import require_baseline
 from benchgate.app.stored_artifacts import MEMBERS, environment_key, read_stored
 from benchgate.baselines.stored import Found
-from benchgate.config import kept_text
+from benchgate.config import kept_text, with_accepted
 from benchgate.errors import BaselineError, ConfigError, UsageError
 from benchgate.files import read_result, write_atomic
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
@@ -129,7 +130,13 @@ def ci(
         result = _measured(
             request, compared, effects, job, keep, say=say, reads_stored=reads_stored
         )
-    result = replace(result, warnings=(*compared.warnings, *result.warnings), policy=policy)
+    asked = ask(judged_by, job)
+    judged_by = with_accepted(judged_by, asked.accepted)
+    result = replace(
+        result,
+        warnings=(*compared.warnings, *asked.warnings, *result.warnings),
+        policy=replace(policy, accepted=asked.accepted),
+    )
     output = request.folder / RESULT_FILE
     _save(output, result, effects)
     judged = judge_result(result, judged_by)

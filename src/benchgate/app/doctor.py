@@ -137,7 +137,7 @@ def _measure_noise(config: Config, effects: Effects) -> Noise:
             forbidden=(),
             environ=effects.environ,
         )
-        engine = canary_engine(arms, settings, guardian)
+        engine = canary_engine(arms, settings, guardian, in_trees=False)
         stack.callback(engine.close)
         session = Session([engine], list(ArmName), effects.draw_seed(), effects.clock)
         session.discover()

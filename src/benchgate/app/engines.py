@@ -116,7 +116,7 @@ def make_engines(
             )
         )
     if measure.canary and len(arms) > 1:
-        engines.append(canary_engine(arms, settings, guardian))
+        engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
 
 
@@ -153,6 +153,8 @@ def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:
         tags=benchmark.tags,
         variables=benchmark.env,
         group=benchmark.group or "",
+        data=benchmark.data,
+        allow_foreign=benchmark.allow_foreign,
     )
 
 
@@ -172,4 +174,5 @@ def _command_spec(benchmark: CommandBenchmark, config: Config) -> CommandSpec:
         pin=benchmark.pin,
         pythonpath=benchmark.pythonpath,
         allow_foreign=benchmark.allow_foreign,
+        data=benchmark.data,
     )

@@ -23,12 +23,12 @@ from benchgate.report.headline import headline
 from benchgate.report.ordering import worst_first
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from benchgate.config import Config
     from benchgate.gate.suite import Judgement, Need
     from benchgate.model.result import Shard
-    from benchgate.model.verdict import Loosened
+    from benchgate.model.verdict import Loosened, Row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,9 +196,9 @@ def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> 
             measured must not take the day from them.
     """
     gate, judgement = config.gate, judged.judgement
-    min_compared = _min_compared(judged, config)
     day = day or date.fromisoformat(judged.head.started[:10])
     rows = apply_waivers(judgement.rows, config, day)
+    min_compared = _min_compared(judged, config, rows)
     concluded = conclude(
         rows,
         Terms(
@@ -246,14 +246,14 @@ def _policy_changes(judged: Judged, config: Config) -> tuple[Loosened, ...]:
         return ()
     benchmarks = (*judged.base.benchmarks, *judged.head.benchmarks)
     ids = [benchmark.id for benchmark in benchmarks if not is_canary(benchmark)]
-    return loosening(config.sides.base, config.sides.head, ids)
+    return loosening(config.sides.base, config.sides.head, ids, config.sides.accepted)
 
 
-def _min_compared(judged: Judged, config: Config) -> int:
+def _min_compared(judged: Judged, config: Config, rows: Iterable[Row]) -> int:
     """Give how many must have been compared; a number that is set is one of the whole suite."""
     wanted = config.gate.min_compared
     if not isinstance(wanted, int):
-        return judged.judgement.base_benchmarks
+        return judged.judgement.base_benchmarks - sum(row.is_removal for row in rows)
     return 0 if judged.shard else wanted
 
 

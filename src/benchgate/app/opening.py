@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from benchgate.app.effects import Effects
     from benchgate.config import Config
     from benchgate.measure.engine import Arm
+    from benchgate.measure.ground import Ground
 
 
 def open_session(
@@ -41,13 +43,15 @@ def open_session(
     checkout: Path | None,
     choice: Choice,
     tried: Tried | None = None,
+    ground: Ground | None = None,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
     Args:
-        tried: what is known of the base from before the head was run; None to try it here.
         stack: closes what is opened here.
         checkout: the user's tree, from which nothing may be imported; None where it is an arm.
+        tried: what is known of the base from before the head was run; None to try it here.
+        ground: what keeps the trees what they are; None where the user's own is measured.
 
     Raises:
         MeasureError: the head cannot be built.
@@ -56,10 +60,16 @@ def open_session(
     """
     guardian = stack.enter_context(Guardian.start())
     ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
-    for arm in ready:
+    # Nothing that an arm can see, such as who was first, may tell which it is.
+    drawn = random.Random(effects.draw_seed()).sample(ready, len(ready))  # noqa: S311 - a secret seed
+    is_tried_here = tried is None and bool(config.sides)
+    # The base is tried before anything of the head has run, which could make it fail.
+    for arm in sorted(ready, key=_is_head) if is_tried_here else drawn:
         _build(arm, config, guardian, effects)
-        if tried is None and arm.name is ArmName.BASE and config.sides:
+        if is_tried_here and arm.name is ArmName.BASE:
             tried = _try_alone(arm, config, choice, effects, guardian=guardian, checkout=checkout)
+    if ground:
+        ground.settle()
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
     environ = clean_environ(effects.environ)
@@ -69,12 +79,13 @@ def open_session(
     session = stack.enter_context(
         closing(
             Session(
-                make_engines(config, ready, place, guardian, environ, event=event),
+                make_engines(config, drawn, place, guardian, environ, event=event),
                 [arm.name for arm in ready],
                 effects.draw_seed() if seed is None else seed,
                 effects.clock,
                 cpu_count=len(place.cpus),
                 tried=tried or Tried(),
+                ground=ground,
             )
         )
     )
@@ -86,6 +97,10 @@ def open_session(
     if choice.shard:
         keep_share(choice.shard, session, config.aliases)
     return session
+
+
+def _is_head(arm: Arm) -> bool:
+    return arm.name is ArmName.HEAD
 
 
 def note_uncounted(session: Session, config: Config, reason: str) -> None:
@@ -143,7 +158,7 @@ def _try_alone(
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:
-    if session.ids or any(session.recorder.failures(arm) for arm in session.arms):
+    if session.ids or session.failures:
         return
     raise UsageError(
         f"no benchmarks found ({config.source or 'there is no configuration'})",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.app.choice import EVERYTHING
 from benchgate.app.judging import judge_run, make_verdict
 from benchgate.app.known_benchmarks import known_benchmarks
+from benchgate.app.own_branch import confirmed, judge_own
 from benchgate.app.publishing import (
     USUAL_ENVIRONMENT,
     Published,
@@ -20,10 +21,10 @@ from benchgate.app.publishing import (
 )
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.baselines.claims import lie_about_base, lie_about_named_base, lie_about_time
-from benchgate.baselines.policy import base_config, require_few
+from benchgate.baselines.policy import base_config, config_at, require_few
 from benchgate.baselines.unverified import cleaned
 from benchgate.baselines.unverified_policy import cleaned_loosening
-from benchgate.config import Sides, with_options
+from benchgate.config import Sides, with_accepted, with_options
 from benchgate.errors import BenchgateError, ConfigError, GitHubError, UsageError
 from benchgate.git.fetching import ensure_commit
 from benchgate.git.repository import FULL_SHA
@@ -150,7 +151,8 @@ class Publication:
 
     def _failure(self, message: str, hint: str, name: str = "") -> str:
         redact, head = self.step.redact, self.run.head_sha
-        return render_failure(redact(message), hint=redact(hint), details="", head=head, name=name)
+        texts = {"hint": redact(hint), "details": "", "head": head, "name": name}
+        return render_failure(redact(message), run_url=self._run_url, **texts)
 
     def _marker(self, leg: Leg) -> Marker:
         run = self.run
@@ -176,6 +178,11 @@ class Publication:
             BaselineError: the base commit cannot be had.
             GitHubError: it has to be asked for the base, and does not answer.
         """
+        if not self.is_strange:
+            shared = self._warnings[1:]
+            known = replace(result, warnings=(*shared, *result.warnings))
+            find, today = self._configuration, self._today
+            return judge_own(known, self.run, self.pull, self.job, configuration=find, today=today)
         if result.base is None:
             raise UsageError("the run measured the head alone, so there is nothing to compare")
         if result.shard and result.shard.count > 1:
@@ -183,18 +190,15 @@ class Publication:
         found = self._configuration(self.pull.base.sha)
         base = with_options(found, self.config) if found else self.config
         config = self._with_head(base)
-        if not self.is_strange:
-            claimed = replace(result, base=replace(result.base, source=_claimed(result.base)))
-            known = replace(claimed, head=replace(claimed.head, source=self._head))
-            said = (*self._warnings, *result.warnings)
-            return self._judge(known, config, said)
+        asked = confirmed(result, self.run, self.pull, config, self.job)
+        config = with_accepted(config, asked.accepted)
         _refuse(lie_about_time(result, left.took))
         _refuse(self._lie_about_base(result.base.source, base))
         clean = self._cleaned(result, result.base, base, left.own)
         names = clean.names
         renamed = {o: n for o, n in config.aliases.items() if o in names and n in names}
         aliases = {names[old]: names[new] for old, new in renamed.items()}
-        said = (*self._warnings, *clean.warnings)
+        said = (*self._warnings, *asked.warnings, *clean.warnings)
         verdict = self._judge(clean.result, replace(config, aliases=aliases), said)
         changes = cleaned_loosening(verdict.policy_changes, base, tuple(names.values()))
         return replace(verdict, policy_changes=changes)
@@ -202,8 +206,11 @@ class Publication:
     def _judge(self, result: Result, config: Config, warnings: tuple[str, ...]) -> Verdict:
         """Judge both arms alone, as the whole of a suite: a part is held to less."""
         known = replace(result, warnings=warnings, shard=None, screening=None, policy=None)
-        day = date.fromisoformat(self.effects.now()[:10])
-        return make_verdict(judge_run(known, config), config, day=day)
+        return make_verdict(judge_run(known, config), config, day=self._today)
+
+    @property
+    def _today(self) -> date:
+        return date.fromisoformat(self.effects.now()[:10])
 
     def _cleaned(self, result: Result, base: Run, config: Config, own: Run | None) -> Cleaned:
         sha = base.source.sha or ""
@@ -249,8 +256,6 @@ class Publication:
                 return base
             require_few(head)
         except ConfigError as error:
-            if not self.is_strange:
-                raise
             self.step.say(error.message)
             raise ConfigError(
                 "the configuration that the pull request brings is not valid",
@@ -258,9 +263,11 @@ class Publication:
             ) from None
         return replace(base, aliases=head.aliases, sides=Sides(base, head))
 
-    def _configuration(self, sha: str) -> Config | None:
+    def _configuration(self, sha: str, path: str | None = None) -> Config | None:
         """What a commit is configured by; its files are read, and nothing of it is run."""
         ensure_commit(self.job.git, sha, self.job.git_variables)
+        if path is not None:
+            return config_at(self.job.git, sha, path)
         return base_config(self.job.git, sha, self.config, self.effects.cwd)
 
     @property

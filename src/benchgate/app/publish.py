@@ -1,6 +1,6 @@
-"""`benchgate publish`: comment on a fork's pull request from a job that may.
+"""`benchgate publish`: comment on a pull request from a job that may, and runs nothing of it.
 
-What the fork's run left is data from a stranger. Its numbers are used, and nothing else of it:
+What a fork's run left is data from a stranger. Its numbers are used, and nothing else of it:
 which pull request it is for, by which rules it is judged, on which day, and how benchmarks and
 suites are called, is known here or asked of GitHub.
 """
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 MOST_RESULTS: Final = 5
 """Of one run: each has a comment of its own."""
 
+MOST_OWN_RESULTS: Final = 20
+"""Of one run of a branch of this repository, as of a matrix."""
+
 MOST_PULL_REQUESTS: Final = 5
 """Of one head: each is for another branch."""
 
@@ -63,10 +66,10 @@ def publish(
     choice: Choice = EVERYTHING,
     suite: str = "",
 ) -> int:
-    """Comment on what a run of a fork's pull request measured; give the exit code.
+    """Comment on what a run of a pull request measured; give the exit code.
 
     Args:
-        run: that of the fork.
+        run: that of the pull request.
         config: of the default branch, which is checked out.
         choice: what pull requests measure, where that is not all that the default branch does.
         suite: one that pull requests measure, where the default branch does not; "" for none.
@@ -109,7 +112,8 @@ def _publish(
     legs = _legs(artifacts, job, known, suite, step) if is_strange else None
     left = [(one, leg) for one, leg in artifacts if legs is None or leg in legs]
     done: list[Published] = []
-    for artifact, leg in left[:MOST_RESULTS]:
+    most = MOST_RESULTS if is_strange else MOST_OWN_RESULTS
+    for artifact, leg in left[:most]:
         try:
             read = _read(job, artifact, step, is_strange=is_strange)
         except GitHubError as error:  # the comment that there is says more than this
@@ -119,7 +123,7 @@ def _publish(
             own = legs.newest(leg) if legs and not isinstance(read, UsageError) else None
             took = _took(known, artifact)
             done += [one.of_result(Left(leg, read, took, own)) for one in publications]
-    _warn(step, run, len(artifacts) - len(left), len(left))
+    _warn(step, run, len(artifacts) - len(left), len(left), most)
     if not left:
         step.write([f"run {run.id} left no result"])
         if run.conclusion in _ENDED:
@@ -135,7 +139,7 @@ def _is_strange(known: KnownRun, job: Job) -> bool:
     return not is_own or (actor is not None and actor.login == DEPENDABOT)
 
 
-def _warn(step: Step, run: WorkflowRun, unknown: int, left: int) -> None:
+def _warn(step: Step, run: WorkflowRun, unknown: int, left: int, most: int) -> None:
     if unknown:
         message = (
             f"run {run.id} left {counted(unknown, 'result')} of suites that the default branch's "
@@ -143,8 +147,8 @@ def _warn(step: Step, run: WorkflowRun, unknown: int, left: int) -> None:
             "have a suite of their own, give this job the input `suite`"
         )
         step.warn((message,))
-    if left > MOST_RESULTS:
-        step.warn((f"run {run.id} left {left} results: {MOST_RESULTS} of them are read",))
+    if left > most:
+        step.warn((f"run {run.id} left {left} results: {most} of them are read",))
 
 
 def _legs(

@@ -123,8 +123,13 @@ class Record:
         if self.output is not None:
             write_atomic(self.output, encode_result(self.result(), self.redact))
 
-    def finish(self) -> None:
-        """Save it as complete."""
+    def finish(self, warnings: tuple[str, ...] = ()) -> None:
+        """Save it as complete.
+
+        Args:
+            warnings: what turned out at the end.
+        """
+        self.warnings += warnings
         self.complete = True
         self.save()
 

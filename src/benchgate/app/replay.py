@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.app.judging import judge_result, make_verdict
 from benchgate.app.stored_artifacts import read_result_of
-from benchgate.config import loads, policy_from
+from benchgate.config import loads, policy_from, with_accepted
 from benchgate.errors import UsageError
 from benchgate.github.artifact_names import ArtifactKind, artifact_prefix
 from benchgate.github.artifacts import list_artifacts
@@ -51,7 +51,9 @@ def config_of(policy: Policy | None) -> Config:
     if policy is None:
         return loads("", "defaults")
     head = _config(policy.head).with_overrides(**asdict(policy.options))
-    return policy_from(_config(policy.base), head) if policy.base else head
+    if policy.base is None:
+        return head
+    return with_accepted(policy_from(_config(policy.base), head), policy.accepted)
 
 
 def _config(document: Document | None) -> Config:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from benchgate.app.outlook import Spending
 from benchgate.gate.findings import Stage
 from benchgate.gate.plan import RoundPlan, follow_up, screen
 
@@ -125,11 +127,13 @@ def measure_rounds(
     clock: Callable[[], float],
     progress: Progress,
     save: Callable[[], None],
+    foresee: Callable[[Spending], str | None] = lambda _: None,
 ) -> tuple[str, ...]:
     """Measure rounds until the planner has none left.
 
     Args:
         save: called after every round.
+        foresee: says after the first round what the budget can show, where that is worth a word.
 
     Returns:
         The benchmarks that were still open when the budget ended.
@@ -153,4 +157,13 @@ def measure_rounds(
         session.measure_round(round_index, plan.ids, progress.measured, canary=plan.canary)
         save()
         progress.round_ended(round_index, planner.counts())
+        if round_index == 0:
+            _tell(progress, foresee, Spending(session.round_s, deadline_s - clock(), budget_s))
         round_index += 1
+
+
+def _tell(
+    progress: Progress, foresee: Callable[[Spending], str | None], spending: Spending
+) -> None:
+    if spending.round_s and math.isfinite(spending.left_s) and (text := foresee(spending)):
+        progress.message(text)

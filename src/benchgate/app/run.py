@@ -75,7 +75,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
         if dropped:
             budget = format_duration(config.measure.budget_s)
             record.warnings += (f"the budget of {budget} ended before the last round",)
-        record.finish()
+        record.finish(session.conclude())
         return record.result()
 
 
@@ -93,6 +93,12 @@ def open_tree(
         warnings = sweep(git)
         trees = stack.enter_context(one_arm(git))
         session = open_session(
-            stack, trees.arms.values(), config, effects, checkout=git.root, choice=choice
+            stack,
+            trees.arms.values(),
+            config,
+            effects,
+            checkout=git.root,
+            choice=choice,
+            ground=trees.ground,
         )
         yield session, (*warnings, *trees.notes)

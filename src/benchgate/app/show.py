@@ -10,7 +10,7 @@ from benchgate.config.suggest import did_you_mean
 from benchgate.describe.result import describe
 from benchgate.errors import UsageError
 from benchgate.files import read_result
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def show(
     """
     result = read_result(path)
     runs = [result.head] if result.base is None else [result.head, result.base]
-    ids = {b.id for run in runs for b in run.benchmarks} - {CANARY_ID}
+    ids = {b.id for run in runs for b in run.benchmarks} - CANARY_IDS
     if ids and not any(choice.wants(id_, ()) for id_ in ids):
         raise nothing_chosen(choice, dict.fromkeys(ids, ()))
     chosen = [_choose(run, choice) for run in runs]
@@ -53,7 +53,7 @@ def _choose(run: Run, choice: Choice) -> Run:
 
 
 def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
-    benchmarks = [b for run in runs for b in run.benchmarks if b.id != CANARY_ID]
+    benchmarks = [b for run in runs for b in run.benchmarks if b.id not in CANARY_IDS]
     names = sorted({series.metric.name for b in benchmarks for series in b.series})
     for name in metrics:
         if name not in names:

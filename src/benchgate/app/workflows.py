@@ -46,18 +46,21 @@ jobs:
     permissions:
       contents: read # to check out head and base
       actions: read # to find the results of earlier runs
-      pull-requests: write # to comment
+      pull-requests: read # to find out who accepted a regression
     steps:
       - uses: {checkout}
         with:
           persist-credentials: false
       # What the benchmarks need goes here: actions/setup-python, dependencies, ...
       - uses: {action}
+        with:
+          comment: false # benchgate-comment.yml does
 """
 
 _COMMENT = """\
-# Comments on pull requests of forks, whose own workflow may not. It runs nothing of theirs: it
-# reads what they measured, and decides anew by the rules of the branch they are made for.
+# Comments on pull requests, with a token that the workflow which measures does not have: that one
+# runs the code of the pull request. This one runs nothing of it. It reads what was measured, and
+# decides by the rules of the branch that the pull request is made for.
 name: benchgate comment
 
 on:
@@ -76,8 +79,7 @@ jobs:
     name: comment
     if: >-
       github.event.workflow_run.event == 'pull_request' &&
-      (github.event.workflow_run.head_repository.full_name != github.repository ||
-      github.event.workflow_run.actor.login == 'dependabot[bot]')
+      github.event.workflow_run.conclusion != 'cancelled'
     runs-on: ubuntu-latest
     timeout-minutes: 10
     permissions:

@@ -123,6 +123,16 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
     return None
 
 
+def config_at(git: Git, sha: str, path: str) -> Config | None:
+    """Read the configuration that a commit has at a path; None where it has none there.
+
+    Raises:
+        ConfigError: it is not valid, or too large.
+        UsageError: the commit is not here.
+    """
+    return loads_folder(_texts(git, sha, [path]))
+
+
 def require_few(config: Config) -> None:
     """Refuse a stranger's configuration that takes long to compare with another.
 

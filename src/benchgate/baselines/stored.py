@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 from benchgate.model.verdict import RUNS_NEEDED, Skipped
 from benchgate.units import counted
 
@@ -225,7 +225,7 @@ def _why_unfit(
 
 def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
     """Give what was measured: id, under its new name where it has one, and definition."""
-    measured = [one for one in run.benchmarks if one.id != CANARY_ID]
+    measured = [one for one in run.benchmarks if one.id not in CANARY_IDS]
     names = {one.id for one in measured}
     renamed = {(aliases[one.id], one.workload) for one in measured if one.id in aliases}
     return {(one.id, one.workload) for one in measured} | {x for x in renamed if x[0] not in names}

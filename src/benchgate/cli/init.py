@@ -30,7 +30,7 @@ def command(workflows: bool | None, action: str, dry_run: bool) -> None:
 
     It names the folders that hold bench_*.py files; where there are none, a first benchmark
     file is written too. One workflow measures pull requests and the default branch, another
-    one comments on pull requests of forks. Nothing that exists is changed.
+    one comments on pull requests. Nothing that exists is changed.
 
     \b
     Examples:

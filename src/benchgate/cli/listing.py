@@ -40,7 +40,7 @@ def command(
     try:
         with open_tree(Choice(globs, tags), config, git, effects) as (session, _):
             listed = list_benchmarks(session)
-            failures = [f for arm in session.arms for f in session.recorder.failures(arm)]
+            failures = session.failures
     finally:
         effects.progress.close()
     render_listing(listed, console())

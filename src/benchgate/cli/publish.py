@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 @click.command("publish", context_settings={"auto_envvar_prefix": "BENCHGATE"})
 @o.options(o.CONFIG, o.GITHUB_TIMEOUT, o.VERBOSE)
 def command(config_file: Path | None, verbose: bool, github_timeout: float) -> int:
-    """Comment on a fork's pull request, in a workflow that workflow_run triggers.
+    """Comment on a pull request, in a workflow that workflow_run triggers.
 
-    What the fork's run measured is read as data and judged anew, by the configuration of the
-    branch that the pull request is for. Nothing of the pull request is checked out or run.
+    What its run measured is read as data and judged anew, by the configuration of the branch
+    that the pull request is for. Nothing of the pull request is checked out or run.
 
     \b
     Example:

@@ -30,7 +30,8 @@ def command(config_file: Path | None) -> int:
     found = validate(config, git.root if git else cwd)
     click.echo(f"{config.source or 'no configuration: defaults'}: valid")
     for file, functions in found.functions.items():
-        click.echo(f"{file}: {', '.join(functions) or 'nothing'}")
+        more = ("more when it is imported: benchgate list",) if file in found.unlisted else ()
+        click.echo(f"{file}: {', '.join((*functions, *more)) or 'nothing'}")
     for name in found.commands:
         click.echo(f"command: {name}")
     for problem in found.problems:

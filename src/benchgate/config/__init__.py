@@ -3,14 +3,15 @@
 from benchgate.config.benchmarks import Benchmark, CommandBenchmark, PythonBenchmark
 from benchgate.config.kept import kept_text
 from benchgate.config.load import load, loads, loads_folder
-from benchgate.config.loosening import loosening
-from benchgate.config.models import Baseline, Build, Gate, Measure, Rule, Waive
-from benchgate.config.policy import Sides, policy_from, with_options
+from benchgate.config.loosening import brings_waivers, loosening
+from benchgate.config.models import Accept, Baseline, Build, Gate, Measure, Rule, Waive
+from benchgate.config.policy import Sides, policy_from, with_accepted, with_options
 from benchgate.config.resolved import Config
 from benchgate.config.rules import RowPolicy, matches
 from benchgate.config.schema import config_schema
 
 __all__ = [
+    "Accept",
     "Baseline",
     "Benchmark",
     "Build",
@@ -23,6 +24,7 @@ __all__ = [
     "Rule",
     "Sides",
     "Waive",
+    "brings_waivers",
     "config_schema",
     "kept_text",
     "load",
@@ -31,5 +33,6 @@ __all__ = [
     "loosening",
     "matches",
     "policy_from",
+    "with_accepted",
     "with_options",
 ]

@@ -7,6 +7,10 @@ from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
 from benchgate.config import fields
 from benchgate.config.table import Table, shell_of
 
+_DATA = (
+    "Files that the work reads, as `fixtures/*.json`, relative to the root of the tree:"
+    " where they differ, base and head did different work."
+)
 _TIMEOUT = "`timeout` of `[measure]`"
 
 
@@ -44,6 +48,7 @@ class CommandBenchmark(Table):
         description="Per arm and round; by default `executions` of `[measure]`.",
     )
     tags: fields.Names = Field(default=(), description="To choose benchmarks by, with `--tag`.")
+    data: fields.DataGlobs = Field(default=(), description=_DATA)
     pin: bool = Field(default=False, description="Keep it on one CPU.")
     pythonpath: fields.Templates | None = Field(
         default=None,
@@ -91,6 +96,12 @@ class PythonBenchmark(Table):
     tags: fields.Names = Field(default=(), description="To choose benchmarks by, with `--tag`.")
     env: fields.Environment = Field(
         default_factory=dict, description="Variables added to their environment."
+    )
+    data: fields.DataGlobs = Field(default=(), description=_DATA)
+    allow_foreign: bool = Field(
+        default=False,
+        description="They measure what is installed, such as a dependency, and not the project:"
+        " the notes say which versions ran.",
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.config.benchmarks import Benchmark
-    from benchgate.config.models import Baseline, Measure, Rule, Settings
+    from benchgate.config.models import Baseline, Measure, Rule, Settings, Waive
 
 RULE_SETTINGS = ("margin", "tail_margin", "statistics", "metrics", "tolerance")
 
@@ -24,6 +24,7 @@ def conflicts(settings: Settings) -> tuple[Problem, ...]:
         *_baseline(settings.baseline),
         *_benchmarks(settings.benchmarks),
         *_rules(settings.rules),
+        *_waivers(settings.waivers),
         *_aliases(dict(settings.aliases)),
     )
 
@@ -104,6 +105,29 @@ def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:
                 "a rule for some metrics cannot also choose which metrics decide",
                 "delete `metric`, or write two rules",
                 rule.metrics,
+            )
+
+
+def _waivers(waivers: tuple[Waive, ...]) -> Iterator[Problem]:
+    for index, waiver in enumerate(waivers):
+        if waiver.missing and waiver.ceiling is not None:
+            yield Problem(
+                ("waive", index, "ceiling"),
+                "contradicts `missing`: what was removed cannot be too slow",
+                "delete `ceiling`, or write two waivers",
+            )
+        if waiver.missing and waiver.metric is not None:
+            yield Problem(
+                ("waive", index, "metric"),
+                "contradicts `missing`: a benchmark is removed with all of its metrics",
+                "delete `metric`",
+                waiver.metric,
+            )
+        if not waiver.missing and waiver.ceiling is None:
+            yield Problem(
+                ("waive", index),
+                "`ceiling` is missing",
+                'write for example ceiling = "20%", or missing = true if the benchmark was removed',
             )
 
 

@@ -217,6 +217,11 @@ Metrics = Annotated[
 FailOns = Annotated[tuple[FailOn, ...], BeforeValidator(as_tuple), AfterValidator(_without_repeats)]
 ExitCodes = Annotated[tuple[ExitCode, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 Templates = Annotated[tuple[Template, ...], BeforeValidator(as_tuple)]
+DataGlobs = Annotated[
+    tuple[Annotated[str, AfterValidator(_relative)], ...],
+    BeforeValidator(as_tuple),
+    AfterValidator(_without_repeats),
+]
 PythonPaths = Annotated[
     tuple[Annotated[str, AfterValidator(_python_path)], ...],
     Field(min_length=1),

@@ -59,6 +59,10 @@ def _fewer_rounds(before: Any, after: Any, _: str) -> bool:  # noqa: ANN401 - bo
     return bool(after.rounds is not None and after.rounds < most)
 
 
+def _named(before: Table, after: Table, name: str) -> bool:
+    return _other(before, after, name) and getattr(after, name) is not None
+
+
 LAXER: Mapping[Place, Mapping[str, Laxer]] = {
     ("gate",): {
         "rule": _classical,
@@ -88,14 +92,21 @@ LAXER: Mapping[Place, Mapping[str, Laxer]] = {
         "canary": _off,
         "executions": _less,
     },
+    ("accept",): {"review": _on, "label": _named, "forks": _on},
     ("benchmark", "command"): {
         "ok_exit_codes": _added,
         "executions": _less,
         "tags": _dropped,
+        "data": _dropped,
         "pin": _off,
         "allow_foreign": _on,
     },
-    ("benchmark", "python"): {"tags": _dropped, "parallel": _on},
+    ("benchmark", "python"): {
+        "tags": _dropped,
+        "data": _dropped,
+        "parallel": _on,
+        "allow_foreign": _on,
+    },
 }
 """The tables that are compared key by key."""
 
@@ -109,6 +120,7 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     ("baseline",): frozenset({"runs"}),
     # What is discarded, when a launch has failed, and which random choices are repeated.
     ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
+    ("accept",): frozenset(),
     # Each side is built by its own, and where they differ the verdict says so.
     ("build",): frozenset({"shell", "command", "timeout", "env"}),
     # Other work is incomparable with the base's, and a benchmark under another name is missing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from benchgate.config.policy import DECIDED_BY, Side, old_ids, with_options
 from benchgate.config.row_loosening import loosened_rows
 from benchgate.config.rules import covers
 from benchgate.model.verdict import Loosened
-from benchgate.units import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     from benchgate.config.places import KeyPath
     from benchgate.config.resolved import Config
     from benchgate.config.table import Table
+    from benchgate.model.verdict import Acceptance
 
 _NOTHING = "none"
 _PLACES = {CommandBenchmark: ("benchmark", "command"), PythonBenchmark: ("benchmark", "python")}
 
 
-def loosening(base: Config, head: Config, ids: Sequence[str] = ()) -> tuple[Loosened, ...]:
+def loosening(
+    base: Config, head: Config, ids: Sequence[str] = (), accepted: Acceptance | None = None
+) -> tuple[Loosened, ...]:
     """Compare two configurations; what is stricter in the head, or the same, is left out.
 
     Args:
@@ -37,12 +40,14 @@ def loosening(base: Config, head: Config, ids: Sequence[str] = ()) -> tuple[Loos
         head: of the change; options of the command line are no part of it.
         ids: of the benchmarks that are known. The effect of rules is compared on them, and on
             the globs of the rules themselves.
+        accepted: what makes the head's waivers count already.
     """
     base = with_options(base, head)
     return (
         *_table(base, head, "gate"),
         *loosened_rows(base, head, ids),
-        *_waivers(base, head),
+        *_waivers(base, head, accepted),
+        *_table(base, head, "accept"),
         *_table(base, head, "baseline"),
         *_table(base, head, "measure"),
         *_benchmarks(base, head),
@@ -90,7 +95,12 @@ def _loosened(head: Config, path: KeyPath, before: str, after: str, *, about: st
     )
 
 
-def _waivers(base: Config, head: Config) -> Iterator[Loosened]:
+def brings_waivers(base: Config, head: Config) -> bool:
+    """Whether the head waives what the base does not."""
+    return next(_waivers(base, head, None), None) is not None
+
+
+def _waivers(base: Config, head: Config, accepted: Acceptance | None) -> Iterator[Loosened]:
     """What the base waives neither so far nor so long."""
     renamed = old_ids(base, head)
     for index, waiver in enumerate(head.waivers):
@@ -98,9 +108,10 @@ def _waivers(base: Config, head: Config) -> Iterator[Loosened]:
         if any(_grants(known, waiver, name) for known in base.waivers):
             continue
         same = (k for k in base.waivers if (k.benchmark, k.metric) == (name, waiver.metric))
-        before = next(map(_granted, same), _NOTHING)
+        before = next((one.granted for one in same), _NOTHING)
         about = waiver.benchmark + (f" ({waiver.metric})" if waiver.metric else "")
-        yield _loosened(head, ("waive", index), before, _granted(waiver), about=about)
+        change = _loosened(head, ("waive", index), before, waiver.granted, about=about)
+        yield replace(change, in_force=accepted is not None)
 
 
 def _grants(known: Waive, waiver: Waive, name: str) -> bool:
@@ -108,12 +119,11 @@ def _grants(known: Waive, waiver: Waive, name: str) -> bool:
     metrics = known.metric is None or (
         waiver.metric is not None and covers(known.metric, waiver.metric)
     )
-    enough = known.ceiling >= waiver.ceiling and known.until >= waiver.until
-    return enough and metrics and covers(known.benchmark, name)
-
-
-def _granted(waiver: Waive) -> str:
-    return f"up to {format_percent(waiver.ceiling)} until {waiver.until}"
+    if known.ceiling is None or waiver.ceiling is None:
+        enough = known.missing and waiver.missing
+    else:
+        enough = known.ceiling >= waiver.ceiling
+    return enough and known.until >= waiver.until and metrics and covers(known.benchmark, name)
 
 
 def _benchmarks(base: Config, head: Config) -> Iterator[Loosened]:

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from benchgate.config import fields
 from benchgate.config.benchmarks import CommandBenchmark, PythonBenchmark, TaggedBenchmark
 from benchgate.config.table import Table, shell_of
+from benchgate.units import format_percent
 
 
 class Gate(Table):
@@ -229,8 +230,26 @@ class Rule(Table):
     tolerance: fields.Tolerance | None = Field(default=None, description="As in `[gate]`.")
 
 
+class Accept(Table):
+    """What makes the waivers of a pull request count before they are merged."""
+
+    review: bool = Field(
+        default=True,
+        description="An approving review of exactly this commit, by somebody else who may write to"
+        " the repository.",
+    )
+    label: fields.Text | None = Field(
+        default=None,
+        description="A label of this name, set by somebody who may write to the repository, after"
+        " the commit was pushed.",
+    )
+    forks: bool = Field(
+        default=False, description="Whether that holds for pull requests from forks, too."
+    )
+
+
 class Waive(Table):
-    """A regression that is allowed for a while."""
+    """A regression or a removal that is allowed for a while."""
 
     benchmark: fields.Text = Field(
         description="Glob over benchmark ids: `*` and `?` are special, `[` is not."
@@ -238,11 +257,23 @@ class Waive(Table):
     metric: fields.Text | None = Field(
         default=None, description="Glob over metrics; by default all."
     )
-    ceiling: fields.Margin = Field(
+    ceiling: fields.Margin | None = Field(
+        default=None,
         description="The largest estimated change that is waived; beyond it, it has regressed."
+        " Required, except with `missing`.",
+    )
+    missing: bool = Field(
+        default=False,
+        description="Waive that the benchmark was removed, and no regression.",
     )
     until: fields.Day = Field(description="The last day on which it holds, in UTC.")
     reason: fields.Reason = Field(description="Why it is accepted; shown beside every row.")
+
+    @property
+    def granted(self) -> str:
+        """What it allows, in words."""
+        what = "removed" if self.ceiling is None else f"up to {format_percent(self.ceiling)}"
+        return f"{what} until {self.until}"
 
 
 class Settings(Table):
@@ -269,6 +300,10 @@ class Settings(Table):
         alias="waive",
         description="Regressions that are allowed, up to a ceiling and until a day.",
     )
+    accept: Accept = Field(
+        default_factory=Accept,
+        description="What makes the waivers of a pull request count before they are merged.",
+    )
     aliases: Mapping[fields.Identifier, fields.Identifier] = Field(
         default_factory=dict, description='Renamed benchmarks: `"old/id" = "new/id"`.'
     )
@@ -284,6 +319,7 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
     ("benchmark", "python"): PythonBenchmark,
     ("rule",): Rule,
     ("waive",): Waive,
+    ("accept",): Accept,
 }
 """Every table by its place; the two kinds of [[benchmark]] are told apart by their tag."""
 

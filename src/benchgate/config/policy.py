@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.config.models import Measure
     from benchgate.config.resolved import Config
+    from benchgate.model.verdict import Acceptance
 
 
 class Side(StrEnum):
@@ -32,6 +33,7 @@ DECIDED_BY: Mapping[str, Side] = {
     "gate": Side.BASE,
     "rule": Side.BASE,
     "waive": Side.BASE,
+    "accept": Side.BASE,
     "baseline": Side.BASE,
     # But for what makes the measurement more careful: see `_at_least_as_careful`.
     "measure": Side.BASE,
@@ -49,10 +51,15 @@ DECIDED_BY: Mapping[str, Side] = {
 
 @dataclass(frozen=True)
 class Sides:
-    """What a configuration was put together from, both with the options of the command line."""
+    """What a configuration was put together from, both with the options of the command line.
+
+    Attributes:
+        accepted: what makes the head's waivers count beside the base's; None where they do not.
+    """
 
     base: Config
     head: Config
+    accepted: Acceptance | None = None
 
 
 def policy_from(base: Config, head: Config) -> Config:
@@ -101,6 +108,16 @@ def with_options(base: Config, head: Config) -> Config:
         changed.setdefault(table, {})[name] = getattr(values, name)
     tables = {name: getattr(base, name).model_copy(update=new) for name, new in changed.items()}
     return replace(base, **tables, origin=replace(base.origin, options=options))
+
+
+def with_accepted(config: Config, accepted: Acceptance | None) -> Config:
+    """Give the base's policy under which the head's waivers count, too, if they were accepted.
+
+    A configuration that is not judged by a base has no other waivers, and stays as it is.
+    """
+    if accepted is None or config.sides is None:
+        return config
+    return replace(config, sides=replace(config.sides, accepted=accepted))
 
 
 def old_ids(base: Config, head: Config) -> Mapping[str, str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config.benchmarks import Benchmark
-    from benchgate.config.models import Baseline, Build, Gate, Measure, Rule, Waive
+    from benchgate.config.models import Accept, Baseline, Build, Gate, Measure, Rule, Waive
     from benchgate.config.origin import Origin
     from benchgate.config.policy import Sides
     from benchgate.config.rules import RowPolicy
@@ -35,7 +35,8 @@ class Config:
     Attributes:
         benchmarks: in the order in which they are written.
         rules: exceptions from the gate's settings; later ones win.
-        waivers: regressions that are allowed; one that covers a row is enough.
+        waivers: regressions and removals that are allowed; one that covers a row is enough.
+        accept: what makes the waivers of a pull request count before they are merged.
         aliases: new id of each renamed benchmark by its old one; one step leads to the end.
         origin: where it came from.
         sides: of one whose policy is the base commit's, what it was put together from.
@@ -51,6 +52,7 @@ class Config:
     benchmarks: tuple[Benchmark, ...]
     rules: tuple[Rule, ...]
     waivers: tuple[Waive, ...]
+    accept: Accept
     aliases: Mapping[str, str]
     origin: Origin
     sides: Sides | None = None
@@ -113,6 +115,8 @@ class Config:
         self, table: str, entries: Iterable[Rule | Waive], ids: Sequence[str]
     ) -> Iterator[str]:
         for index, entry in enumerate(entries):
+            if getattr(entry, "missing", False):
+                continue  # once it is merged, there is nothing left that it could match
             if not any(matches(entry.benchmark, name) for name in ids):
                 place = self._origin_of(table).place((table, index, "benchmark"))
                 meant = did_you_mean(entry.benchmark.strip("*"), ids)
@@ -128,7 +132,7 @@ class Config:
             f"{self._origin_of('waive').place(('waive', index))}: the waiver of "
             f'"{waiver.benchmark}" expired on {waiver.until}: delete it, or repair the benchmark'
             for index, waiver in enumerate(self.waivers)
-            if waiver.until < day
+            if waiver.until < day and not waiver.missing
         )
 
     def _origin_of(self, key: str) -> Origin:
@@ -210,6 +214,7 @@ def resolve(origin: Origin) -> Config:
         benchmarks=settings.benchmarks,
         rules=settings.rules,
         waivers=settings.waivers,
+        accept=settings.accept,
         aliases=settings.aliases,
         origin=origin,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.describe.detail import describe_series
 from benchgate.describe.grids import grids
 from benchgate.describe.series import summarise
-from benchgate.model.result import CANARY_ID, Status
+from benchgate.model.result import CANARY_IDS, Status
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def describe(result: Result, detail: DetailSettings | None = None) -> ResultStat
 
 
 def _describe_run(arm: str, run: Run, detail: DetailSettings | None) -> RunStatistics:
-    shown = [b for b in run.benchmarks if b.id != CANARY_ID]
+    shown = [b for b in run.benchmarks if b.id not in CANARY_IDS]
     return RunStatistics(
         arm=arm,
         source=run.source,

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.pairing import Pair
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 from benchgate.stats.shift import paired_shift
 from benchgate.stats.signedrank import signed_rank
 
@@ -19,8 +19,8 @@ _METRIC, _STATISTIC = "time", "p25"
 
 
 def is_canary(result: BenchmarkResult) -> bool:
-    """Whether this is the canary's result, which is no row of the user's."""
-    return result.id == CANARY_ID
+    """Whether this is a canary's result, which is no row of the user's."""
+    return result.id in CANARY_IDS
 
 
 def disturbance(
@@ -36,7 +36,7 @@ def disturbance(
     if left is None or right is None:
         return None
     evidence = gather(
-        Pair(CANARY_ID, base, head), left, right, _STATISTIC, margin=margin, paired=True
+        Pair(base.id, base, head), left, right, _STATISTIC, margin=margin, paired=True
     )
     if evidence.obstacle:
         return None

@@ -111,6 +111,8 @@ def _reasons_against_a_pass(
         yield Reason.DISTURBED, NO_VERDICT
     if any(row.outcome is Outcome.REGRESSED and row.advisory for row in rows):
         yield Reason.ADVISORY, PASS
+    if any(row.unconfirmed for row in rows):
+        yield Reason.UNCONFIRMED, PASS  # most suspects are chance: that may fail nothing
     if not _is_any_decided(rows):
         yield Reason.UNDECIDED, PASS
 
@@ -124,6 +126,7 @@ def _is_any_decided(rows: Sequence[Row]) -> bool:
     typical = {row.benchmark for row in rows if row.statistic not in TAIL_STATISTICS}
     return any(
         row.outcome in DECIDED
+        and not row.is_removal
         and (row.statistic not in TAIL_STATISTICS or row.benchmark not in typical)
         for row in rows
     )

@@ -29,6 +29,9 @@ class Finding:
         p: one-sided, of the test that decided; None where no test did.
         p_adjusted: to be held against the suite's alpha.
         calibration: what earlier runs tell; None for arms that were measured in turn.
+        unconfirmed: rounds that are lacking to confirm that it got worse; 0 where it is no
+            suspect any more, or looked better.
+        test: of rows that were measured in turn.
     """
 
     outcome: Outcome
@@ -40,3 +43,5 @@ class Finding:
     p_adjusted: float | None = None
     notes: tuple[str, ...] = ()
     calibration: Calibration | None = None
+    unconfirmed: int = 0
+    test: str = "wilcoxon"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from benchgate.gate.cut_short import lacking_rounds, launch_test
 from benchgate.gate.estimates import paired_estimates
 from benchgate.gate.findings import Finding, Stage
 from benchgate.gate.late import foretold, is_within_reach, late_test
@@ -44,6 +45,8 @@ def judge_in_waves(
     tested = partial(estimated, confidence=confidence)
     tests = [_tests(ratios, suspects, test, waves, tested) for test in range(TESTS)]
     late = [_late_tests(ratios, look, waves, tested) for look in waves.late_looks]
+    cut_short = launch_test(evidences, lacking_rounds(evidences, suspects, waves), waves)
+    on_launches = tested([d if i in cut_short else d[:0] for i, d in enumerate(ratios)])
     starts = [_start(s, d) for s, d in zip(suspects, ratios, strict=True)]
     share = LOOKING_LONGER_SHARE if waves.until_decided else LOOKING_SHARE
     terms = _Terms(waves, 1 - (1 - confidence) * share, level / waves.families / 2)
@@ -57,6 +60,7 @@ def judge_in_waves(
             suspects[i],
             tuple(of_all[i] for of_all in tests),
             tuple(of_all[i] for of_all in late),
+            _joined([ratios[i]], [cut_short.get(i)], [on_launches[i]])[0],
             starts[i],
             on_all[i],
         )
@@ -143,6 +147,7 @@ class _WaveRow:
         ratios: of all its rounds.
         tests: of a suspect; None for each that it has no rounds for.
         late: the tests of the late looks, likewise.
+        cut_short: the test on all its rounds where it lacks rounds for the others.
         start: index of the first round that `on_all` is estimated on.
     """
 
@@ -151,6 +156,7 @@ class _WaveRow:
     suspect: Suspect | None
     tests: tuple[_Test | None, ...]
     late: tuple[_Test | None, ...]
+    cut_short: _Test | None
     start: int
     on_all: Estimate | None
 
@@ -170,6 +176,11 @@ def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
     for test in row.late:
         if test and _shows(test, sign := 1 if test.estimate.value > 0 else -1, row, waves):
             return _changed(row, sign, test, 0, Stage.DONE)
+    if row.cut_short and _shows(row.cut_short, 1, row, waves):
+        stage = Stage.CONFIRM if row.suspect else Stage.SETTLE
+        found = _changed(row, 1, row.cut_short, 0, stage)
+        early = "measuring ended early: decided by how far apart the launches of both sides lie"
+        return replace(found, test="mann-whitney", notes=(*found.notes, early))
     return None
 
 
@@ -210,7 +221,7 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
     is_first_test_over = not row.suspect or used >= row.suspect.first_rounds
     if is_first_test_over and row.on_all and row.on_all.inside(row.evidence.margin):
         return replace(finding, outcome=Outcome.UNCHANGED)
-    if row.suspect and row.suspect.missing(row.ratios):
+    if row.suspect and row.suspect.missing(len(row.ratios)):
         return _awaiting_confirmation(finding, row, row.suspect)
     least = least_launches(waves.alpha, "wilcoxon")
     is_screened = len(row.ratios) >= waves.screen_rounds
@@ -226,14 +237,17 @@ def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
 
 
 def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) -> Finding:
-    missing, estimate = suspect.missing(row.ratios), finding.estimate
+    missing, estimate = suspect.missing(len(row.ratios)), finding.estimate
     if estimate:
         needed = max(estimate.needed or 0, finding.count + missing)
         estimate = replace(estimate, needed=needed)
     planned = suspect.rounds[-1]
     looked = f"looked {_direction(row, suspect.sign)} at first"
     note = f"{looked}; {planned - missing} of {planned} rounds to confirm it"
-    return replace(finding, stage=Stage.CONFIRM, estimate=estimate, notes=(note,))
+    unconfirmed = missing if suspect.sign > 0 else 0
+    return replace(
+        finding, stage=Stage.CONFIRM, estimate=estimate, notes=(note,), unconfirmed=unconfirmed
+    )
 
 
 def _direction(row: _WaveRow, sign: int) -> str:

@@ -16,7 +16,7 @@ from benchgate.model.verdict import Outcome
 from benchgate.stats.scaling import finite_exp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding
@@ -65,23 +65,51 @@ def replay(evidences: Sequence[Evidence], waves: WaveSettings, confidence: float
     Args:
         evidences: with every round that the gate may ask for, in the order in which they come.
     """
+    for state in states(evidences, waves, confidence, first=waves.screen_rounds):
+        last = state
+    return build_of(evidences, last.findings, last.measured, last.wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a build stands between two rounds, and would stay if the budget ended there.
+
+    Attributes:
+        findings: of the rows without an obstacle, in their order.
+        measured: rounds by benchmark.
+        wanted: benchmarks that the gate asks for one more round of.
+    """
+
+    findings: Sequence[Finding]
+    measured: Mapping[str, int]
+    wanted: tuple[str, ...]
+
+
+def states(
+    evidences: Sequence[Evidence], waves: WaveSettings, confidence: float, *, first: int
+) -> Iterator[State]:
+    """Give one state after the other, the last one when nothing is open or no rounds are left.
+
+    Args:
+        first: rounds of everything that the first state has.
+    """
     testable = [evidence for evidence in evidences if evidence.obstacle is None]
     there: dict[str, int] = {}
     for evidence in evidences:
         id_ = evidence.pair.id
         there[id_] = max(evidence.rounds, there.get(id_, 0))
-    rounds = waves.screen_rounds
+    rounds = first
     measured = {id_: min(rounds, of_all) for id_, of_all in there.items()}
     while True:
         findings = judge_in_waves([_cut(e, measured) for e in testable], waves, confidence)
         wanted = follow_up(needs_of(testable, findings), {}, math.inf).ids
+        yield State(findings, dict(measured), wanted)
         going_on = [id_ for id_ in wanted if measured[id_] < there[id_]]
         if not going_on:
             break
         before, rounds = rounds, waves.next_look(rounds)
         for id_ in going_on:
             measured[id_] = min(measured[id_] + rounds - before, there[id_])
-    return build_of(evidences, findings, measured, wanted)
 
 
 def build_of(

@@ -13,7 +13,7 @@ from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.gate.sides import sides
 from benchgate.model.metrics import INSTRUCTIONS, notes_on
 from benchgate.model.result import Status, Tier
-from benchgate.model.verdict import Outcome, Row
+from benchgate.model.verdict import Outcome, Row, Unconfirmed
 from benchgate.stats.scaling import finite_exp
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # As many as a screen has: with a spread as wide as the tolerance, five rounds of chance that agree
 # and lie beyond it occur less than once in a thousand rows.
 LEAST_COUNTED_ROUNDS = 5
+_PARTS_NAMED = 4
 
 
 def tested_row(
@@ -61,18 +62,29 @@ def tested_row(
         p=finding.p,
         p_adjusted=finding.p_adjusted,
         launches=(len(base), len(head)),
-        test=_test(evidence, calibrated=calibrated),
+        test=_test(evidence, finding, calibrated=calibrated),
         detectable=estimate.detectable if estimate else None,
         rounds_needed=max(needed - finding.count, 1) if needed else None,
+        unconfirmed=_unconfirmed(evidence, finding),
         advisory=not evidence.paired and not calibrated,
         calibration=calibration,
         notes=(*finding.notes, *row.notes),
     )
 
 
-def _test(evidence: Evidence, *, calibrated: bool) -> str:
+def _unconfirmed(evidence: Evidence, finding: Finding) -> Unconfirmed | None:
+    if not finding.unconfirmed:
+        return None
+    head = evidence.pair.head
+    round_s = head.round_s if head else None
+    return Unconfirmed(
+        finding.unconfirmed, None if round_s is None else finding.unconfirmed * round_s
+    )
+
+
+def _test(evidence: Evidence, finding: Finding, *, calibrated: bool) -> str:
     if evidence.paired:
-        return "wilcoxon"
+        return finding.test
     return "prediction" if calibrated else "mann-whitney"
 
 
@@ -165,6 +177,17 @@ def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
         location=pair.head.location if pair.head else None,
         renamed_from=pair.renamed_from,
     )
+
+
+def different_work(base: BenchmarkResult, head: BenchmarkResult) -> str:
+    """Say that the definition of a benchmark changed, and in which parts, as far as it is known."""
+    every = dict.fromkeys((*base.parts, *head.parts)) if base.parts and head.parts else {}
+    changed = [part for part in every if base.parts.get(part) != head.parts.get(part)]
+    why = "the benchmark's own definition changed: base and head did different work"
+    if not changed:
+        return why
+    more = f" and {len(changed) - _PARTS_NAMED} more" if len(changed) > _PARTS_NAMED else ""
+    return f"{why}; what differs: {', '.join(changed[:_PARTS_NAMED])}{more}"
 
 
 def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:

@@ -16,6 +16,7 @@ from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.pairing import Pair, pair
 from benchgate.gate.rows import (
+    different_work,
     exact_row,
     incomparable_row,
     tested_row,
@@ -24,7 +25,7 @@ from benchgate.gate.rows import (
     untested_row,
 )
 from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.result import Kind, Status
+from benchgate.model.result import FILES_CANARY_ID, Kind, Status
 from benchgate.model.verdict import RUNS_NEEDED, Classical, Outcome, Row
 from benchgate.units import format_change
 
@@ -172,8 +173,7 @@ def _compare(
         base, head: both sides of it, which ran.
     """
     if base.workload != head.workload:
-        why = "the benchmark's own definition changed: base and head did different work"
-        return [incomparable_row(one, why)], []
+        return [incomparable_row(one, different_work(base, head))], []
     rows: list[Row] = []
     evidences: list[Evidence] = []
     known_as = config.name_in_policy(one.id, one.renamed_from)
@@ -289,16 +289,18 @@ def _width(finding: Finding) -> float:
 
 
 def _disturbance(base: Run, head: Run, config: Config) -> str | None:
-    sides = [next(filter(is_canary, run.benchmarks), None) for run in (base, head)]
-    if sides[0] is None or sides[1] is None:
-        return None
-    ratio = disturbance(sides[0], sides[1], margin=config.gate.margin, alpha=config.gate.alpha)
-    if ratio is None:
-        return None
-    return (
-        f"the canary, the same work on both arms, differed by {format_change(ratio)}: something "
-        "disturbed one arm more than the other, so no change is believed; run it again"
-    )
+    before, after = ({b.id: b for b in run.benchmarks if is_canary(b)} for run in (base, head))
+    shared = sorted(before.keys() & after.keys())
+    for id_ in shared:
+        alpha = config.gate.alpha / len(shared)
+        ratio = disturbance(before[id_], after[id_], margin=config.gate.margin, alpha=alpha)
+        if ratio is not None:
+            work = "writing and reading a file" if id_ == FILES_CANARY_ID else "the same work"
+            return (
+                f"the canary, {work} on both arms, differed by {format_change(ratio)}: something "
+                "disturbed one arm more than the other, so no change is believed; run it again"
+            )
+    return None
 
 
 def _doubted(row: Row, warning: str) -> Row:

@@ -1,8 +1,8 @@
-"""Regressions that somebody has allowed: up to a ceiling, and until a day."""
+"""Regressions and removals that somebody has allowed: up to a ceiling, and until a day."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.config.rules import concerns
@@ -13,46 +13,80 @@ if TYPE_CHECKING:
     from datetime import date
 
     from benchgate.config import Config, Waive
+    from benchgate.model.verdict import Acceptance
 
 # 1 + 0.07 and 107 / 100 may differ in their last digit.
 _ROUNDING = 1e-9
 
 
 def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, ...]:
-    """Turn each regression that is waived into a row that says so, and fails nothing.
+    """Turn each regression and each removal that is waived into a row that fails nothing.
 
     The ceiling is held against what the margin is held against: the estimate. A change as large
     as the ceiling is therefore waived about as often as not, and one whose interval reaches
     beyond it is waived all the same: what counts as too much is judged as what counts at all.
 
-    Of several waivers the first that is high enough counts. Where none is, the row has regressed,
-    and names the highest.
+    Of several waivers the first that is high enough counts, the base's before those of the change.
+    Where none is, the row has regressed, and names the highest.
 
     Args:
         day: the one on which a waiver must hold, in UTC.
     """
-    holding = [waiver for waiver in config.waivers if day <= waiver.until]
+    holding = [one for one in _known(config) if day <= one.waive.until]
     return tuple(_waive(row, config, holding) for row in rows)
 
 
-def _waive(row: Row, config: Config, holding: Iterable[Waive]) -> Row:
-    if row.outcome is not Outcome.REGRESSED:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A waiver, and what makes it count where it is the change's own."""
+
+    waive: Waive
+    accepted: Acceptance | None = None
+
+    @property
+    def ceiling(self) -> float:
+        return self.waive.ceiling or 0.0
+
+    def concerns(self, row: Row, config: Config) -> bool:
+        """Whether it is for a row; the change knows what it renamed by the new name."""
+        if self.waive.missing is not (row.outcome is Outcome.MISSING):
+            return False
+        name = row.benchmark
+        if self.accepted is None:
+            name = config.name_in_policy(row.benchmark, row.renamed_from)
+        return concerns(self.waive, name, row.metric)
+
+    def shown(self) -> Waiver:
+        waive = self.waive
+        return Waiver(waive.ceiling, waive.until.isoformat(), waive.reason, self.accepted)
+
+
+def _known(config: Config) -> list[_Known]:
+    known = [_Known(waive) for waive in config.waivers]
+    if config.sides and config.sides.accepted:
+        known += [_Known(waive, config.sides.accepted) for waive in config.sides.head.waivers]
+    return known
+
+
+def _waive(row: Row, config: Config, holding: Iterable[_Known]) -> Row:
+    if row.outcome not in {Outcome.REGRESSED, Outcome.MISSING}:
         return row
-    name = config.name_in_policy(row.benchmark, row.renamed_from)
-    matching = [waiver for waiver in holding if concerns(waiver, name, row.metric)]
+    matching = [one for one in holding if one.concerns(row, config)]
     if not matching:
         return row
     worse = _worse_ratio(row)
-    enough = (one for one in matching if worse and worse - 1 <= one.ceiling + _ROUNDING)
-    if waiver := next(enough, None):
-        return replace(row, outcome=Outcome.WAIVED, waiver=_of(waiver))
-    return replace(row, waiver=_of(max(matching, key=lambda one: one.ceiling)))
+    enough = (one for one in matching if _allows(one, worse))
+    if known := next(enough, None):
+        return replace(row, outcome=Outcome.WAIVED, waiver=known.shown())
+    return replace(row, waiver=max(matching, key=lambda one: one.ceiling).shown())
+
+
+def _allows(known: _Known, worse: float | None) -> bool:
+    if known.waive.missing:
+        return True
+    return worse is not None and worse - 1 <= known.ceiling + _ROUNDING
 
 
 def _worse_ratio(row: Row) -> float | None:
     """The ratio that decided; None from 0, which no percentage reaches."""
     return replace(row, ratio=row.deciding_ratio).worse_ratio
-
-
-def _of(waiver: Waive) -> Waiver:
-    return Waiver(waiver.ceiling, waiver.until.isoformat(), waiver.reason)

@@ -129,9 +129,9 @@ class Suspect:
         rounds = self.rounds[test] if test < len(self.rounds) else 0
         return ratios[self.start : self.start + rounds]
 
-    def missing(self, ratios: FloatArray) -> int:
-        """How many rounds its last test still needs."""
-        return max(0, self.start + self.rounds[-1] - len(ratios)) if self.rounds else 0
+    def missing(self, rounds: int) -> int:
+        """How many more rounds than these, which it has, its last test needs."""
+        return max(0, self.start + self.rounds[-1] - rounds) if self.rounds else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,9 +61,12 @@ class MergeGroup:
 
     Attributes:
         base_ref: the branch that they go to, e.g. "main".
+        pull_request: number of the one that was added last; None where the queue's branch does
+            not tell it.
     """
 
     base_ref: str
+    pull_request: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

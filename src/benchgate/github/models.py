@@ -142,6 +142,55 @@ class PullRequest(Answered):
     html_url: str
     head: PullRequestSide
     base: PullRequestSide
+    user: User | None = None
+
+
+class Review(Answered):
+    """A review of a pull request.
+
+    Attributes:
+        state: "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED" or "PENDING".
+        commit_id: what was reviewed; None where that commit is gone.
+    """
+
+    user: User | None
+    state: str
+    commit_id: Sha | None
+
+    @property
+    def approves(self) -> bool:
+        """Whether it lets the commit be merged."""
+        return self.state == "APPROVED"
+
+    @property
+    def decides(self) -> bool:
+        """Whether it takes the place of what the same person decided before."""
+        return self.state in {"APPROVED", "CHANGES_REQUESTED", "DISMISSED"}
+
+
+class Label(Answered):
+    """A label; GitHub knows no two whose names differ in upper and lower case alone."""
+
+    name: str
+
+
+class IssueEvent(Answered):
+    """Something that happened to a pull request, such as "labeled"."""
+
+    event: str
+    actor: User | None
+    created_at: Time
+    label: Label | None = None
+
+    def is_of(self, label: str) -> bool:
+        """Whether it is about a label of this name."""
+        return self.label is not None and self.label.name.lower() == label.lower()
+
+
+class Permission(Answered):
+    """What somebody may do in a repository: "admin", "write", "read" or "none"."""
+
+    permission: str
 
 
 class Commit(Answered):

@@ -28,6 +28,8 @@ _SHOWN_CHARACTERS = 60
 _OBJECT_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_A_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/]|[/.]\Z|\.lock\Z|\A\Z")
 _FULL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9._-]+")
+# GitHub alone can make such branches.
+_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]+\Z")
 _WORD = re.compile(r"[a-z_]+")
 
 
@@ -138,13 +140,17 @@ class _PushPayload(Payload):
 
 class _MergeGroup(Outside):
     base_ref: Ref
+    head_ref: Ref
 
 
 class _MergeGroupPayload(Payload):
     merge_group: _MergeGroup
 
     def event(self) -> MergeGroup:
-        return MergeGroup(self.merge_group.base_ref.removeprefix(_BRANCH_PREFIX))
+        group = self.merge_group
+        queued = _QUEUED.match(group.head_ref)
+        number = int(queued[1]) if queued else None
+        return MergeGroup(group.base_ref.removeprefix(_BRANCH_PREFIX), number)
 
 
 class _WorkflowRun(Outside):

@@ -40,6 +40,16 @@ def find_pull_requests(
     )
 
 
+def read_pull_request(client: Client, repository: str, number: int) -> PullRequest:
+    """What GitHub knows of a pull request.
+
+    Raises:
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    path = f"/repos/{repository}/pulls/{number}"
+    return PullRequest.read(client.get(path), path)
+
+
 def merge_base(client: Client, repository: str, base: str, head: str) -> str:
     """The commit that the history of a head left that of a base at.
 

@@ -1,15 +1,14 @@
 """The process that runs a user's benchmark functions, in the user's own interpreter.
 
 Standard library only, and one file, because it runs under any CPython >= 3.8 that
-benchgate itself is not installed in. It is started as
-
-    python _worker.py IN OUT
-
-IN and OUT are descriptors of two pipes: lines from benchgate, lines to benchgate. The first
-line is the request: which file, where to import from. Then a JSON object asks for a step and
+benchgate itself is not installed in. It is started as `python _worker.py`; standard input is a
+socket, which it moves out of the way of the user's code. The first line from benchgate is the
+request: which file, where to import from, and a key. Then a JSON object asks for a step and
 gets a JSON object back; the line "s" asks for one sample and gets "WALL_NS CPU_NS" back, so
-that a turn costs little. What the user's code prints goes elsewhere and disturbs nothing.
-When IN ends, what is open is torn down, exit handlers run, and the last line is "bye".
+that a turn costs little. Each line to benchgate begins with the key, which the user's code is
+not told: what it writes to the socket is known as its own. What it prints goes elsewhere and
+disturbs nothing. When benchgate ends its side, what is open is torn down, exit handlers run,
+and the last line is "bye".
 """
 
 # ruff: noqa: E402 - the search path is put right before anything is searched for
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any
 
+    Send = Callable[[bytes], None]
+
 OLDEST_PYTHON = (3, 8)
 PREFIX = "bench_"
 UNITS = ("ns", "us", "ms", "s")
@@ -71,29 +72,39 @@ class Benchmark:
         kwargs: dict[str, Any],
         labels: dict[str, str],
     ) -> None:
+        self.name = name
         self.function = function
         self.kwargs = kwargs
         self.labels = labels
+        short = name[len(PREFIX) :]
         suffix = ",".join(f"{key}={label}" for key, label in labels.items())
-        self.id = f"{name}[{suffix}]" if suffix else name
+        self.id = f"{short}[{suffix}]" if suffix else short
 
-    def describe(self, root: str) -> dict[str, Any]:
+    def describe(self, root: str, workloads: Any) -> dict[str, Any]:
         return {
             "id": self.id,
-            "workload": self._workload_hash(),
+            "parts": self._parts(workloads),
+            "also_runs": workloads.others(self.name),
             "location": location_of(self.function, root),
             "parallel": getattr(self.function, "parallel", False),
             "unit": getattr(self.function, "unit", None),
+            "data": getattr(self.function, "data", None) or [],
         }
 
-    def _workload_hash(self) -> str:
-        """Identify the work: the function's and its setup's code, parameters and loop count."""
-        parts = [source_tokens(self.function), source_tokens(getattr(self.function, "setup", None))]
-        parts += [f"{key}={label}" for key, label in self.labels.items()]
-        parts.append(str(getattr(self.function, "number", None)))
-        import hashlib  # noqa: PLC0415
-
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+    def _parts(self, workloads: Any) -> dict[str, str]:
+        """Identify the work: what the file says of it, and the values that it is called with."""
+        values = self.kwargs.values()
+        are_plain = all(v is None or isinstance(v, (bool, int, float, str)) for v in values)
+        parts: dict[str, str] = workloads.parts(self.name, with_params=not are_plain)
+        texts = {"its number": repr(getattr(self.function, "number", None))}
+        if self.kwargs:
+            given = {**self.labels, **self.kwargs} if are_plain else self.labels
+            texts["its params"] = repr(sorted(given.items()))
+        if not workloads.defines(self.name):
+            setup = getattr(self.function, "setup", None)
+            texts["its code"] = source_tokens(self.function)
+            texts["the code of its setup"] = source_tokens(setup)
+        return {**parts, **{label: workloads.digest(text) for label, text in texts.items()}}
 
 
 def unwrap(function: Any) -> Any:
@@ -202,8 +213,19 @@ def iterable(value: object) -> bool:
     return hasattr(value, "__iter__")
 
 
-def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
+def check_function(name: str, function: Callable[..., Any]) -> None:
     """Say what is wrong with a benchmark function before it is measured."""
+    if name == PREFIX:
+        raise Fault(f"a function is named {PREFIX}: a name must follow")
+    # An object that can be called has attributes of its own.
+    attributes = vars(function) if isinstance(function, type(check_function)) else ()
+    unknown = beside("_attributes").unknown_attribute(name, attributes)
+    if unknown:
+        raise Fault(unknown)
+    refuse_wrong_attributes(name, function)
+
+
+def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
     if is_generator(function):
         raise Fault(f"{name} is a generator: a call would run none of its body")
     number = getattr(function, "number", 1)
@@ -215,6 +237,9 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
     parallel = getattr(function, "parallel", False)
     if not isinstance(parallel, bool):
         raise Fault(f"{name}.parallel is {parallel!r}: it must be True or False")
+    data = getattr(function, "data", None) or []
+    if not isinstance(data, (list, tuple)) or not all(isinstance(each, str) for each in data):
+        raise Fault(f"{name}.data is {data!r}: it must be a list of paths, such as ['words/*.txt']")
     for hook in ("setup", "teardown"):
         found = getattr(function, hook, None)
         if found is not None and not callable(found):
@@ -223,19 +248,52 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
             raise Fault(f"{name}.{hook} is a generator: a call would run none of its body")
 
 
-def find_benchmarks(module: ModuleType) -> dict[str, Benchmark]:
-    """Give the benchmarks of a module by id, in the order in which they are written."""
+def find_benchmarks(
+    module: ModuleType, check: Callable[[str, Any], None] | None
+) -> tuple[dict[str, Benchmark], dict[str, str]]:
+    """Give the benchmarks of a module by id, in the order in which they are written.
+
+    Args:
+        check: raises Fault of a function that cannot be measured; None to leave it out in silence.
+
+    Returns:
+        The benchmarks, and what is wrong with the functions that are none, by name.
+    """
     found = {}
+    faults = {}
     for name, function in list(vars(module).items()):
         if not name.startswith(PREFIX) or not callable(function) or isinstance(function, type):
             continue
-        if name == PREFIX:
-            raise Fault(f"a function is named {PREFIX}: a name must follow")
-        refuse_wrong_attributes(name, function)
-        for kwargs, labels in grid_of(name, function):
-            benchmark = Benchmark(name[len(PREFIX) :], function, kwargs, labels)
-            found[benchmark.id] = benchmark
-    return found
+        try:
+            if check:
+                check(name, function)
+            for kwargs, labels in grid_of(name, function):
+                benchmark = Benchmark(name, function, kwargs, labels)
+                found[benchmark.id] = benchmark
+        except Exception as error:  # noqa: BLE001 - of the user's code: one function's alone
+            faults[name[len(PREFIX) :] or name] = failure(error)["error"]
+    return found, faults
+
+
+def beside(name: str) -> Any:
+    """Import another file of benchgate's that lies beside this one, under no name."""
+    path = os.path.join(os.path.dirname(__file__), f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def read_workloads(request: dict[str, Any]) -> Any:
+    """Read what the file says of its benchmarks, before its code can change what is found."""
+    folders = [os.path.dirname(request["file"]), *request["path"], *request["path_after"]]
+    work = beside("_workload")
+    try:
+        return work.Workloads(request["file"], request["helpers"], folders, beside("_statements"))
+    except (OSError, SyntaxError, ValueError):
+        return None  # importing it says what is wrong with it
 
 
 def load(request: dict[str, Any]) -> ModuleType:
@@ -270,25 +328,93 @@ def give_back_names(folders: list[str]) -> None:
             del sys.modules[name]
 
 
-def foreign_modules(names: Iterable[str], forbidden: list[str]) -> list[list[str]]:
-    """List modules that came from a tree which is not this arm's: [name, file].
+def file_of(name: str) -> str:
+    """Give the real path of a module's file, "" where it has none."""
+    try:
+        # Not getattr, which makes a lazy module load.
+        file = object.__getattribute__(sys.modules[name], "__file__")
+    except (AttributeError, KeyError):
+        return ""
+    return os.path.realpath(file) if isinstance(file, str) else ""
 
-    An interpreter inside of such a tree, as a virtual environment in the checkout, is none of it.
+
+def prefixes_of(folders: Iterable[str]) -> tuple[str, ...]:
+    return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
+
+
+class Origins:
+    """Where the modules of this process came from.
+
+    Args:
+        request: `forbidden` trees, which are not this arm's; `root` and other `own` folders,
+            which are; `provided`, top-level names that the arm's tree has itself; `helpers` and
+            `file`, which are the benchmarks', and not what they measure.
     """
-    roots = [os.path.realpath(p) + os.sep for p in forbidden]
-    prefixes = [os.path.realpath(p) + os.sep for p in (sys.prefix, sys.base_prefix)]
-    inner = tuple(p for p in prefixes if p.startswith(tuple(roots)))
-    found = []
-    for name in sorted(names):
-        try:
-            # Not getattr, which makes a lazy module load.
-            file = object.__getattribute__(sys.modules[name], "__file__")
-        except (AttributeError, KeyError):
-            continue
-        path = os.path.realpath(file) if isinstance(file, str) else ""
-        if path.startswith(tuple(roots)) and not path.startswith(inner):
-            found.append([name, path])
-    return found
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        own = [*request["own"], *([sys.prefix] if request["own_interpreter"] else [])]
+        self.own = prefixes_of(own)
+        self.root = prefixes_of([request["root"]])
+        self.forbidden = prefixes_of(request["forbidden"])
+        # An interpreter inside of such a tree, as a virtual environment in it, is none of it.
+        python = prefixes_of((sys.prefix, sys.base_prefix))
+        self.inner = tuple(p for p in python if p.startswith(self.forbidden))
+        self.standard = prefixes_of([os.path.dirname(os.__file__)])
+        self.benchmarks = prefixes_of([request["helpers"]] if request["helpers"] else [])
+        self.file = os.path.realpath(request["file"])
+        self.provided = frozenset(request["provided"])
+        self.seen: set[str] = set()
+        self.packages: dict[str, str] = {}
+        self.has_own = False
+
+    def look(self) -> dict[str, Any]:
+        """Look at the modules that were imported since the last time; this program is none.
+
+        Returns:
+            `foreign`, of the forbidden trees, and `elsewhere`, of those that the arm's tree has
+            itself: [name, file]. `packages`: the same of all that is installed, but for the
+            standard library, and not only of late; `shared`: names of those that are not the
+            arm's; `has_own`: whether any module is the arm's.
+        """
+        new = sorted(sys.modules.keys() - self.seen - {"__main__"})
+        self.seen.update(new)
+        foreign, elsewhere = [], []
+        for name in new:
+            path = file_of(name)
+            if not path:
+                continue
+            if path.startswith(self.forbidden) and not path.startswith(self.inner):
+                foreign.append([name, path])
+            is_own = path.startswith(self.own)
+            if is_own and path != self.file and not path.startswith(self.benchmarks):
+                self.has_own = True
+            if "." not in name and self.is_package(name, path):
+                self.packages[name] = path
+                if name in self.provided and not is_own:
+                    elsewhere.append([name, path])
+        return {
+            "foreign": foreign,
+            "elsewhere": elsewhere,
+            "packages": sorted(self.packages.items()),
+            "shared": sorted(
+                n for n, path in self.packages.items() if not path.startswith(self.own)
+            ),
+            "has_own": self.has_own,
+        }
+
+    def is_package(self, name: str, path: str) -> bool:
+        """Tell whether a module is installed: neither the tree's, nor Python's."""
+        places = os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep
+        if any(place in path for place in places):
+            return name not in LOADED_BY_PYTHON
+        return not path.startswith(self.root + self.standard) and name not in LOADED_BY_PYTHON
+
+
+def had_children() -> bool:
+    """Tell whether this process has or had children, whose work is seen here by nobody."""
+    import resource  # noqa: PLC0415 - seldom needed
+
+    return has_children() or resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 0
 
 
 def clock_steps_ns() -> list[int]:
@@ -306,6 +432,7 @@ class Launch:
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
         self.loops = 1
+        self.first_ns: int | None = None
         self.turns: itertools.repeat[None] = itertools.repeat(None, 0)
         self.gc_was_enabled = gc.isenabled()
         function = benchmark.function
@@ -375,7 +502,7 @@ class Launch:
         while True:
             elapsed_ns = self._shortest_ns(loops)
             if number or elapsed_ns >= target_ns:
-                return {"loops": loops, "sample_ns": elapsed_ns}
+                return {"loops": loops, "sample_ns": elapsed_ns, "first_ns": self.first_ns}
             # Aim a little high, and never by more than tenfold: few loops are timed coarsely.
             loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
 
@@ -392,6 +519,8 @@ class Launch:
         elapsed_ns = [self.sample(loops)[0], self.sample(loops)[0]]
         if sum(elapsed_ns) < LONG_NS:
             elapsed_ns.append(self.sample(loops)[0])
+        if self.first_ns is None:
+            self.first_ns = elapsed_ns[0]
         return max(1, min(elapsed_ns))
 
     def set_loops(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -570,19 +699,57 @@ def has_children() -> bool:
     return True
 
 
+def take_channel() -> int:
+    """Move benchgate's socket away from standard input, which is empty from now on."""
+    channel = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return channel
+
+
+def connect(channel: int) -> tuple[dict[str, Any], Callable[[], bytes | None], Send]:
+    """Wait for the request; give it, and how to receive a line and how to send one.
+
+    What the user's code must not know or replace is held by these two functions alone.
+    """
+    read, write = os.read, os.write
+    pending = b""
+
+    def receive() -> bytes | None:
+        """Give the next line from benchgate; None at the end."""
+        nonlocal pending
+        while b"\n" not in pending:
+            chunk = read(channel, 65536)
+            if not chunk:
+                return None
+            pending += chunk
+        line, _, pending = pending.partition(b"\n")
+        return line
+
+    request = json.loads((receive() or b"{}").decode())
+    key = request.pop("key").encode()
+
+    def send(data: bytes) -> None:
+        data = key + data
+        while data:
+            data = data[write(channel, data) :]
+
+    return request, receive, send
+
+
 class Server:
     """Carries out what benchgate asks, one line at a time."""
 
-    def __init__(self, incoming: int, outgoing: int) -> None:
-        self.incoming = incoming
-        self.outgoing = outgoing
-        self.buffer = b""
+    def __init__(self, receive: Callable[[], bytes | None], send: Send) -> None:
+        self.receive = receive
+        self.send_line = send
+        self.origins: Any = None
+        self.dumps, self.loads = json.dumps, json.loads
         self.is_fork = False
-        self.forbidden: list[str] = []
         self.taken: list[Any] = []
         self.benchmarks: dict[str, Benchmark] = {}
         self.launch: Launch | None = None
-        self.seen: set[str] = set()
         self.clean: dict[str, Any] = {}
 
     def note_fork(self) -> None:
@@ -592,25 +759,14 @@ class Server:
             for _ in self.launch.turns:
                 pass
 
-    def line(self) -> bytes | None:
-        """Give the next line from benchgate; None at the end."""
-        while b"\n" not in self.buffer:
-            chunk = os.read(self.incoming, 65536)
-            if not chunk:
-                return None
-            self.buffer += chunk
-        line, _, self.buffer = self.buffer.partition(b"\n")
-        return line
-
     def reply(self, message: dict[str, Any]) -> None:
-        self.send(json.dumps(message).encode() + b"\n")
+        self.send(self.dumps(message).encode() + b"\n")
 
     def send(self, data: bytes) -> None:
         if self.is_fork:
             problem = "it forked, and the child returned as well: end the child with os._exit"
-            data = json.dumps({"error": problem, "trace": ""}).encode() + b"\n"
-        while data:
-            data = data[os.write(self.outgoing, data) :]
+            data = self.dumps({"error": problem, "trace": ""}).encode() + b"\n"
+        self.send_line(data)
         if self.is_fork:
             os._exit(1)
 
@@ -621,44 +777,55 @@ class Server:
                 f"{sys.executable} is Python {sys.version.split()[0]}: 3.8 or newer is needed"
             )
         set_cpus(request["cpus"])
-        self.forbidden = request["forbidden"]
+        self.origins = Origins(request)
         self.taken = occupy(*request["occupy"])
-        self.benchmarks = find_benchmarks(load(request))
+        describe = request["describe"]
+        workloads = read_workloads(request) if describe else None
+        module = load(request)
+        check = check_function if describe else None
+        self.benchmarks, faults = find_benchmarks(module, check)
         described = []
-        if request["describe"]:
-            described = [b.describe(request["root"]) for b in self.benchmarks.values()]
+        if describe:
+            described = [b.describe(request["root"], workloads) for b in self.benchmarks.values()]
         self.clean = surroundings()
         return {
             "benchmarks": described,
+            "faults": faults,
             "executable": sys.executable,
             "pid": os.getpid(),
             "python": f"{sys.implementation.name} {sys.version.split()[0]}",
             "clock_steps_ns": clock_steps_ns(),
-            "foreign": self.new_foreign_modules(),
+            **self.origins.look(),
         }
 
-    def serve(self) -> None:
-        line = self.line()
+    def serve(self, request: dict[str, Any]) -> None:
+        """Open the file of the request, and then do what is asked until nothing more is."""
+        try:
+            self.reply(self.open_file(request))
+        except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
+            self.reply(failure(error))
+        line = self.receive()
         while line is not None:
             try:
                 if line == SAMPLE and self.launch:
                     self.send(b"%d %d\n" % self.launch.sample(self.launch.loops))
                 else:
-                    self.reply(self.step(json.loads(line.decode())))
+                    self.reply(self.step(self.loads(line.decode())))
             except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
                 if self.launch:
                     self.launch.restore_gc()
                 self.reply(failure(error))
-            line = self.line()
+            line = self.receive()
         if self.launch:
             self.launch.close({})
 
     def step(self, message: dict[str, Any]) -> dict[str, Any]:
-        if message["do"] == "file":
-            return self.open_file(message)
         if message["do"] == "open":
             rss_is_own = reset_peak_rss()
-            self.launch = Launch(self.benchmarks[message["id"]])
+            benchmark = self.benchmarks.get(message["id"])
+            if benchmark is None:
+                raise Fault("its file does not define it any more")
+            self.launch = Launch(benchmark)
             return {"rss_is_own": rss_is_own}
         if self.launch is None:
             raise ValueError("no benchmark is open")
@@ -669,14 +836,10 @@ class Server:
         if message["do"] == "close":
             found = surroundings()
             reply["changed"] = [key for key, was in self.clean.items() if found[key] != was]
-            reply["foreign"] = self.new_foreign_modules()
+            reply.update(self.origins.look())
+            if reply["shared"] and not reply["has_own"]:
+                reply["had_children"] = had_children()
         return reply
-
-    def new_foreign_modules(self) -> list[list[str]]:
-        """Look at the modules that were imported since the last time; this program is none."""
-        new = sys.modules.keys() - self.seen - {"__main__"}
-        self.seen |= new
-        return foreign_modules(new, self.forbidden)
 
 
 def failure(error: BaseException) -> dict[str, str]:
@@ -709,17 +872,17 @@ def flush() -> None:
 def main() -> None:
     # It has moved the stack, and no other process should get it.
     os.environ.pop("BENCHGATE_PADDING", None)
-    incoming, outgoing = int(sys.argv[1]), int(sys.argv[2])
-    for descriptor in (incoming, outgoing):
-        os.set_inheritable(descriptor, False)  # noqa: FBT003
+    request, receive, send = connect(take_channel())
     # What was printed before a crash, and where it happened, is what explains it.
     faulthandler.enable(2)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)
-    server = Server(incoming, outgoing)
+    server = Server(receive, send)
     os.register_at_fork(after_in_child=server.note_fork)
-    server.serve()
+    # The program's own names are nothing to the user's code, which finds an empty module.
+    sys.modules["__main__"] = type(sys)("__main__")
+    server.serve(request)
     # Exit handlers remove the temporary files of the user's code.
     atexit._run_exitfuncs()  # noqa: SLF001 - an ordinary end would wait for every thread
     flush()

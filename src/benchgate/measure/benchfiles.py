@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -13,12 +14,15 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from benchgate.config.search import PATTERN, is_benchmark_file
+from benchgate.measure.importpath import import_path
 from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.measure.engine import Arm
+
+_NAMED_FOR_TESTS = re.compile("bench|perf|test", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class PythonSpec:
         parallel: never pinned, because the work uses several CPUs.
         timeout_s: for one launch of one benchmark.
         group: put before every id.
+        data: globs of the data files of its benchmarks, relative to the root.
+        allow_foreign: whether what they measure may be installed, and the same in both arms.
     """
 
     paths: tuple[str, ...]
@@ -44,21 +50,30 @@ class PythonSpec:
     tags: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     group: str = ""
+    data: tuple[str, ...] = ()
+    allow_foreign: bool = False
 
-    def workload_of(self, function: str) -> str:
-        """Give the hash of a function's work, with what was set for the interpreter that does it.
+    @property
+    def own_interpreter(self) -> bool:
+        """Whether each arm has an interpreter of its own."""
+        return self.interpreter is not None and "{" in self.interpreter
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Give what is set for the interpreter that does the work, by name; digests.
 
         Values of secrets are no part of it, nor is the interpreter's own place.
-
-        Args:
-            function: the hash of its definition.
         """
         options = [word for word in shlex.split(self.interpreter or "") if word.startswith("-")]
-        if not (self.variables or options):
-            return function
-        settings = json.dumps([dict(self.variables), options], sort_keys=True)
-        text = Redactor(self.variables)(settings)
-        return hashlib.sha256(f"{function}\n{text}".encode()).hexdigest()[:16]
+        found = {}
+        if self.variables:
+            text = Redactor(self.variables)(json.dumps(dict(self.variables), sort_keys=True))
+            found["its `env`"] = _digest(text)
+        if self.pythonpath is not None:
+            found["its `pythonpath`"] = _digest(json.dumps(self.pythonpath))
+        if options:
+            found["the options of its `interpreter`"] = _digest(json.dumps(options))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +83,13 @@ class BenchFile:
     Attributes:
         path: relative to an arm's root.
         group: what the ids of its benchmarks start with.
+        top: the folder that was searched, relative to the root.
     """
 
     spec: PythonSpec
     path: str
     group: str
+    top: str = "."
 
     def id_of(self, name: str) -> str:
         """Give the full id of a benchmark that the worker knows as `name`."""
@@ -86,7 +103,8 @@ def find_files(arm: Arm, spec: PythonSpec, path: str) -> tuple[BenchFile, ...]:
     found = []
     for file in files:
         group = group_of(file.relative_to(top), spec.group)
-        found.append(BenchFile(spec, file.relative_to(arm.root).as_posix(), group))
+        path_, top_ = (p.relative_to(arm.root).as_posix() for p in (file, top))
+        found.append(BenchFile(spec, path_, group, top_))
     return tuple(found)
 
 
@@ -119,6 +137,28 @@ def _search(top: Path) -> list[Path]:
     return [f for f in sorted(top.rglob(PATTERN)) if is_benchmark_file(f.relative_to(top))]
 
 
+def own_folders(arm: Arm, spec: PythonSpec) -> tuple[Path, ...]:
+    """Give the folders whose code is that of this arm alone."""
+    given = (path for path in spec.pythonpath or () if "{" in path)
+    return arm.root, arm.env, *(arm.root / arm.substitute(path) for path in given)
+
+
+def helpers_of(arm: Arm, file: BenchFile) -> Path | None:
+    """Give the folder whose modules belong to the benchmarks, and are not what they measure.
+
+    It is the one that was searched for them, unless the project's own code is there: where modules
+    are imported from it or a folder in it, and where it is a package that is not named for tests.
+    """
+    top = arm.root / file.top
+    path = import_path(arm, file.spec.pythonpath)
+    imported = (str(arm.root), *path.before, *path.after)
+    if any(Path(folder).is_relative_to(top) for folder in imported):
+        return None
+    if (top / "__init__.py").exists() and not _NAMED_FOR_TESTS.search(top.name):
+        return None
+    return top
+
+
 def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> tuple[str, ...]:
     """Name the Python that runs a spec's benchmarks in one arm, with its options.
 
@@ -145,3 +185,7 @@ def default_interpreter(checkout: Path, environ: Mapping[str, str]) -> str:
         return sys.executable
     path = environ.get("PATH", os.defpath)
     return shutil.which("python3", path=path) or shutil.which("python", path=path) or sys.executable
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]

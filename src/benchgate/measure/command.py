@@ -13,7 +13,16 @@ import numpy as np
 from benchgate.errors import MeasureError
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
 from benchgate.measure.armenviron import Outside
-from benchgate.measure.engine import ArmName, Definition, Discovery, Measured, Observation
+from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
+from benchgate.measure.engine import (
+    ArmName,
+    Definition,
+    Discovery,
+    DiscoveryFailure,
+    Measured,
+    Observation,
+    Stopwatch,
+)
 from benchgate.measure.job import (
     CommandSpec,
     jobs_of,
@@ -97,6 +106,7 @@ class CommandEngine:
     ) -> None:
         self._commands = _by_id(specs, aliases, lead)
         self._arms = {arm.name: arm for arm in arms}
+        self._data = DataFiles({arm.name: arm.root for arm in arms})
         outside = outside or Outside()
         self._jobs = {id_: jobs_of(one, arms, outside) for id_, one in self._commands.items()}
         self._own_code = OwnCode(outside.checkout) if outside.checkout else None
@@ -111,19 +121,15 @@ class CommandEngine:
     def discover(self) -> Discovery:
         """Give what the configuration of each arm defines."""
         found: dict[ArmName, list[Definition]] = {arm: [] for arm in self._arms}
+        failures = []
         for id_, specs in self._commands.items():
             for arm, spec in specs.items():
-                found[arm].append(
-                    Definition(
-                        id=id_,
-                        workload=workload_hash(spec),
-                        tier=Tier.INTERLEAVED,
-                        tags=spec.tags,
-                        notes=(self._unpinned,) if spec.pin and self._cpu is None else (),
-                        renamed_from=None if spec.name == id_ else spec.name,
-                    )
-                )
-        return Discovery({arm: tuple(definitions) for arm, definitions in found.items()})
+                try:
+                    found[arm].append(self._define(id_, spec, arm))
+                except DataFilesError as error:
+                    failures.append(DiscoveryFailure(arm, id_, str(error)))
+        by_arm = {arm: tuple(definitions) for arm, definitions in found.items()}
+        return Discovery(by_arm, tuple(failures))
 
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
@@ -152,6 +158,19 @@ class CommandEngine:
         """Give how a command is run, which is the same in every arm."""
         return replace(next(iter(self._commands[name].values())), name=name)
 
+    def _define(self, id_: str, spec: CommandSpec, arm: ArmName) -> Definition:
+        files = self._data.parts(arm, spec.data)
+        parts = {"its definition": workload_hash(spec), **files}
+        return Definition(
+            id=id_,
+            workload=workload_of(parts) if files else parts["its definition"],
+            tier=Tier.INTERLEAVED,
+            tags=spec.tags,
+            notes=(self._unpinned,) if spec.pin and self._cpu is None else (),
+            parts=parts,
+            renamed_from=None if spec.name == id_ else spec.name,
+        )
+
     def _measure(
         self, spec: CommandSpec, jobs: tuple[Job, ...], rng: random.Random
     ) -> list[Observation]:
@@ -174,10 +193,12 @@ class CommandEngine:
         samples: dict[Job, list[Execution]] = {job: [] for job in jobs}
         count = self._executions.get(spec.name)
         notes: dict[Job, tuple[str, ...]] = {}
+        once = Stopwatch()
         if count is None:
-            notes = self._check(spec, jobs, warmups)
-            for turn in range(spec.warmup):
-                self._take_turns(spec, [j for j in jobs if len(warmups[j]) <= turn], warmups)
+            with once:
+                notes = self._check(spec, jobs, warmups)
+                for turn in range(spec.warmup):
+                    self._take_turns(spec, [j for j in jobs if len(warmups[j]) <= turn], warmups)
         slowest_s = self._take_turns(spec, jobs, samples)
         if count is None:
             count = executions_within(self._burst_s, slowest_s, spec.executions)
@@ -195,6 +216,7 @@ class CommandEngine:
                     *_memory_notes(samples[job]),
                     *_count_notes(samples[job]),
                 ),
+                once_s=once.elapsed_s,
             )
             for order, job in enumerate(jobs)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -54,6 +55,7 @@ class Definition:
     Attributes:
         id: the same in both arms.
         renamed_from: the id that the base itself has for it, where the head renamed it.
+        also_runs: lines of its file that run on import and are no part of its work, by digest.
     """
 
     id: str
@@ -64,6 +66,8 @@ class Definition:
     display_unit: str | None = None
     notes: tuple[str, ...] = ()
     renamed_from: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+    also_runs: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def own_id(self) -> str:
@@ -120,6 +124,7 @@ class Observation:
         metrics: empty when it failed.
         error: one line, then the tail of its output; None when it ran.
         notes: what a reader of the numbers must know.
+        once_s: of the time that it took on all arms, what only the first round needs.
     """
 
     arm: ArmName
@@ -128,6 +133,21 @@ class Observation:
     metrics: tuple[Measured, ...] = ()
     error: str | None = None
     notes: tuple[str, ...] = ()
+    once_s: float = 0.0
+
+
+class Stopwatch:
+    """Adds up the time that is spent inside of it."""
+
+    def __init__(self) -> None:
+        self.elapsed_s = 0.0
+        self._started_s = 0.0
+
+    def __enter__(self) -> None:
+        self._started_s = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.elapsed_s += time.perf_counter() - self._started_s
 
 
 class Engine(Protocol):

@@ -43,6 +43,11 @@ class Entry:
         return self._leading.file.spec.isolate
 
     @property
+    def allow_foreign(self) -> bool:
+        """Whether what it measures may be installed, and the same in both arms."""
+        return self._leading.file.spec.allow_foreign
+
+    @property
     def timeout_s(self) -> float:
         """The longer one: neither arm can make the other fail."""
         return max(side.file.spec.timeout_s for side in self.sides.values())

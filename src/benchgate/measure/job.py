@@ -47,6 +47,7 @@ class CommandSpec:
         pin: run it on one CPU, where the OS can; wrong for what is parallel itself.
         pythonpath: folders relative to the root; None for those that the arm's code is in.
         allow_foreign: measure it also if it runs code that is not the arm's own.
+        data: globs of the files that the work reads, relative to the arm's root.
     """
 
     name: str
@@ -63,6 +64,7 @@ class CommandSpec:
     pin: bool = True
     pythonpath: tuple[str, ...] | None = None
     allow_foreign: bool = False
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +102,7 @@ def run_alike(specs: Mapping[ArmName, CommandSpec], lead: ArmName) -> Mapping[Ar
             executions=leading.executions,
             warmup=leading.warmup,
             pin=leading.pin,
+            allow_foreign=leading.allow_foreign,
             timeout_s=max(one.timeout_s for one in specs.values()),
         )
         for arm, spec in specs.items()
@@ -180,6 +183,7 @@ def workload_hash(spec: CommandSpec) -> str:
             "cwd": spec.cwd,
             "ok_exit_codes": sorted(spec.ok_exit_codes),
             "variables": dict(spec.variables),
+            "pythonpath": spec.pythonpath,
             "pin": spec.pin,
         },
         sort_keys=True,

@@ -74,6 +74,7 @@ def make_plan(
     launch_ns: int,
     samples: int,
     warmup: int | None,
+    is_warm: bool = False,
 ) -> Plan:
     """Settle the number of samples that all arms share.
 
@@ -85,6 +86,8 @@ def make_plan(
         samples: how many to take where the work is short enough.
         warmup: how many to discard before; None to leave it open. Slow work gets at most as
             many as it has samples, and a fixed number.
+        is_warm: its first call in a process takes no longer than the next. A launch of a single
+            sample then discards none, which halves its time.
     """
     fitting = int(STRETCH * launch_ns / sample_ns)
     if _FEWEST_SAMPLES * sample_ns <= _LONGEST_STRETCH * launch_ns:
@@ -93,6 +96,8 @@ def make_plan(
     notes = []
     if note := timer_note(sample_ns, timer_cost_ns):
         notes.append(note)
+    if count == 1 and is_warm:
+        warmup = 0
     if warmup is None and count < _WARMUP_WINDOW:
         warmup = _SLOW_WARMUP
         notes.append(f"too slow to see whether the warm-up settles: {min(warmup, count)} discarded")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from benchgate.measure.counters import CounterError
 from benchgate.measure.counting import count_per_call
-from benchgate.measure.engine import Measured
+from benchgate.measure.engine import Measured, Stopwatch
 from benchgate.measure.lockstep import (
     Plan,
     Turns,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from benchgate.measure.worker import Worker
     from benchgate.model.result import Metric
 
+# What the first call in a process may take longer than the next one, and still count as warm.
+_WARM_RATIO = 1.01
 _NOTHING: FloatArray = np.empty(0)
 
 
@@ -65,12 +68,14 @@ class Launched:
         metrics: of each worker, in their order.
         is_spent: whether a worker was left changed, so that no other benchmark should follow.
         notes: what a reader of the metrics must know.
+        once_s: the time of what only the first launch of a session needs.
     """
 
     plan: Plan
     metrics: tuple[tuple[Measured, ...], ...]
     is_spent: bool
     notes: tuple[str, ...]
+    once_s: float
 
 
 def measure_launch(
@@ -98,8 +103,10 @@ def measure_launch(
     opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
     own_rss = [step["rss_is_own"] or alone for (step,) in opened]
     is_first = plan is None
+    once = Stopwatch()
     if plan is None:
-        plan = _calibrate(workers, sampling)
+        with once:
+            plan = _calibrate(workers, sampling)
     _ask(workers, timeout_s, "loops", loops=plan.loops)
     _allow_turns(workers, timeout_s)
     warmup, plan = _warm_up(workers, plan, rng)
@@ -111,20 +118,22 @@ def measure_launch(
     notes = plan.notes
     # One more sample is much to ask of work that is so slow that it gets a single one.
     if sampling.event and (is_first or plan.samples > 1):
-        notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
+        with once if plan.samples == 1 else nullcontext():
+            notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
     _ask(workers, timeout_s, "end")
     for found, peak in zip(metrics, peaks, strict=True):
         if all(own_rss):
             found.append(_single(PEAK_RSS, peak))
     if is_first:
-        traced = _ask(workers, timeout_s, "allocations")
+        with once:
+            traced = _ask(workers, timeout_s, "allocations")
         for found, step in zip(metrics, traced, strict=True):
             found += [_single(metric, step[metric.name]) for metric in (ALLOC_PEAK, ALLOC_BLOCKS)]
     closed = _ask(workers, timeout_s, "close")
     for worker in workers:
         worker.forget_output()
     is_spent = any(step["changed"] for step in closed)
-    return Launched(plan, tuple(map(tuple, metrics)), is_spent, notes)
+    return Launched(plan, tuple(map(tuple, metrics)), is_spent, notes, once.elapsed_s)
 
 
 def _ask(
@@ -160,6 +169,7 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> Plan:
         launch_ns=sampling.launch_ns,
         samples=sampling.samples,
         warmup=sampling.warmup,
+        is_warm=all(each["first_ns"] <= _WARM_RATIO * each["sample_ns"] for each in found),
     )
 
 

@@ -15,8 +15,11 @@ from benchgate.measure.affinity import moved_to
 from benchgate.measure.benchfiles import (
     BenchFile,
     find_files,
+    helpers_of,
     interpreter_of,
+    own_folders,
 )
+from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import (
     ArmName,
     Definition,
@@ -28,6 +31,7 @@ from benchgate.measure.entry import Entry, Side
 from benchgate.measure.importpath import import_path, moved
 from benchgate.measure.layout import Layout, draw_layout
 from benchgate.measure.pair import Sampling, measure_launch
+from benchgate.measure.provided import Provided, provided_by, versions_of
 from benchgate.measure.turns import starting_order
 from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
 from benchgate.model.renames import renamed
@@ -43,6 +47,9 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.lockstep import Plan
     from benchgate.stats.timer import Timer
+
+
+_LINES_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +109,7 @@ class PythonEngine:
         self._aliases = aliases
         self._lead = lead
         self._arms = {arm.name: arm for arm in arms}
+        self._data = DataFiles({arm.name: arm.root for arm in arms})
         self._settings = settings
         self._guardian = guardian
         self._entries: dict[str, Entry] = {}
@@ -109,6 +117,7 @@ class PythonEngine:
         # What the default interpreter turned out to be: a version manager's shim starts slowly.
         self._executables: dict[ArmName, str] = {}
         self._alive: list[Worker] = []
+        self._provided: dict[ArmName, Provided] = {}
 
     def discover(self) -> Discovery:
         """Import every benchmark file once in each arm and list its functions.
@@ -132,18 +141,24 @@ class PythonEngine:
                 toolchains[arm.name]["python"] = hello["python"]
                 other = timers.get(arm.name, timer)
                 timers[arm.name] = max(timer, other, key=attrgetter("cost_ns"))
+                failures += [
+                    DiscoveryFailure(arm.name, file.id_of(name), error)
+                    for name, error in hello["faults"].items()
+                ]
                 for described in hello["benchmarks"]:
                     id_ = file.id_of(described["id"])
                     if id_ in definitions:
                         other_file = self._entries[id_].sides[arm.name].file
                         failures.append(_taken(arm, file, id_, other_file))
                         break
-                    definitions[id_] = self._define(arm, file, described)
-        self._join(found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {}))
-        by_arm = {
-            arm: tuple(replace(one, notes=self._notes(one.id)) for one in definitions.values())
-            for arm, definitions in found.items()
-        }
+                    try:
+                        definitions[id_] = self._define(arm, file, described)
+                    except DataFilesError as error:
+                        failures.append(DiscoveryFailure(arm.name, id_, str(error)))
+        base, head = found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {})
+        self._join(base, head)
+        self._add_notes(base, head)
+        by_arm = {arm: tuple(definitions.values()) for arm, definitions in found.items()}
         return Discovery(by_arm, tuple(failures), toolchains, timers)
 
     def measure_round(
@@ -196,17 +211,32 @@ class PythonEngine:
         entry = Entry({arm.name: side}, self._lead)
         known = self._entries.get(id_)
         self._entries[id_] = known.joined(entry) if known else entry
+        parts = {
+            **described["parts"],
+            **file.spec.settings,
+            **self._data.parts(arm.name, (*file.spec.data, *described["data"])),
+        }
         return Definition(
             id=id_,
-            workload=file.spec.workload_of(described["workload"]),
+            workload=workload_of(parts),
+            parts=parts,
+            also_runs=described["also_runs"],
             tier=Tier.LOCKSTEP,
             tags=file.spec.tags,
             location=described["location"],
             display_unit=described["unit"],
         )
 
+    def _add_notes(self, base: dict[str, Definition], head: dict[str, Definition]) -> None:
+        for definitions in (base, head):
+            for id_, one in definitions.items():
+                definitions[id_] = replace(one, notes=self._notes(id_))
+        for id_ in base.keys() & head.keys():
+            if note := note_on_import(base[id_], head[id_]):
+                head[id_] = replace(head[id_], notes=(*head[id_].notes, note))
+
     def _notes(self, id_: str) -> tuple[str, ...]:
-        """Say why a benchmark is not pinned, where it is not."""
+        """Say why a benchmark is not pinned, if it is not."""
         parallel = self._entries[id_].parallel
         unpinned = "not pinned: it is marked parallel" if parallel else self._settings.unpinned
         return (unpinned,) if unpinned else ()
@@ -269,9 +299,20 @@ class PythonEngine:
                 yield _failed(failure, id_, arms)
                 return
             self._plans[id_] = launched.plan
+            notes = launched.notes
+            if entry.allow_foreign and len(players) > 1:
+                packages = {w.arm.name: versions_of(w.packages.items()) for w in players}
+                notes += note_on_versions(packages[ArmName.BASE], packages[ArmName.HEAD])
             for worker, metrics in zip(players, launched.metrics, strict=True):
                 name = worker.arm.name
-                yield Observation(name, id_, arms.index(name), metrics, notes=launched.notes)
+                yield Observation(
+                    name,
+                    id_,
+                    arms.index(name),
+                    metrics,
+                    notes=notes,
+                    once_s=launched.once_s,
+                )
             if launched.is_spent:
                 return
 
@@ -320,6 +361,10 @@ class PythonEngine:
                 forbidden=self._settings.forbidden + others,
                 variables=variables,
                 layout=layout,
+                helpers=helpers_of(arm, file),
+                own=own_folders(arm, file.spec),
+                own_interpreter=file.spec.own_interpreter,
+                provided=None if file.spec.allow_foreign else self._provided_by(arm),
             ),
             self._guardian,
             describe=describe,
@@ -340,6 +385,12 @@ class PythonEngine:
         variables.pop("OLDPWD", None)
         return variables | {"PWD": str(arm.root)}
 
+    def _provided_by(self, arm: Arm) -> Provided | None:
+        """Give what an arm must import from its own tree; nothing where there is one arm only."""
+        if len(self._arms) > 1 and arm.name not in self._provided:
+            self._provided[arm.name] = provided_by(arm.root)
+        return self._provided.get(arm.name)
+
     def _cpus(self, *, parallel: bool) -> tuple[int, ...]:
         settings = self._settings
         return settings.all_cpus if parallel or settings.cpu is None else (settings.cpu,)
@@ -347,6 +398,32 @@ class PythonEngine:
     def _end(self, worker: Worker) -> None:
         worker.close()
         self._alive.remove(worker)
+
+
+def note_on_import(base: Definition, head: Definition) -> str:
+    """Say where the files of both arms differ in what they run on import, beside the work."""
+    changed = base.also_runs.keys() ^ head.also_runs.keys()
+    lines = sorted(line for digest, line in head.also_runs.items() if digest in changed)
+    if not changed:
+        return ""
+    named = ", ".join(map(str, lines[:_LINES_NAMED]))
+    places = f" ({'line' if len(lines) == 1 else 'lines'} {named})" if lines else ""
+    return (
+        "its file runs other code on import in the head than in the base"
+        f"{places}, though not for this benchmark"
+    )
+
+
+def note_on_versions(base: Mapping[str, str], head: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which versions of what is installed each arm ran, by name."""
+    if base == head:
+        ran = ", ".join(f"{name} {version}" for name, version in base.items())
+        return (f"both arms ran the same versions: {ran}",) if ran else ()
+    changed = (name for name in sorted({**base, **head}) if base.get(name) != head.get(name))
+    return tuple(
+        f"the base ran {name} {base.get(name, '(none)')}, the head {head.get(name, '(none)')}"
+        for name in changed
+    )
 
 
 def _taken(arm: Arm, file: BenchFile, id_: str, other: BenchFile) -> DiscoveryFailure:

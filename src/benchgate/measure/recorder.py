@@ -6,13 +6,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.measure.engine import ArmName
-from benchgate.model.result import BenchmarkResult, Launch, Series, Status, Tier
+from benchgate.model.result import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from benchgate.measure.engine import Definition, Discovery, Observation
     from benchgate.model.result import Metric
+
+
+_CHANGES_NAMED = 5
+_WHAT_TO_DO = (
+    "A benchmark did that, or code that it calls, so what was measured may not be the code of the "
+    "commits. Let it write to a temporary folder, or to a file that git ignores."
+)
 
 
 @dataclass(slots=True)
@@ -24,6 +31,7 @@ class _Record:
     loops: dict[Metric, int] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     error: str | None = None
+    round_s: float | None = None
 
     def result(self) -> BenchmarkResult:
         about = self.definition
@@ -40,15 +48,22 @@ class _Record:
             notes=(*about.notes, *self.notes),
             location=about.location,
             display_unit=about.display_unit,
+            parts=about.parts,
+            round_s=self.round_s,
         )
 
 
 class Recorder:
-    """Collects observations and gives them as results."""
+    """Collects observations and gives them as results.
+
+    Attributes:
+        is_spoiled: whether files were changed that must not be: nothing more is to be measured.
+    """
 
     def __init__(self, arms: Iterable[ArmName]) -> None:
         self._records: dict[ArmName, dict[str, _Record]] = {arm: {} for arm in arms}
         self._failures: dict[ArmName, list[BenchmarkResult]] = {arm: [] for arm in self._records}
+        self.is_spoiled = False
 
     @property
     def arms(self) -> tuple[ArmName, ...]:
@@ -78,6 +93,24 @@ class Recorder:
             record.launches.setdefault(measured.metric, []).append(
                 Launch(round_index, observation.order, measured.samples, measured.warmup)
             )
+
+    def spoil(self, changes: Sequence[str]) -> None:
+        """Take note that what is measured was changed by what is measured."""
+        self.is_spoiled = True
+        lines = [*changes[:_CHANGES_NAMED], _WHAT_TO_DO]
+        if more := len(changes) - len(lines) + 1:
+            lines.insert(-1, f"and {more} more")
+        result = BenchmarkResult(
+            CHANGED_FILES_ID, "", Tier.LOCKSTEP, status=Status.FAILED, error="\n".join(lines)
+        )
+        for failures in self._failures.values():
+            failures.append(result)
+
+    def took(self, id_: str, round_s: float) -> None:
+        """Take note of how long a round of a benchmark took, on all arms together."""
+        for records in self._records.values():
+            if id_ in records:
+                records[id_].round_s = round_s
 
     def note(self, id_: str, note: str) -> None:
         """Add a note to a benchmark, in every arm that has it."""

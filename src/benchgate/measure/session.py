@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from benchgate.errors import UsageError
 from benchgate.measure.blame import Tried
 from benchgate.measure.recorder import Recorder
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchgate.measure.engine import ArmName, Engine, Observation
+    from benchgate.measure.ground import Ground
     from benchgate.model.result import BenchmarkResult, Shard
     from benchgate.stats.timer import Timer
 
@@ -31,6 +32,8 @@ class Session:
         clock: seconds that only grow, for what a benchmark costs.
         cpu_count: CPUs that the benchmarks may use, for the record.
         tried: what the base did before.
+        ground: the trees, which are moved before each round, and must stay what they are; None
+            where the user's own folder is measured.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class Session:
         *,
         cpu_count: int | None = None,
         tried: Tried = _UNTRIED,
+        ground: Ground | None = None,
     ) -> None:
         self.recorder = Recorder(arms)
         self.arms = tuple(arms)
@@ -56,6 +60,7 @@ class Session:
         self._engines_of: dict[str, list[Engine]] = {}
         self._clock = clock
         self._tried = tried
+        self._ground = ground
 
     def discover(self) -> None:
         """Find the benchmarks of every engine.
@@ -78,7 +83,7 @@ class Session:
             for id_ in found:
                 self._engines_of.setdefault(id_, []).append(engine)
             self.recorder.define(discovery)
-            if CANARY_ID not in found:
+            if CANARY_IDS.isdisjoint(found):
                 self.timers |= discovery.timers
                 for arm, versions in discovery.toolchains.items():
                     self.toolchains[arm] |= versions
@@ -89,9 +94,25 @@ class Session:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The user's benchmarks that are to be measured and have not failed."""
-        left_out = self.hidden | {CANARY_ID}
+        """The user's benchmarks that are to be measured and have not failed.
+
+        There are none any more when a file was changed that all of them may use.
+        """
+        if self.recorder.is_spoiled:
+            return ()
+        left_out = self.hidden | CANARY_IDS
         return tuple(id_ for id_ in self.recorder.ids() if id_ not in left_out)
+
+    @property
+    def failures(self) -> tuple[BenchmarkResult, ...]:
+        """What could not be read in any arm, but for what is left out."""
+        every = (failure for arm in self.arms for failure in self.recorder.failures(arm))
+        return tuple(failure for failure in every if failure.id not in self.hidden)
+
+    @property
+    def round_s(self) -> float:
+        """How long a round of everything takes, about, the canary among it; 0 when unknown."""
+        return sum(self.costs_s.get(id_, 0.0) for id_ in (*self.ids, *CANARY_IDS))
 
     def measure_round(
         self,
@@ -109,8 +130,12 @@ class Session:
             canary: measure it beside them, where there is one.
         """
         rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
-        order = [*ids, CANARY_ID] if canary and CANARY_ID in self._engines_of else list(ids)
+        beside = sorted(CANARY_IDS & self._engines_of.keys()) if canary else ()
+        order = [*ids, *beside]
         rng.shuffle(order)
+        if self._ground:
+            # Of its own, so that a saved seed repeats the rest without trees, too.
+            self._ground.draw(random.Random(f"{self.seed}/{round_index}/places"))  # noqa: S311 - as above
         for engine in self._engines:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
             started, last = self._clock(), None
@@ -119,9 +144,22 @@ class Session:
                 if observation.benchmark != last:
                     last = observation.benchmark
                     now = self._clock()
-                    self.costs_s[last], started = now - started, now
-                    if last != CANARY_ID:
+                    self.costs_s[last] = max(0.0, now - started - observation.once_s)
+                    started = now
+                    self.recorder.took(last, self.costs_s[last])
+                    if last not in CANARY_IDS:
                         on_measured(last)
+        if self._ground:
+            self._refuse(self._ground.changes_of_round())
+            self._note_unmoved(self._ground.notes)
+
+    def conclude(self) -> tuple[str, ...]:
+        """Compare what was measured with what was built; give warnings for the result."""
+        if self._ground is None:
+            return ()
+        if not self.recorder.is_spoiled:
+            self._refuse(self._ground.changes())
+        return self._ground.warnings
 
     def _laid_to(self, seen: Observation) -> Observation:
         """Give an observation, a failure of the arm that it is to be laid to."""
@@ -134,6 +172,16 @@ class Session:
     def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
         """What was measured so far, by arm."""
         return {arm: self.recorder.results(arm, self.hidden) for arm in self.arms}
+
+    def _refuse(self, changes: Sequence[str]) -> None:
+        """Let the run fail in which a file was changed that must stay what it is."""
+        if changes:
+            self.recorder.spoil(changes)
+
+    def _note_unmoved(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            for id_ in self.recorder.found():
+                self.recorder.note(id_, note)
 
     def close(self) -> None:
         """End every process of every engine."""

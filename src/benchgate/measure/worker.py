@@ -9,8 +9,10 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import select
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -29,10 +31,13 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.layout import Layout
+    from benchgate.measure.provided import Provided
 
 PROGRAM = Path(__file__).with_name("_worker.py")
 TAIL_BYTES = 8192
 OUTPUT_LIMIT_BYTES = 256 * 2**20
+_SHOWN_BYTES = 80
+_MODULES_NAMED = 5
 _LOOK_MS = 500
 _END_WAIT_S = 2.0
 _TRACE_WAIT_S = 1.0
@@ -60,6 +65,10 @@ class WorkerSetting:
     Attributes:
         interpreter: command that starts Python.
         file: the benchmark file.
+        helpers: folder whose modules belong to the benchmarks; None where there is none.
+        own: folders whose code is this arm's alone.
+        own_interpreter: whether the interpreter's is, too.
+        provided: what may come from these folders only; None where that does not matter.
         path: entries for sys.path, before the interpreter's own.
         cpus: CPUs to run on; None leaves the choice to the OS.
         forbidden: trees that no module may come from: the user's checkout, the other arm.
@@ -76,6 +85,10 @@ class WorkerSetting:
     variables: Mapping[str, str]
     layout: Layout
     path_after: Sequence[str] = ()
+    helpers: Path | None = None
+    own: Sequence[Path] = ()
+    own_interpreter: bool = False
+    provided: Provided | None = None
 
 
 class Worker:
@@ -85,6 +98,7 @@ class Worker:
         timer: its clock, once it is ready.
         pid: of the process that runs the benchmarks, once it is ready: where the interpreter's
             command only starts Python, not of that command.
+        packages: files of the installed modules that it has imported, as far as they are known.
     """
 
     timer: Timer
@@ -95,47 +109,50 @@ class Worker:
     ) -> None:
         self.arm = arm
         self._guardian = guardian
+        self.packages: dict[str, Path] = {}
         self._buffer = b""
         self._is_lost = False
+        self._provided = setting.provided
         self._output = _open_output()
-        theirs_in, self._to = os.pipe()
-        self._from, theirs_out = os.pipe()
+        # Not a pipe: by way of /proc a process can read its own end of one, and learn the key.
+        self._channel, theirs = socket.socketpair()
         self._poll = select.poll()
-        self._poll.register(self._from, select.POLLIN)
+        self._poll.register(self._channel, select.POLLIN)
         try:
-            self._process = self._start(setting, theirs_in, theirs_out)
+            self._process = self._start(setting, theirs)
         finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
+            theirs.close()
         guardian.watch(self._process.pid)
         self.allow(0)
+        key = secrets.token_hex(8)
+        self._key = key.encode()
         self._send_step(
             "file",
+            key=key,
             file=str(setting.file),
             root=str(arm.root),
+            helpers=str(setting.helpers) if setting.helpers else None,
             path=list(setting.path),
             path_after=list(setting.path_after),
             cpus=list(setting.cpus) if setting.cpus else None,
+            own=[str(p) for p in setting.own],
+            own_interpreter=setting.own_interpreter,
+            provided=sorted(setting.provided.modules) if setting.provided else [],
             forbidden=[str(p) for p in setting.forbidden],
             occupy=[setting.layout.blocks, setting.layout.chunks, setting.layout.gap_bytes],
             describe=describe,
         )
 
-    def _start(
-        self, setting: WorkerSetting, theirs_in: int, theirs_out: int
-    ) -> subprocess.Popen[bytes]:
-        # Of equal length on both arms, which share all that is on the stack of a process.
-        descriptors = [f"{descriptor:05}" for descriptor in (theirs_in, theirs_out)]
+    def _start(self, setting: WorkerSetting, channel: socket.socket) -> subprocess.Popen[bytes]:
         try:
             with fixed_addresses():
                 return subprocess.Popen(
-                    [*setting.interpreter, str(PROGRAM), *descriptors],
+                    [*setting.interpreter, str(PROGRAM)],
                     cwd=self.arm.root,
                     env={**setting.variables, **setting.layout.variables},
-                    stdin=subprocess.DEVNULL,
+                    stdin=channel.fileno(),
                     stdout=self._output,
                     stderr=subprocess.STDOUT,
-                    pass_fds=(theirs_in, theirs_out),
                     start_new_session=True,
                 )
         except OSError as error:
@@ -181,10 +198,9 @@ class Worker:
         """
         self._send(b"s\n")
         line = self._line()
-        try:
-            wall_ns, cpu_ns = map(int, line.split())
-        except ValueError:
-            raise self._refused(line) from None
+        if line.startswith(b"{"):
+            raise self._refused(json.loads(line))
+        wall_ns, cpu_ns = map(int, line.split())
         if wall_ns < 0 or cpu_ns < 0:
             raise WorkerFailedError(self, f"a clock ran backwards: {wall_ns} ns, CPU {cpu_ns} ns")
         return wall_ns, cpu_ns
@@ -195,11 +211,10 @@ class Worker:
 
     def close(self) -> None:
         """End it in order: what is open is torn down, exit handlers run, its group is killed."""
-        if not self._is_lost and self._to >= 0:
-            os.close(self._to)
-            self._to = -1
-            self.allow(_END_WAIT_S)
-            with contextlib.suppress(WorkerFailedError):
+        if not self._is_lost and self._channel.fileno() >= 0:
+            with contextlib.suppress(WorkerFailedError, OSError):
+                self._channel.shutdown(socket.SHUT_WR)
+                self.allow(_END_WAIT_S)
                 self._line()
         self.kill()
 
@@ -214,10 +229,7 @@ class Worker:
         self._release()
 
     def _release(self) -> None:
-        for descriptor in (self._to, self._from):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._to = self._from = -1
+        self._channel.close()
         self._output.close()
 
     def _send_step(self, step: str, **arguments: object) -> None:
@@ -225,41 +237,74 @@ class Worker:
 
     def _send(self, data: bytes) -> None:
         try:
-            os.write(self._to, data)
-        except BrokenPipeError:
+            os.write(self._channel.fileno(), data)
+        except (BrokenPipeError, ConnectionResetError):
             raise self._dead() from None
 
     def _reply(self) -> dict[str, Any]:
-        line = self._line()
-        try:
-            reply: dict[str, Any] = json.loads(line)
-        except ValueError:
-            raise self._refused(line) from None
+        reply: dict[str, Any] = json.loads(self._line())
         if "error" in reply:
-            raise self._refused(line)
+            raise self._refused(reply)
         if reply.get("foreign"):
             raise self._foreign(*reply["foreign"][0])
+        self._require_own(reply)
+        self.packages.update((module, Path(file)) for module, file in reply.get("packages", ()))
         return reply
 
+    def _require_own(self, reply: Mapping[str, Any]) -> None:
+        """Refuse what both arms would share, where it is this arm's code that is to be measured."""
+        if self._provided is None:
+            return
+        for module, file in reply.get("elsewhere", ()):
+            if self._provided.is_installed_copy(module, Path(file)):
+                raise WorkerFailedError(
+                    self,
+                    f"the {self.arm.name} arm imported {module} from {file}, and not from its own "
+                    "tree: both arms would run the same code",
+                    f"{_remedy(self._provided.modules[module])}, or build an environment for each "
+                    "arm in [build].",
+                )
+        if reply.get("had_children") is False:
+            names = ", ".join(reply["shared"][:_MODULES_NAMED])
+            raise WorkerFailedError(
+                self,
+                f"nothing that it imported is of the {self.arm.name} arm's tree or environment: "
+                f"both arms would run the same code ({names})",
+                f"{_remedy('')}. If a dependency is what it measures, set `allow_foreign = true`.",
+            )
+
     def _line(self) -> bytes:
+        """Give the next line without the key that it begins with."""
         while b"\n" not in self._buffer:
-            left_ms = (self._deadline - time.monotonic()) * 1000
-            if left_ms <= 0:
-                raise self._hung()
-            if self._poll.poll(min(left_ms + 1, _LOOK_MS)):
-                chunk = os.read(self._from, 65536)
-                if not chunk:
-                    raise self._dead()
-                self._buffer += chunk
-            # A forked child may hold the pipe open after the worker has died.
-            elif self._process.poll() is not None:
-                raise self._dead()
-            elif os.fstat(self._output.fileno()).st_size > OUTPUT_LIMIT_BYTES:
-                self._is_lost = True
-                problem = f"it printed more than {OUTPUT_LIMIT_BYTES >> 20} MB"
-                raise WorkerFailedError(self, problem, self._tail())
+            self._read()
+            # Before the end of the line, which may never come.
+            if not self._buffer.startswith(self._key[: len(self._buffer)]):
+                raise self._intruded(self._buffer)
         line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
+        if not line.startswith(self._key):
+            raise self._intruded(line)
+        return line[len(self._key) :]
+
+    def _read(self) -> None:
+        """Wait a moment for more of a line."""
+        left_ms = (self._deadline - time.monotonic()) * 1000
+        if left_ms <= 0:
+            raise self._hung()
+        if self._poll.poll(min(left_ms + 1, _LOOK_MS)):
+            try:
+                chunk = os.read(self._channel.fileno(), 65536)
+            except ConnectionResetError:  # it has ended without reading what it was asked
+                chunk = b""
+            if not chunk:
+                raise self._dead()
+            self._buffer += chunk
+        # A forked child may hold the socket open after the worker has died.
+        elif self._process.poll() is not None:
+            raise self._dead()
+        elif os.fstat(self._output.fileno()).st_size > OUTPUT_LIMIT_BYTES:
+            self._is_lost = True
+            problem = f"it printed more than {OUTPUT_LIMIT_BYTES >> 20} MB"
+            raise WorkerFailedError(self, problem, self._tail())
 
     def _hung(self) -> WorkerFailedError:
         self._is_lost = True
@@ -278,18 +323,17 @@ class Worker:
             return WorkerFailedError(self, "it closed benchgate's pipe", self._tail())
         return WorkerFailedError(self, f"its process {_describe_end(code)}", self._tail())
 
-    def _refused(self, line: bytes) -> WorkerFailedError:
-        """Make an error of a line that is not the answer that was asked for."""
-        try:
-            reply = json.loads(line)
-            parts = reply["trace"], self._tail()
-            return WorkerFailedError(
-                self, reply["error"], "\n".join(part for part in parts if part)
-            )
-        except (ValueError, TypeError, KeyError):
-            self._is_lost = True
-            problem = f"it wrote to benchgate's pipe, which is not its own: {line[:80]!r}"
-            return WorkerFailedError(self, problem, self._tail())
+    def _intruded(self, line: bytes) -> WorkerFailedError:
+        """Make an error of what another than the worker wrote; the key is none of its text."""
+        self._is_lost = True
+        text = line.partition(self._key)[0].partition(b"\n")[0][:_SHOWN_BYTES]
+        problem = f"it wrote to benchgate's pipe, which is not its own: {text!r}"
+        return WorkerFailedError(self, problem, self._tail())
+
+    def _refused(self, reply: Mapping[str, Any]) -> WorkerFailedError:
+        """Make an error of what the worker says of one."""
+        parts = reply["trace"], self._tail()
+        return WorkerFailedError(self, reply["error"], "\n".join(part for part in parts if part))
 
     def _foreign(self, module: str, file: str) -> WorkerFailedError:
         return WorkerFailedError(
@@ -314,6 +358,12 @@ def _open_output() -> IO[bytes]:
     flags = fcntl.fcntl(file, fcntl.F_GETFL)
     fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
     return file
+
+
+def _remedy(folder: str) -> str:
+    path = f"`pythonpath = [{json.dumps(folder)}]`" if folder else "`pythonpath`"
+    which = "" if folder else ", the folder of the tree that holds your code,"
+    return f"Set {path}{which} in [[benchmark]]"
 
 
 def _describe_end(code: int) -> str:

@@ -1,15 +1,18 @@
 """The trees to measure: two checkouts alike in everything but the change, neither the user's own.
 
-Both are git worktrees in a temporary folder, under paths of equal length. The head's gets the
-uncommitted changes on top. Submodules become worktrees of their local repositories, so that
-nothing is downloaded.
+Both are git worktrees in a temporary folder, under paths of equal length that do not tell which is
+which. The head's gets the uncommitted changes on top. Submodules become worktrees of their local
+repositories, so that nothing is downloaded.
 """
 
 from __future__ import annotations
 
+import os
+import random
 import re
 import shlex
 import tempfile
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +22,9 @@ from benchgate.errors import BaselineError, UsageError
 from benchgate.git.changes import gitlinks
 from benchgate.git.repository import Git
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.ground import Ground
 from benchgate.measure.overlay import overlay
+from benchgate.measure.places import entries_below
 from benchgate.measure.session_folder import (
     SessionFolder,
     forget_worktree,
@@ -30,6 +35,9 @@ from benchgate.measure.session_folder import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
+
+SECRET = random.SystemRandom()
+_EARLIER_S = 10  # git looks again into files that are as old as its index
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +55,13 @@ class Trees:
     Attributes:
         folder: outside of the user's tree; everything in it is removed at the end.
         arms: each with its own tree, and a path for its own environment, which does not exist.
+        ground: keeps the trees what they are, and moves them.
         notes: what a reader of the numbers must know, e.g. of submodules that are left out.
     """
 
     folder: Path
     arms: Mapping[ArmName, Arm]
+    ground: Ground
     notes: tuple[str, ...] = ()
 
 
@@ -106,16 +116,24 @@ def _working_tree(git: Git) -> _Code:
 
 @contextmanager
 def _trees(git: Git, wanted: Mapping[ArmName, _Code]) -> Iterator[Trees]:
+    """Make the trees in an order and under names that tell nobody which is which."""
     folder = _create_folder(git)
     try:
-        arms = {}
+        drawn = {}
         notes: list[str] = []
-        for name, code in wanted.items():
-            root = folder.path / name / _safe_name(git.root)
-            notes += _grow(folder, git, code, root)
-            env = folder.path / f"{name}-env"
-            arms[name] = Arm(name=name, root=root, env=env, sha=code.commit)
-        yield Trees(folder=folder.path, arms=arms, notes=tuple(dict.fromkeys(notes)))
+        time_s = int(time.time()) - _EARLIER_S
+        for name in SECRET.sample(list(wanted), len(wanted)):
+            place = folder.path / f"{SECRET.getrandbits(32):08x}"
+            root, code = place / _safe_name(git.root), wanted[name]
+            notes += _grow(folder, git, code, root, time_s)
+            env = place.with_name(f"{place.name}-env")
+            drawn[name] = Arm(name=name, root=root, env=env, sha=code.commit)
+        yield Trees(
+            folder=folder.path,
+            arms={name: drawn[name] for name in wanted},
+            ground=Ground(list(drawn.values()), folder.path / f"{SECRET.getrandbits(32):08x}"),
+            notes=tuple(dict.fromkeys(notes)),
+        )
     finally:
         folder.remove()
 
@@ -133,8 +151,12 @@ def _create_folder(git: Git) -> SessionFolder:
         raise _no_place(place, error) from None
 
 
-def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]:
-    """Make one tree, with its submodules; give what is to be said of it."""
+def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int) -> list[str]:
+    """Make one tree, with its submodules; give what is to be said of it.
+
+    Args:
+        time_s: of every file, in all trees: what is equal shall also be as old.
+    """
     folder.announce_worktree(git, tree)
     try:
         git.run("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
@@ -146,6 +168,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
         ) from None
     try:
         notes = list(overlay(git, tree)) if code.with_changes else []
+        _date(tree, time_s)
     except OSError as error:
         raise _no_place(tree, error) from None
     for path, recorded in gitlinks(git, None if code.with_changes else code.commit).items():
@@ -153,13 +176,21 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
         if _is_checked_out(submodule):
             wanted = _working_tree(submodule) if code.with_changes else _Code(recorded)
             _require(submodule, wanted)
-            notes += _grow(folder, submodule, wanted, tree / path)
+            notes += _grow(folder, submodule, wanted, tree / path, time_s)
         else:
             notes.append(
                 f"the submodule {path} is left out, as it is not checked out: "
                 "git submodule update --init --recursive"
             )
     return notes
+
+
+def _date(tree: Path, time_s: int) -> None:
+    """Give all in a fresh checkout the same time, and tell git, which would look at each file."""
+    for entry in entries_below(tree):
+        if not entry.is_symlink():
+            os.utime(entry.path, (time_s, time_s))
+    Git(tree).ask("update-index", "-q", "--refresh")
 
 
 def _require(submodule: Git, code: _Code) -> None:

@@ -29,6 +29,9 @@ from benchgate.model.result import (
     Tier,
 )
 
+MAX_ROUND_S = 1e9
+"""Thirty years: a file that says more is damaged, or made up."""
+
 
 class LaunchRecord(Record):
     """The samples of one fresh process, in the order in which they were measured."""
@@ -130,6 +133,8 @@ class BenchmarkRecord(Record):
     notes: list[Text]
     location: Text | None
     display_unit: Text | None
+    parts: dict[Text, Text] = Field(default_factory=dict)
+    round_s: Annotated[float, Field(ge=0, le=MAX_ROUND_S)] | None = None
     metrics: Annotated[list[MetricRecord], FailFast(), _distinct("name")]
 
     @classmethod
@@ -144,6 +149,8 @@ class BenchmarkRecord(Record):
             notes=list(benchmark.notes),
             location=benchmark.location,
             display_unit=benchmark.display_unit,
+            parts=dict(benchmark.parts),
+            round_s=benchmark.round_s,
             metrics=[MetricRecord.of(series) for series in benchmark.series],
         )
 
@@ -159,6 +166,8 @@ class BenchmarkRecord(Record):
             notes=tuple(self.notes),
             location=self.location,
             display_unit=self.display_unit,
+            parts=dict(self.parts),
+            round_s=self.round_s,
         )
 
 

@@ -1,28 +1,54 @@
 """What the policy added to a verdict: waivers, and how a change loosens its own gate."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
 from benchgate.model.codec_types import Day, Record, Text
-from benchgate.model.verdict import Loosened, Waiver
+from benchgate.model.verdict import Acceptance, Accepting, Loosened, Waiver
+
+
+class AcceptanceRecord(Record):
+    """Who accepted the waivers that a change brings along, and how."""
+
+    by: Text
+    how: Literal["review", "label", "push"]
+
+    @classmethod
+    def of(cls, acceptance: Acceptance) -> Self:
+        """What is written of it."""
+        return cls(by=acceptance.by, how=acceptance.how.value)
+
+    def acceptance(self) -> Acceptance:
+        """What was read."""
+        return Acceptance(self.by, Accepting(self.how))
 
 
 class WaiverRecord(Record):
-    """What allows a regression; the day is the last on which it holds, in UTC."""
+    """What allows a regression, or with no ceiling that the benchmark was removed.
 
-    ceiling: Annotated[float, Field(gt=0)]
+    The day is the last on which it holds, in UTC.
+    """
+
+    ceiling: Annotated[float, Field(gt=0)] | None
     until: Day
     reason: Text
+    accepted: AcceptanceRecord | None
 
     @classmethod
     def of(cls, waiver: Waiver) -> Self:
         """What is written of a waiver."""
-        return cls.model_validate(waiver, from_attributes=True)
+        return cls(
+            ceiling=waiver.ceiling,
+            until=waiver.until,
+            reason=waiver.reason,
+            accepted=AcceptanceRecord.of(waiver.accepted) if waiver.accepted else None,
+        )
 
     def waiver(self) -> Waiver:
         """What was read."""
-        return Waiver(self.ceiling, self.until, self.reason)
+        accepted = self.accepted.acceptance() if self.accepted else None
+        return Waiver(self.ceiling, self.until, self.reason, accepted)
 
 
 class LoosenedRecord(Record):

@@ -18,7 +18,7 @@ from benchgate.model.codec_types import (
     misplaced,
 )
 from benchgate.model.result import Better, Tier
-from benchgate.model.verdict import Calibration, Classical, Outcome, Row
+from benchgate.model.verdict import Calibration, Classical, Outcome, Row, Unconfirmed
 
 
 class ClassicalRecord(Record):
@@ -40,6 +40,22 @@ class ClassicalRecord(Record):
     def classical(self) -> Classical:
         """What was read."""
         return Classical(self.p, self.p95_ratio, self.result)
+
+
+class UnconfirmedRecord(Record):
+    """What it would have taken to confirm that a row got worse, or to clear it."""
+
+    rounds: Count
+    seconds: Annotated[float, Field(ge=0)] | None
+
+    @classmethod
+    def of(cls, unconfirmed: Unconfirmed) -> Self:
+        """What is written of it."""
+        return cls(rounds=unconfirmed.rounds, seconds=unconfirmed.seconds)
+
+    def unconfirmed(self) -> Unconfirmed:
+        """What was read."""
+        return Unconfirmed(self.rounds, self.seconds)
 
 
 class CalibrationRecord(Record):
@@ -90,6 +106,7 @@ class RowRecord(Record):
     test: Text | None
     detectable: float | None
     rounds_needed: Count | None
+    unconfirmed: UnconfirmedRecord | None = None
     advisory: bool
     calibration: CalibrationRecord | None
     waiver: WaiverRecord | None
@@ -126,6 +143,7 @@ class RowRecord(Record):
             test=row.test,
             detectable=_finite(row.detectable),
             rounds_needed=row.rounds_needed,
+            unconfirmed=UnconfirmedRecord.of(row.unconfirmed) if row.unconfirmed else None,
             advisory=row.advisory,
             calibration=CalibrationRecord.of(row.calibration) if row.calibration else None,
             waiver=WaiverRecord.of(row.waiver) if row.waiver else None,
@@ -162,6 +180,7 @@ class RowRecord(Record):
             test=self.test,
             detectable=self.detectable,
             rounds_needed=self.rounds_needed,
+            unconfirmed=self.unconfirmed.unconfirmed() if self.unconfirmed else None,
             advisory=self.advisory,
             calibration=self.calibration.calibration() if self.calibration else None,
             waiver=self.waiver.waiver() if self.waiver else None,

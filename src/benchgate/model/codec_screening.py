@@ -6,6 +6,7 @@ from typing import Annotated, Final, Self
 from pydantic import FailFast, Field
 
 from benchgate.model.codec_arm import ArmRecord, arm_fields
+from benchgate.model.codec_policy import AcceptanceRecord
 from benchgate.model.codec_skipped import SkippedRecord
 from benchgate.model.codec_types import Many, Record, Redact, Text
 from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
@@ -96,6 +97,7 @@ class PolicyRecord(Record):
     head: DocumentRecord | None
     base: DocumentRecord | None
     options: OptionsRecord
+    accepted: AcceptanceRecord | None
 
     @classmethod
     def of(cls, policy: Policy) -> Self:
@@ -104,6 +106,7 @@ class PolicyRecord(Record):
             head=DocumentRecord.of(policy.head) if policy.head else None,
             base=DocumentRecord.of(policy.base) if policy.base else None,
             options=OptionsRecord(**asdict(policy.options)),
+            accepted=AcceptanceRecord.of(policy.accepted) if policy.accepted else None,
         )
 
     def policy(self) -> Policy:
@@ -112,4 +115,5 @@ class PolicyRecord(Record):
             self.head.document() if self.head else None,
             self.base.document() if self.base else None,
             Options(**self.options.model_dump()),
+            self.accepted.acceptance() if self.accepted else None,
         )

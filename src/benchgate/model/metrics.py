@@ -21,6 +21,7 @@ MEASURED: Final[Mapping[str, Metric]] = {
     for metric in (TIME, CPU_TIME, PEAK_RSS, ALLOC_PEAK, ALLOC_BLOCKS, INSTRUCTIONS)
 }
 """All of them, by name."""
+EXACT_NAMES = frozenset(name for name, metric in MEASURED.items() if metric.kind is Kind.EXACT)
 
 
 def notes_on(metric: str, notes: Iterable[str]) -> tuple[str, ...]:

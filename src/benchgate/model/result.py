@@ -11,12 +11,19 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.arrays import FloatArray
     from benchgate.model.environment import Environment
     from benchgate.model.screening import Policy, Screening
 
 
 CANARY_ID = "benchgate/canary/loop"
+FILES_CANARY_ID = "benchgate/canary/files"
+CANARY_IDS = frozenset({CANARY_ID, FILES_CANARY_ID})
+
+CHANGED_FILES_ID = "benchgate/files"
+"""Has failed where files were changed that must not be while they are measured; no benchmark."""
 """Id of the fixed workload that is measured beside the user's benchmarks."""
 
 MAX_SHARDS = 1000
@@ -111,6 +118,9 @@ class BenchmarkResult:
             about one metric begins with its name, "peak_rss: ...".
         location: `path:line` of its definition, relative to the tree; None when unknown.
         display_unit: the unit its author wants times shown in.
+        parts: what `workload` is made of, by what a person may call it; digests. It may be empty.
+        round_s: how long its last round took on all arms, with what had to be started and set up
+            for it; None when unknown.
     """
 
     id: str
@@ -122,6 +132,8 @@ class BenchmarkResult:
     notes: tuple[str, ...] = ()
     location: str | None = None
     display_unit: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+    round_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

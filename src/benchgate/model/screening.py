@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from benchgate.model.result import Run
-    from benchgate.model.verdict import Skipped
+    from benchgate.model.verdict import Acceptance, Skipped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,8 +78,10 @@ class Policy:
     Attributes:
         head: the configuration of the head; None where it has none.
         base: that of the base, where it decides.
+        accepted: what made the head's own waivers count, where they did.
     """
 
     head: Document | None
     base: Document | None
     options: Options = field(default_factory=Options)
+    accepted: Acceptance | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.errors import UsageError
 from benchgate.model.environment import in_common
-from benchgate.model.result import CANARY_ID, Result
+from benchgate.model.result import CANARY_IDS, CHANGED_FILES_ID, Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -55,10 +55,10 @@ def join(named: Iterable[tuple[str, Result]]) -> Result:
 
 
 def ids_of(result: Result) -> list[str]:
-    """Give the ids of both arms, each once; the canary is none of them."""
+    """Give the ids of both arms, each once; those of benchgate's own are none of them."""
     runs = [result.head, *([result.base] if result.base else [])]
     ids = dict.fromkeys(b.id for run in runs for b in run.benchmarks)
-    return [id_ for id_ in ids if id_ != CANARY_ID]
+    return [id_ for id_ in ids if id_ not in CANARY_IDS and id_ != CHANGED_FILES_ID]
 
 
 def _part(name: str, result: Result) -> _Part:
@@ -159,7 +159,8 @@ def _joined(parts: _Parts) -> Result:
 
 def _joined_run(runs: Sequence[Run], place: Mapping[str, int]) -> Run:
     """Put the benchmarks of all into the order in which the suite has them."""
-    benchmarks = [b for run in runs for b in run.benchmarks if b.id != CANARY_ID]
+    measured = (b for run in runs for b in run.benchmarks if b.id not in CANARY_IDS)
+    benchmarks = {b.id: b for b in measured}.values()  # in several shards files may be changed
     earliest = min(runs, key=lambda run: datetime.fromisoformat(run.started))
     return replace(
         runs[0],

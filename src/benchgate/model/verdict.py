@@ -57,6 +57,7 @@ class Reason(StrEnum):
     TOO_FEW_COMPARED = "too few compared"
     DISTURBED = "disturbed"
     ADVISORY = "advisory"
+    UNCONFIRMED = "unconfirmed"
     UNDECIDED = "undecided"
 
 
@@ -100,18 +101,54 @@ class Calibration:
         return self.floor is not None
 
 
+class Accepting(StrEnum):
+    """How somebody accepted the waivers that a change brings along."""
+
+    REVIEW = "review"
+    LABEL = "label"
+    PUSH = "push"
+
+
 @dataclass(frozen=True, slots=True)
-class Waiver:
-    """What allows a regression.
+class Acceptance:
+    """That the waivers of a change count although the base does not have them.
 
     Attributes:
-        ceiling: the largest change that it allows, as a fraction.
-        until: the last day on which it holds, UTC, ISO 8601.
+        by: the login of who accepted them.
     """
 
-    ceiling: float
+    by: str
+    how: Accepting
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """What allows a regression, or that a benchmark is missing.
+
+    Attributes:
+        ceiling: the largest change that it allows, as a fraction; None where it allows that the
+            benchmark was removed.
+        until: the last day on which it holds, UTC, ISO 8601.
+        accepted: of a waiver that the change itself brings, what makes it count.
+    """
+
+    ceiling: float | None
     until: str
     reason: str
+    accepted: Acceptance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """What it would have taken to confirm that a row got worse, or to clear it.
+
+    Attributes:
+        rounds: more of them.
+        seconds: that these would take, about; None when unknown.
+    """
+
+    rounds: int
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +171,12 @@ class Row:
         test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold".
         detectable: the smallest ratio (on the side > 1) that could have been seen.
         rounds_needed: how many more rounds would settle an open row.
+        unconfirmed: of a row that looked worse, and was neither confirmed nor cleared before the
+            measuring ended.
         advisory: the evidence alone must not fail a build.
         calibration: of rows that rest on stored launches.
-        waiver: what the regression is waived by; on a row that regressed all the same, what it
-            goes beyond.
+        waiver: what the regression or the removal is waived by; on a row that regressed all the
+            same, what it goes beyond.
         renamed_from: the base's id, where an alias joined it with the head's.
         detail: every other estimate and test, where it was asked for.
         error: why it failed, one line, then its output's tail.
@@ -164,6 +203,7 @@ class Row:
     test: str | None = None
     detectable: float | None = None
     rounds_needed: int | None = None
+    unconfirmed: Unconfirmed | None = None
     advisory: bool = False
     calibration: Calibration | None = None
     waiver: Waiver | None = None
@@ -181,6 +221,12 @@ class Row:
         if self.test == "classical" and self.classical:
             return self.classical.p95_ratio
         return self.ratio
+
+    @property
+    def is_removal(self) -> bool:
+        """Whether it is a benchmark that was removed, and may be."""
+        waived = self.waiver if self.outcome is Outcome.WAIVED else None
+        return waived is not None and waived.ceiling is None
 
     @property
     def worse_ratio(self) -> float | None:
@@ -292,4 +338,4 @@ class Verdict:
 
 def compared_benchmarks(rows: Iterable[Row]) -> int:
     """How many benchmarks have at least one row in which both arms were compared."""
-    return len({row.benchmark for row in rows if row.outcome in COMPARED})
+    return len({row.benchmark for row in rows if row.outcome in COMPARED and not row.is_removal})

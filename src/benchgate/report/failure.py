@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from benchgate.report.escape import code_block, html_text, plain_block, plain_line, prose
 from benchgate.report.view import NAME_LIMIT
 
@@ -9,7 +11,9 @@ _ICON = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
 _MESSAGE_LIMIT = 1000
 
 
-def render_failure(message: str, *, hint: str, details: str, head: str, name: str = "") -> str:
+def render_failure(
+    message: str, *, hint: str, details: str, head: str, name: str = "", run_url: str = ""
+) -> str:
     """The failure as GitHub's markdown; ends in a newline.
 
     Args:
@@ -17,6 +21,7 @@ def render_failure(message: str, *, hint: str, details: str, head: str, name: st
         details: output of the program that failed; of many lines the last ones.
         head: the commit that should have been judged.
         name: tells it apart from others on the same page; "" where there is no need.
+        run_url: where the log is; "" where it is this page.
     """
     first = f"{plain_line(name, NAME_LIMIT)}: no verdict" if name else "no verdict"
     last = f"Nothing is known of {prose(head[:7])}; earlier verdicts are of other commits."
@@ -24,9 +29,13 @@ def render_failure(message: str, *, hint: str, details: str, head: str, name: st
         f"### {_ICON} {prose(first)}: {prose(plain_line(message, _MESSAGE_LIMIT))}",
         prose(plain_line(hint, _MESSAGE_LIMIT)) if hint else "",
         _folded(plain_block(details)) if details.strip() else "",
-        f"<sub>{last}</sub>",
+        f"<sub>{last}{_link(run_url)}</sub>",
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _link(url: str) -> str:
+    return f" [The run](<{quote(url, safe=':/?#=&%')}>)." if url else ""
 
 
 def _folded(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from benchgate.model.verdict import DECIDED, Decision, Outcome, Reason, Row
+from benchgate.model.verdict import DECIDED, Decision, Outcome, Reason, Row, Unconfirmed
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import ORDER, by_benchmark, is_tail, tails_left_open, worst_first
@@ -55,7 +55,17 @@ def _fail(verdict: Verdict, groups: _Groups) -> str:
 
 
 def _no_verdict(verdict: Verdict, groups: _Groups) -> str:
-    clauses = _clauses(groups, (*_BAD, *_OPEN))
+    suspects = [row for rows in groups.values() for row in rows if row.unconfirmed]
+    others = {
+        outcome: left
+        for outcome, rows in groups.items()
+        if (left := [row for row in rows if not row.unconfirmed])
+    }
+    total = _total(groups)
+    clauses = [
+        *_unconfirmed(suspects, total),
+        *(_clause(x, others[x], total) for x in (*_BAD, *_OPEN) if x in others),
+    ]
     reason = _because(verdict, groups)
     if verdict.reason is Reason.LEFT_OPEN and clauses:
         reason = ""  # they say it
@@ -63,8 +73,27 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> str:
     return "; ".join(filter(None, (reason, *clauses, tally))) + _open_tails(verdict.rows, groups)
 
 
+def _unconfirmed(suspects: Sequence[Row], total: int) -> list[str]:
+    """Say what looked slower and is not decided, and what deciding it would have taken."""
+    if not suspects:
+        return []
+    one = len(suspects) == 1
+    looks = "looks" if one else "look"
+    needed = [row.unconfirmed for row in suspects if row.unconfirmed]
+    seconds = [each.seconds for each in needed if each.seconds is not None]
+    takes = Unconfirmed(
+        max(each.rounds for each in needed), sum(seconds) if len(seconds) == len(needed) else None
+    )
+    start = f"{len(suspects)} of {_benchmarks(total)} {looks} {words.worse_word(suspects)}"
+    most = f"{'' if one else 'most of all '}{_changed(worst_first(suspects)[0])}"
+    return [
+        f"{start}, and the measuring ended before that was confirmed or cleared: {most}",
+        f"to decide it takes {words.confirming(takes)}",
+    ]
+
+
 def _because(verdict: Verdict, groups: _Groups) -> str:
-    """Why there is no verdict; "" for advisory rows, of which a clause says how they look."""
+    """Why there is no verdict; "" if a clause says of rows how they look."""
     if verdict.reason is Reason.NOTHING_COMPARED and not groups:
         return "there was nothing to compare"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
@@ -100,7 +129,17 @@ _SENTENCES = {Decision.FAIL: _fail, Decision.NO_VERDICT: _no_verdict, Decision.P
 def _clauses(groups: _Groups, outcomes: Iterable[Outcome]) -> list[str]:
     """One clause for each outcome that occurs: "1 of 10 benchmarks is slower: x by 14.6 %"."""
     total = _total(groups)
-    return [_clause(outcome, groups[outcome], total) for outcome in outcomes if outcome in groups]
+    return [
+        _clause(outcome, rows, total)
+        for outcome in outcomes
+        for rows in _apart(groups.get(outcome, ()))
+    ]
+
+
+def _apart(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    """Those that are there and those that were removed, where there are any."""
+    there = [row for row in rows if not row.is_removal]
+    return [part for part in (there, [row for row in rows if row.is_removal]) if part]
 
 
 def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
@@ -117,6 +156,9 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         Outcome.INCOMPARABLE: "cannot be compared",
     }.get(outcome, f"{verb} {outcome.value}")
     start = f"{len(rows)} of {_benchmarks(total)} {predicate}"
+    if rows[0].is_removal:
+        was = "was" if one else "were"
+        return f"{len(rows)} of {_benchmarks(total)} {was} removed, which is waived: {_names(rows)}"
     if outcome not in {Outcome.REGRESSED, Outcome.WAIVED}:
         return f"{start}: {_names(rows)}"
     return f"{start}{': ' if one else ', most of all '}{_changed_between(rows[0])}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import RUNS_NEEDED, Outcome
+from benchgate.model.verdict import RUNS_NEEDED, Accepting, Outcome
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from benchgate.model.verdict import Row
+    from benchgate.model.verdict import Acceptance, Row
+
+_LOGIN_LIMIT = 60
 
 
 def note(row: Row) -> str:
@@ -25,14 +27,30 @@ def _waived(row: Row) -> list[str]:
     """What allows a regression, or what was allowed of one that goes beyond it."""
     if row.waiver is None:
         return []
-    ceiling, until = format_percent(row.waiver.ceiling), plain_line(row.waiver.until)
-    why = plain_line(row.waiver.reason)
+    waiver = row.waiver
+    until, why = plain_line(waiver.until), plain_line(waiver.reason)
+    accepted = [_accepted(waiver.accepted)] if waiver.accepted else []
+    if waiver.ceiling is None:
+        return [f"its removal is waived until {until}: {why}", *accepted]
+    ceiling = format_percent(waiver.ceiling)
     if row.outcome is Outcome.WAIVED:
-        return [f"waived up to {ceiling} until {until}: {why}"]
-    return [f"beyond the {ceiling} that is waived until {until} ({why})"]
+        return [f"waived up to {ceiling} until {until}: {why}", *accepted]
+    return [f"beyond the {ceiling} that is waived until {until} ({why})", *accepted]
+
+
+def _accepted(acceptance: Acceptance) -> str:
+    """Who accepted a waiver that is the change's own; a login without `@` notifies nobody."""
+    how = {
+        Accepting.REVIEW: "who approved this commit",
+        Accepting.LABEL: "who set the label",
+        Accepting.PUSH: "who pushed it to the default branch",
+    }
+    return f"accepted by {plain_line(acceptance.by, _LOGIN_LIMIT)}, {how[acceptance.how]}"
 
 
 def _changed(row: Row) -> list[str]:
+    if row.is_removal:
+        return _missing(row)
     if not row.advisory:
         return _calibrated(row)
     parts = ["seen against stored launches only"]
@@ -55,7 +73,9 @@ def _inconclusive(row: Row) -> list[str]:
     parts: list[str] = []
     if words.detectable(row):
         parts.append(f"the smallest change that could have been seen is {words.detectable(row)}")
-    if row.rounds_needed is not None:
+    if row.unconfirmed:
+        parts.append(f"to confirm it or to clear it takes {words.confirming(row.unconfirmed)}")
+    elif row.rounds_needed is not None:
         parts.append(f"about {counted(row.rounds_needed, 'more round')} would settle it")
     return [*(parts or ["too noisy to tell"]), *_calibrated(row)]
 

@@ -65,10 +65,15 @@ def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
 
 
 def tails_left_open(rows: Sequence[Row]) -> frozenset[Row]:
-    """Open tails of benchmarks that have another row to speak for them."""
+    """Open tails of benchmarks that have another row to speak for them, but for suspects."""
     typical = {row.benchmark for row in rows if not is_tail(row)}
     return frozenset(
-        row for row in rows if is_tail(row) and row.outcome in _OPEN and row.benchmark in typical
+        row
+        for row in rows
+        if is_tail(row)
+        and row.outcome in _OPEN
+        and not row.unconfirmed
+        and row.benchmark in typical
     )
 
 

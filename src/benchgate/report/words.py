@@ -12,6 +12,7 @@ from benchgate.units import (
     TIME_UNITS,
     counted,
     format_change,
+    format_duration,
     format_percent,
     format_value,
     format_values,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.model.grid import Grid
     from benchgate.model.result import Source
     from benchgate.model.statistics import SeriesStatistics
-    from benchgate.model.verdict import Row
+    from benchgate.model.verdict import Row, Unconfirmed
 
 _STATISTICS = {
     "p25": "typical (p25)",
@@ -193,6 +194,14 @@ def least_change(ratio: float) -> str:
     if size == "0.00 %":
         return "any change"
     return size.replace("x ", "a factor of ") if size[0] == "x" else f"a change of {size}"
+
+
+def confirming(unconfirmed: Unconfirmed) -> str:
+    """What confirming a suspect takes: "11 more rounds, about 7m"."""
+    rounds = counted(unconfirmed.rounds, "more round")
+    if unconfirmed.seconds is None:
+        return rounds
+    return f"{rounds}, about {format_duration(unconfirmed.seconds)}"
 
 
 def classical(row: Row) -> str:

@@ -19,20 +19,28 @@ if TYPE_CHECKING:
     from benchgate.measure.python import PythonSettings
 
 _FOLDER = Path(__file__).parent
+_TREE = "BENCHGATE_CANARY_TREE"
 _SAMPLES = 15
 _LAUNCH_NS = 15_000_000
 
 
 def canary_engine(
-    arms: Sequence[Arm], settings: PythonSettings, guardian: Guardian
+    arms: Sequence[Arm], settings: PythonSettings, guardian: Guardian, *, in_trees: bool
 ) -> PythonEngine:
-    """Make the engine that measures the canary on both arms; its one id is CANARY_ID."""
+    """Make the engine that measures the canary on both arms; its ids are in CANARY_IDS.
+
+    Args:
+        in_trees: also measure how long it takes to write and read a file in each arm's tree.
+    """
     spec = PythonSpec(
         paths=("bench_canary.py",),
         interpreter=f"{shlex.quote(sys.executable)} -S -B",
         pythonpath=(),
         group="benchgate",
     )
-    here = [Arm(arm.name, _FOLDER, arm.env) for arm in arms]
+    here = [
+        Arm(arm.name, _FOLDER, arm.env, variables={_TREE: str(arm.root)} if in_trees else {})
+        for arm in arms
+    ]
     short = replace(settings, samples=_SAMPLES, launch_ns=_LAUNCH_NS, forbidden=(), event=None)
     return PythonEngine({arm.name: [spec] for arm in here}, here, short, guardian)

@@ -1,6 +1,12 @@
-"""A workload that no change of the user's can touch: the same on both arms, in every round."""
+"""Workloads that no change of the user's can touch: the same on both arms, in every round."""
 
+# ruff: noqa: PTH108, PTH118, PTH123 - the calls are the work
+
+import os
+
+TREE = os.environ.pop("BENCHGATE_CANARY_TREE", None)
 ROUNDS = range(400)
+BLOCK = bytes(range(256)) * 64
 
 
 def bench_loop() -> float:
@@ -11,3 +17,15 @@ def bench_loop() -> float:
         table[i % 37] = (i, total)
         total += table[i % 11][0] * 0.5
     return total
+
+
+if TREE is not None:
+    PATH = os.path.join(TREE, ".benchgate-canary")
+
+    def bench_files() -> None:
+        """Make a file in the arm's tree, write and read it, and remove it."""
+        with open(PATH, "wb") as file:
+            file.write(BLOCK)
+        with open(PATH, "rb") as file:
+            file.read()
+        os.unlink(PATH)

@@ -1,0 +1,102 @@
+"""What a budget or a number of rounds can show, said before it is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.gate.waves import rounds_to_confirm
+from benchgate.model.metrics import EXACT_NAMES
+from benchgate.stats.power import least_launches
+from benchgate.units import counted, format_duration, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.config import Config
+    from benchgate.gate.waves import WaveSettings
+
+CLASSICAL_LEAST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """A budget after the first round.
+
+    Attributes:
+        round_s: how long a round of everything takes, about.
+        left_s: of the budget.
+        budget_s: all of it.
+    """
+
+    round_s: float
+    left_s: float
+    budget_s: float
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds of everything it has time for, the first among them."""
+        return 1 + int(self.left_s / self.round_s)
+
+    def start(self) -> str:
+        """How far it goes: "a round takes about 41 s: the budget of 10 min has time for"."""
+        round_, budget = format_duration(self.round_s), format_duration(self.budget_s)
+        return f"a round takes about {round_}: the budget of {budget} has time for"
+
+    def takes(self, rounds: int) -> str:
+        """So many rounds from the start, and how long they take."""
+        return f"{rounds} (about {format_duration(rounds * self.round_s)})"
+
+
+def of_the_screen(spending: Spending, waves: WaveSettings, rows: int) -> str | None:
+    """Say what a budget that is too short to confirm a suspect can still show; else None.
+
+    Args:
+        waves: whose alpha is that of this part of the suite.
+        rows: that are tested.
+    """
+    to_confirm = waves.screen_rounds + rounds_to_confirm(1, waves.screen_rounds, waves)
+    if spending.rounds >= to_confirm or not rows:
+        return None
+    large = least_launches(waves.alpha / rows / 2, "mann-whitney")
+    confirming = f"to confirm a slowdown takes {spending.takes(to_confirm)}"
+    start = f"{spending.start()} {counted(spending.rounds, 'round')}, and {confirming}."
+    if spending.rounds < large:
+        return f"{start} Even a large slowdown takes {spending.takes(large)} to show."
+    return (
+        f"{start} In fewer, only a large slowdown is shown, from {counted(large, 'round')} on: one "
+        "that sets the launches of the head apart from those of the base."
+    )
+
+
+def of_fixed_rounds(spending: Spending, rounds: int) -> str | None:
+    """Say that a budget has no time for all of the rounds; None where it has."""
+    if spending.rounds >= rounds:
+        return None
+    return f"{spending.start()} {spending.rounds} of {counted(rounds, 'round')}"
+
+
+def too_few_rounds(
+    rounds: int, benchmarks: Sequence[str], config: Config, *, shards: int = 1
+) -> str | None:
+    """Say that no change can be shown in a fixed number of rounds; None where one can.
+
+    Args:
+        benchmarks: those on both arms. Each is one row at least, so it takes no fewer rounds.
+    """
+    metrics = [frozenset(config.effective(id_).metrics) for id_ in benchmarks]
+    tested = sum(not one <= EXACT_NAMES for one in metrics)
+    gate = config.gate
+    if not tested or (gate.rule == "classical" and gate.unit == "sample"):
+        return None
+    if gate.rule == "classical":
+        needed, why = CLASSICAL_LEAST, "the textbook rule tests no fewer launches"
+    else:
+        needed = least_launches(gate.alpha / shards / tested / 2, "wilcoxon")
+        of, alpha = counted(tested, "benchmark"), format_percent(gate.alpha)
+        why = f"chance alone is not ruled out sooner for {of} at an alpha of {alpha}"
+    if rounds >= needed:
+        return None
+    but = " but of what is counted" if any(one & EXACT_NAMES for one in metrics) else ""
+    few = f"{counted(rounds, 'round')} cannot show any change{but}"
+    return f"{few}: it takes at least {needed}, because {why}"

@@ -1,0 +1,331 @@
+"""What belongs to a benchmark's work: the statements of its file that it reaches by names.
+
+A benchmark's definition is its function, what that uses, and what changes what it uses, but not
+the other benchmarks of its file. So a benchmark that is added changes no other. Modules that
+lie beside it belong to it as its own file does; the project's own are what is measured.
+
+Read by the worker before the user's code is imported, which could change what is found: standard
+library only, CPython >= 3.8.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from hashlib import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from typing import Any
+
+    from benchgate.measure._statements import Statement
+
+OWN_FUNCTION = "its function"
+ON_IMPORT = "what runs when {} is imported"
+
+
+class Module:
+    """The text of a module, statement by statement.
+
+    Args:
+        make: makes a Statement.
+    """
+
+    def __init__(self, path: str, make: Any) -> None:
+        self.name = os.path.basename(path)
+        self.folder = os.path.dirname(path)
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+        self.statements: list[Statement] = [make(node) for node in tree.body if not is_inert(node)]
+        if not any("__name__" in each.binds for each in self.statements):
+            self.statements = [each for each in self.statements if not is_main(each.node)]
+        self.reached: dict[str, set[str]] = {}
+        binders: dict[str, list[Statement]] = {}
+        for each in self.statements:
+            for name in each.binds:
+                binders.setdefault(name, []).append(each)
+        self.binders = binders
+        # Names of objects that a call may alter.
+        self.data = {
+            name
+            for name, found in binders.items()
+            if not all(s.is_definition or s.is_import or s.is_frozen for s in found)
+        }
+        self.benchmarks = {name for name in binders if name.startswith("bench_")}
+        self.touches = {id(each): self.touched(each) for each in self.statements}
+        self.sees = {id(each) for each in self.statements if self.is_unseen(each)}
+        used: dict[str, set[int]] = {}
+        for each in self.statements:
+            for name in each.uses | each.alters:
+                used.setdefault(name, set()).add(id(each))
+        # What does something, and not for a name that is used elsewhere.
+        self.effects = [
+            each
+            for each in self.statements
+            if each.acts and not each.is_definition and not each.binds & self.benchmarks
+            if not any(used.get(name, set()) - {id(each)} for name in each.binds)
+            if getattr(each.node, "module", "") != "__future__"
+        ]
+
+    def reach(self, name: str) -> set[str]:
+        """Give a name, and all names that what it is bound to needs."""
+        found = self.reached.get(name)
+        if found is None:
+            found = self.reached[name] = {name}
+            pending = [name]
+            while pending:
+                for each in self.binders.get(pending.pop(), ()):
+                    new = each.uses - found
+                    found |= new
+                    pending += new
+        return found
+
+    def touched(self, each: Statement) -> set[str]:
+        """Give the names whose objects a statement may alter at once."""
+        found = set(each.alters)
+        for name in each.alters:
+            found |= self.reach(name) & self.data  # by another name for the same object
+        if not each.acts or each.is_import:
+            return found
+        for name in each.mentions:
+            # A benchmark that is handed on is not called; what it uses stays as it is.
+            handed_on = name in self.benchmarks and name not in each.calls
+            found |= {name} if handed_on else self.reach(name) & (self.data | self.benchmarks)
+        return found
+
+    def is_unseen(self, each: Statement) -> bool:
+        """Tell whether a statement may reach, when it runs, any name of the module."""
+        if each.is_unseen:
+            return True
+        reached = {n for name in each.mentions for n in self.reach(name)} if each.acts else set()
+        return any(s.hides for name in reached for s in self.binders.get(name, ()))
+
+    def effects_on(self, own: str) -> set[int]:
+        """Give what does something that the names of the module do not tell of."""
+        others = (self.benchmarks | self.data) - {own}
+        return {
+            id(s) for s in self.effects if own in s.mentions or not (s.mentions | s.alters) & others
+        }
+
+    def work_of(
+        self, names: Iterable[str], own: str = "", known: Collection[str] = ()
+    ) -> list[Statement]:
+        """Give the statements that belong to the work of some names.
+
+        Args:
+            own: the benchmark; others belong to it only where its functions use them.
+            known: attributes of the benchmark that do not count.
+        """
+        wanted = set(names)
+        without = set()
+        for each in self.statements:
+            attributes = each.attributes_of(own)
+            if attributes and attributes <= set(known):
+                without.add(id(each))
+        included = (self.effects_on(own) | self.sees) - without
+        for each in self.statements:
+            if id(each) in included:
+                wanted |= self.needs(each, own)
+        sees_all = False
+        grown = True
+        while grown:
+            grown = False
+            for each in self.statements:
+                is_free = sees_all and not each.binds & self.benchmarks
+                if id(each) in included | without or not (
+                    is_free or each.binds & wanted or self.touches[id(each)] & wanted
+                ):
+                    continue
+                grown = True
+                included.add(id(each))
+                wanted |= self.needs(each, own)
+                sees_all = sees_all or (each.hides and each.is_definition)
+        return [each for each in self.statements if id(each) in included]
+
+    def needs(self, each: Statement, own: str) -> set[str]:
+        """Give the names that a statement uses; a benchmark that it merely names is not used."""
+        return each.uses if each.is_definition else each.uses - (self.benchmarks - {own})
+
+
+def is_inert(node: ast.stmt) -> bool:
+    """Tell whether a statement does nothing, as a docstring."""
+    return isinstance(node, ast.Pass) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
+
+
+def is_main(node: ast.stmt) -> bool:
+    """Tell whether a statement is for a program alone: `if __name__ == "__main__"`."""
+    return (
+        isinstance(node, ast.If)
+        and not node.orelse
+        and ast.dump(node.test) == ast.dump(ast.parse('__name__ == "__main__"').body[0].value)  # type: ignore[attr-defined]
+    )
+
+
+class Workloads:
+    """Says of each benchmark of a file what its work is.
+
+    Args:
+        path: the benchmark file.
+        helpers: folder whose modules belong to the benchmarks; None where there is none.
+        folders: where modules are looked for, in this order.
+        statements: the module `_statements`.
+
+    Raises:
+        SyntaxError, ValueError: the file is not Python.
+    """
+
+    def __init__(self, path: str, helpers: str | None, folders: list[str], statements: Any) -> None:
+        self.make = statements.Statement
+        self.no_work = statements.NO_WORK
+        self.helpers = os.path.join(os.path.realpath(helpers), "") if helpers else None
+        self.folders = folders
+        self.modules: dict[str, Module] = {}
+        self.file = self.module(path)
+        self.known = {
+            (name, with_params): self.read_parts(name, with_params=with_params)
+            for name in self.file.benchmarks
+            for with_params in (False, True)
+        }
+
+    def module(self, path: str) -> Module:
+        if path not in self.modules:
+            self.modules[path] = Module(path, self.make)
+        return self.modules[path]
+
+    def parts(self, name: str, *, with_params: bool) -> dict[str, str]:
+        """Give the parts of a benchmark's work by what a person may call them: digests.
+
+        Args:
+            name: of the function; one that the text does not show is read only now.
+            with_params: whether its values of `params` are known by their definition alone.
+        """
+        known = self.known.get((name, with_params))
+        return self.read_parts(name, with_params=with_params) if known is None else known
+
+    def read_parts(self, name: str, *, with_params: bool) -> dict[str, str]:
+        known = self.no_work if with_params else {*self.no_work, "params"}
+        included = self.file.work_of({name}, name, known)
+        texts: dict[str, list[str]] = {}
+        for each in included:
+            text = each.text.replace(repr(name), "'bench_'")
+            texts.setdefault(self.label(self.file, each, name), []).append(text)
+        self.follow(self.file, included, texts, set())
+        return {label: digest("\0".join(found)) for label, found in texts.items()}
+
+    def defines(self, name: str) -> bool:
+        """Tell whether the text of the file shows the function of this name."""
+        found = self.file.binders.get(name, ())
+        return bool(found) and all(each.is_definition for each in found)
+
+    def others(self, name: str) -> dict[str, int]:
+        """Give what else runs when the file is imported, for no certain benchmark: its lines."""
+        included = self.file.work_of({name}, name)
+        foreign = self.file.benchmarks - {name}
+        return {
+            digest(each.text): each.line
+            for each in self.file.statements
+            if each.acts and each not in included and not each.attributes_of(name)
+            if not (each.binds | each.alters | each.mentions) & foreign
+        }
+
+    @staticmethod
+    def digest(text: str) -> str:
+        return digest(text)
+
+    def label(self, module: Module, each: Statement, own: str = "") -> str:
+        where = "" if module is self.file else f" of {module.name}"
+        attributes = each.attributes_of(own)
+        if attributes:
+            return " and ".join(f"its {attribute}" for attribute in sorted(attributes))
+        if own in each.binds:
+            return OWN_FUNCTION
+        names = sorted(each.binds or each.alters)
+        return f"{', '.join(names)}{where}" if names else ON_IMPORT.format(module.name)
+
+    def follow(
+        self,
+        module: Module,
+        included: list[Statement],
+        texts: dict[str, list[str]],
+        seen: set[tuple[str, str | int]],
+    ) -> None:
+        """Add what is imported of modules that belong to the benchmarks."""
+        for each in included:
+            for node in ast.walk(each.node):
+                for path, wanted in self.imported(module, node, included):
+                    found = self.module(path)
+                    names = wanted if wanted <= found.binders.keys() else set(found.binders)
+                    new = {name for name in names if (path, name) not in seen}
+                    if not new and (path, "") in seen:
+                        continue
+                    seen.update((path, name) for name in (*new, ""))
+                    needed = found.work_of(new)
+                    for one in needed:
+                        if (path, id(one)) not in seen:
+                            texts.setdefault(self.label(found, one), []).append(one.text)
+                            seen.add((path, id(one)))
+                    self.follow(found, needed, texts, seen)
+
+    def imported(
+        self, module: Module, node: ast.AST, included: list[Statement]
+    ) -> list[tuple[str, set[str]]]:
+        """Give the files that a node imports, of those that belong to the benchmarks, and names."""
+        found = []
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                path = self.find(module, alias.name)
+                if path:
+                    found.append((path, attributes_read(included, alias.asname or alias.name)))
+        elif isinstance(node, ast.ImportFrom):
+            start = "." * node.level + (node.module or "")
+            for alias in node.names:
+                inner = self.find(
+                    module, f"{start}.{alias.name}" if node.module else start + alias.name
+                )
+                path = self.find(module, start) if node.module else None
+                if inner:
+                    found.append((inner, attributes_read(included, alias.asname or alias.name)))
+                elif path:
+                    found.append((path, {alias.name}))
+        return found
+
+    def find(self, module: Module, name: str) -> str | None:
+        """Find the file of a module that belongs to the benchmarks."""
+        if not self.helpers:
+            return None
+        relative = name.lstrip(".")
+        level = len(name) - len(relative)
+        folders = self.folders
+        if level:
+            folders = [os.path.join(module.folder, *[os.pardir] * (level - 1))]
+        for folder in folders:
+            start = os.path.join(folder, *relative.split("."))
+            for path in (f"{start}.py", os.path.join(start, "__init__.py")):
+                if os.path.isfile(path):
+                    real = os.path.realpath(path)
+                    return real if real.startswith(self.helpers) else None
+        return None
+
+
+def attributes_read(included: list[Statement], name: str) -> set[str]:
+    """Give what statements read of a module by its name; {"*"} where that is not all they do."""
+    depth = name.count(".")
+    root = name.partition(".")[0]
+    found: set[str] = set()
+    for each in included:
+        if getattr(each, "is_import", False):
+            continue
+        reads = [n for n in ast.walk(each.node) if isinstance(n, ast.Attribute)]
+        inner = [n.attr for n in reads if isinstance(n.value, ast.Name) and n.value.id == root]
+        names = [n for n in ast.walk(each.node) if isinstance(n, ast.Name) and n.id == root]
+        if depth or len(inner) < len(names):
+            return {"*"}
+        found.update(inner)
+    return found
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

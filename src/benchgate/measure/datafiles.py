@@ -1,0 +1,110 @@
+"""Data files that a benchmark names: their contents are part of its work."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from benchgate.measure.engine import ArmName
+
+MAX_FILES = 1000
+MAX_BYTES = 2 * 2**30
+_CHUNK_BYTES = 2**20
+
+
+class DataFilesError(Exception):
+    """The data files cannot be read; the message says which, and why."""
+
+
+def data_parts(root: Path, globs: Iterable[str]) -> dict[str, str]:
+    """Read the data files of a tree: for each, what a person may call it, and its digest.
+
+    Args:
+        root: of the tree.
+        globs: relative to it; one may match nothing.
+
+    Raises:
+        DataFilesError: a glob leaves the tree, or matches too much; a file cannot be read.
+    """
+    found: dict[str, Path] = {}
+    for glob in globs:
+        found |= _matches(root, glob)
+        if len(found) > MAX_FILES:
+            raise DataFilesError(
+                f"`data` names more than {counted(MAX_FILES, 'file')}: pack them into one"
+            )
+    left_bytes = MAX_BYTES
+    parts = {}
+    for name in sorted(found):
+        digest, size_bytes = _digest(found[name], name, left_bytes)
+        left_bytes -= size_bytes
+        parts[f"its data file {name}"] = digest
+    return parts
+
+
+class DataFiles:
+    """The data files of every arm, each read once.
+
+    Args:
+        roots: of the trees.
+    """
+
+    def __init__(self, roots: Mapping[ArmName, Path]) -> None:
+        self._roots = roots
+        self._known: dict[tuple[ArmName, tuple[str, ...]], Mapping[str, str]] = {}
+
+    def parts(self, arm: ArmName, globs: tuple[str, ...]) -> Mapping[str, str]:
+        """Read what the globs match in one arm, as `data_parts` does.
+
+        Raises:
+            DataFilesError: the same, and when a glob matches nothing in any arm.
+        """
+        for glob in globs:
+            if not any(_matches(root, glob) for root in self._roots.values()):
+                raise DataFilesError(f"`data` has {glob!r}: there is no such file in the tree")
+        key = arm, globs
+        if key not in self._known:
+            self._known[key] = data_parts(self._roots[arm], globs)
+        return self._known[key]
+
+
+def workload_of(parts: Mapping[str, str]) -> str:
+    """Give 16 hex digits that change with the parts of a benchmark's work."""
+    text = "\0".join(f"{name}\0{parts[name]}" for name in sorted(parts))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _matches(root: Path, glob: str) -> dict[str, Path]:
+    pattern = PurePosixPath(glob)
+    if not glob.strip() or pattern.is_absolute() or ".." in pattern.parts:
+        raise DataFilesError(f"`data` has {glob!r}: it must be relative to the root of the tree")
+    inside = root.resolve()
+    found = {}
+    for path in root.glob(glob):
+        if not path.is_file():
+            continue
+        name = path.relative_to(root).as_posix()
+        if not path.resolve().is_relative_to(inside):
+            raise DataFilesError(f"the data file {name} is a link that leads out of the tree")
+        found[name] = path
+    return found
+
+
+def _digest(path: Path, name: str, limit_bytes: int) -> tuple[str, int]:
+    hasher, size_bytes = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                hasher.update(chunk)
+                size_bytes += len(chunk)
+                if size_bytes > limit_bytes:
+                    raise DataFilesError(f"the data files are larger than {MAX_BYTES >> 30} GiB")
+    except OSError as error:
+        raise DataFilesError(f"the data file {name} cannot be read: {error.strerror}") from None
+    return hasher.hexdigest()[:16], size_bytes

@@ -1,0 +1,184 @@
+"""The trees of a session while it measures: their places are drawn anew, their content stays.
+
+What is equal in both trees becomes one file, which is in the same place for both. Before each
+round the folders of the trees, and what is not equal, are made anew, in an order that is drawn: a
+place that suits one arm suits the other as likely in the next round. After each round, and at the
+end, the files are compared with what was there when all was built.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from benchgate.measure.places import CACHED_CODE, entries_below, is_in_use, remake, renew, share
+from benchgate.measure.witness import IMPORTABLE, MOST_READ_BYTES, Seen, Witness
+from benchgate.units import format_value
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from benchgate.measure.engine import Arm
+
+MOST_ENTRIES = 2_000
+MOST_RENEWED_FILES = 200
+MOST_RENEWED_BYTES = 32 * 2**20
+_PAGE_BYTES = 4096
+_TEXT = (".py", ".pyc", ".pth")  # read once, into memory that is drawn anew anyway
+_NAMED = 5
+
+
+class Ground:
+    """What benchmarks stand on.
+
+    Args:
+        arms: fresh checkouts, in an order that nobody is told.
+        scratch: a path in the folder that holds the trees, where nothing is.
+    """
+
+    def __init__(self, arms: Sequence[Arm], scratch: Path) -> None:
+        self._scratch = scratch
+        self._witnesses = [Witness(arm, _files_below(arm.root)) for arm in arms]
+        self._shared: set[str] = set()
+        self._installed: dict[Path, list[str]] = {}
+        self._kept: dict[str, None] = {}
+        self._is_remade = True
+
+    def settle(self) -> None:
+        """Take the trees as they are for what is measured: call it when all is built."""
+        for witness in self._witnesses:
+            witness.remember()
+        if len(self._witnesses) > 1:
+            self._share(*self._witnesses)
+        for witness in self._witnesses:
+            env = witness.arm.env
+            self._installed[env] = [path for path in _files_below(env) if _is_mapped(path)]
+            witness.look_again()
+
+    def draw(self, rng: random.Random) -> None:
+        """Give the trees other places, unless something runs in them, such as a server."""
+        arms = [witness.arm for witness in self._witnesses]
+        if is_in_use(*(folder for arm in arms for folder in (arm.root, arm.env))):
+            self._kept["what a process uses that was started earlier and still runs"] = None
+            return
+        for witness in rng.sample(self._witnesses, len(self._witnesses)):
+            self._remake(witness.arm)
+        for witness in rng.sample(self._witnesses, len(self._witnesses)):
+            self._renew(witness.arm)
+            if self._is_remade:
+                witness.look_again()
+
+    def changes_of_round(self) -> tuple[str, ...]:
+        """Say which files of the trees were changed. A large tree is looked at in the end only."""
+        return self._said(Witness.changes_of_tree) if self._is_remade else ()
+
+    def changes(self) -> tuple[str, ...]:
+        """Say which files of trees and environments were changed, by what is in them."""
+        return self._said(Witness.changes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has kept its place, for whoever reads times of files."""
+        return tuple(f"not moved from round to round: {what}" for what in self._kept)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which files were written to, and are what they were."""
+        found = []
+        for witness in self._witnesses:
+            if names := list(witness.touched):
+                more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+                found.append(
+                    f"while it was measured, something wrote to files of the {witness.arm.name}, "
+                    f"whose content is the same again: {', '.join(names[:_NAMED])}{more}"
+                )
+        return tuple(found)
+
+    def _said(self, look: Callable[[Witness], list[str]]) -> tuple[str, ...]:
+        return tuple(
+            f"in the {witness.arm.name}, {change}"
+            for witness in self._witnesses
+            for change in look(witness)
+        )
+
+    def _share(self, kept: Witness, other: Witness) -> None:
+        """Let equal files of the commits, and equal files that are installed, be one file."""
+        for path, twin in (*_equal_in_commits(kept, other), *_equal_installed(kept, other)):
+            try:
+                share(path, twin)
+            except OSError as error:
+                self._kept[f"files that are equal on both arms ({error.strerror})"] = None
+                return
+            self._shared |= {path, twin}
+
+    def _remake(self, arm: Arm) -> None:
+        if self._is_remade and sum(1 for _ in entries_below(arm.root)) > MOST_ENTRIES:
+            self._is_remade = False
+            self._kept[f"folders of the trees (more than {MOST_ENTRIES})"] = None
+        if not self._is_remade:
+            return
+        try:
+            remake(arm.root, self._scratch)
+        except OSError as error:
+            self._is_remade = False
+            self._kept[f"folders of the trees ({error.strerror})"] = None
+
+    def _renew(self, arm: Arm) -> None:
+        """Copy what is not shared, programs and libraries first, then by size, up to a bound."""
+        left_bytes, left_files = MOST_RENEWED_BYTES, MOST_RENEWED_FILES
+        for _, size, path in sorted(self._own_files(arm)):
+            left_bytes, left_files = left_bytes - size, left_files - 1
+            if left_bytes < 0 or left_files < 0:
+                bound = f"{MOST_RENEWED_FILES} files or {format_value(MOST_RENEWED_BYTES, 'B')}"
+                self._kept[f"some files that differ between the arms (more than {bound})"] = None
+                return
+            try:
+                renew(path)
+            except OSError as error:
+                self._kept[f"some files that differ between the arms ({error.strerror})"] = None
+
+    def _own_files(self, arm: Arm) -> Iterator[tuple[bool, int, str]]:
+        for path in (*_files_below(arm.root), *self._installed[arm.env]):
+            if path not in self._shared and f"{os.sep}{CACHED_CODE}{os.sep}" not in path:
+                seen = Seen.of(path)
+                if seen and stat.S_ISREG(seen.mode) and seen.size:
+                    is_program = bool(seen.mode & stat.S_IXUSR) or path.endswith(IMPORTABLE)
+                    yield not is_program, seen.size, path
+
+
+def _equal_in_commits(kept: Witness, other: Witness) -> Iterator[tuple[str, str]]:
+    for path, seen in kept.seen.items():
+        twin = other.path_of(kept.name(path))
+        there = other.seen.get(twin)
+        in_commits = path in kept.checked_out and twin in other.checked_out
+        # Compiled Python holds the time of its source.
+        if in_commits and there and seen.is_twin_of(there) and seen.mtime_ns == there.mtime_ns:
+            yield path, twin
+
+
+def _equal_installed(kept: Witness, other: Witness) -> Iterator[tuple[str, str]]:
+    left_bytes = MOST_READ_BYTES
+    for path in _files_below(kept.arm.env):
+        seen = Seen.of(path) if kept.is_installed(path) and _is_mapped(path) else None
+        twin = other.path_of(kept.name(path))
+        there = Seen.of(twin) if seen else None
+        if seen and there and (seen.mode, seen.size) == (there.mode, there.size):
+            left_bytes -= seen.size
+            if left_bytes < 0:
+                return
+            if stat.S_ISREG(seen.mode) and filecmp.cmp(path, twin, shallow=False):
+                yield path, twin
+
+
+def _files_below(top: Path) -> list[str]:
+    return [e.path for e in entries_below(top) if not e.is_dir(follow_symlinks=False)]
+
+
+def _is_mapped(path: str) -> bool:
+    """Whether a file fills pages that programs use as they are."""
+    seen = None if path.endswith(_TEXT) else Seen.of(path)
+    return seen is not None and seen.size >= _PAGE_BYTES

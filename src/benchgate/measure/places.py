@@ -1,0 +1,119 @@
+"""Where files lie: on the disk, and in the memory that the OS keeps of them.
+
+Reading the same bytes takes up to a tenth longer or shorter depending on the pages that hold them,
+and writing depends on the folder's place on the disk. Both are chosen once, when a file or folder
+is made. So what is equal in two trees becomes one file, and the rest is made anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CACHED_CODE = "__pycache__"
+_SPARE = ".benchgate-spare"
+
+
+def entries_below(top: Path | str) -> Iterator[os.DirEntry[str]]:
+    """Give everything below a folder, a folder before what is in it; links are not followed."""
+    try:
+        with os.scandir(top) as entries:
+            found = list(entries)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return
+    for entry in found:
+        yield entry
+        if entry.is_dir(follow_symlinks=False):
+            yield from entries_below(entry.path)
+
+
+def is_in_use(*folders: Path) -> bool:
+    """Whether a process has its working folder, or an open file, in these; Linux only."""
+    inside = tuple(f"{folder}{os.sep}" for folder in folders)
+    for process in _listed("/proc"):
+        if process.isdigit():
+            held = (f"/proc/{process}/fd/{number}" for number in _listed(f"/proc/{process}/fd"))
+            for link in (f"/proc/{process}/cwd", *held):
+                # Of another user, or it has ended or closed the file by now.
+                with suppress(OSError):
+                    if f"{os.readlink(link)}{os.sep}".startswith(inside):  # noqa: PTH115 - thousands of links
+                        return True
+    return False
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - as above
+    except OSError:
+        return []
+
+
+def share(kept: str, replaced: str) -> None:
+    """Let two paths of equal content lead to one file.
+
+    Raises:
+        OSError: the file system cannot.
+    """
+    spare = replaced + _SPARE
+    os.link(kept, spare, follow_symlinks=False)
+    os.rename(spare, replaced)  # noqa: PTH104 - beside os.link, on the same strings
+
+
+def renew(path: str) -> None:
+    """Put a fresh copy into a file's place, with its times and permissions.
+
+    Raises:
+        OSError: there is no room, or it cannot be read.
+    """
+    spare = path + _SPARE
+    try:
+        shutil.copy2(path, spare, follow_symlinks=False)
+        os.rename(spare, path)  # noqa: PTH104 - as above
+    except OSError:
+        if os.path.lexists(spare):
+            os.unlink(spare)  # noqa: PTH108 - as above
+        raise
+
+
+def remake(root: Path, scratch: Path) -> None:
+    """Make all folders of a tree anew, at the same path, and move its files into them.
+
+    Args:
+        scratch: a path on the same file system, where nothing is.
+
+    Raises:
+        OSError: the file system cannot; what was moved is moved back.
+    """
+    try:
+        _move(str(root), str(scratch))
+    except OSError:
+        _move(str(scratch), str(root))
+        raise
+    scratch.rename(root)
+
+
+def _move(source: str, target: str) -> None:
+    """Move what is in a folder into one that is new, or a half of the same, and remove it."""
+    status = os.stat(source)  # noqa: PTH116 - this runs for every folder of a tree in every round
+    with suppress(FileExistsError):
+        os.mkdir(target)  # noqa: PTH102 - as above
+    if not status.st_mode & stat.S_IWUSR:
+        os.chmod(source, stat.S_IRWXU)  # noqa: PTH101 - as above
+    with os.scandir(source) as entries:
+        found = list(entries)
+    for entry in found:
+        path = os.path.join(target, entry.name)  # noqa: PTH118 - as above
+        if entry.is_dir(follow_symlinks=False):
+            _move(entry.path, path)
+        else:
+            os.rename(entry.path, path)  # noqa: PTH104 - as above
+    os.chmod(target, stat.S_IMODE(status.st_mode))  # noqa: PTH101 - as above
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    os.rmdir(source)  # noqa: PTH106 - as above

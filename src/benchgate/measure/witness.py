@@ -1,0 +1,234 @@
+"""What must not change in an arm while benchmarks run, and whether it did.
+
+That is every file of the commit, as it was when `[build]` had ended, and all code that is in the
+tree and in the arm's environment then. Other files may come, change and go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchgate.errors import UsageError
+from benchgate.git.repository import Git
+from benchgate.measure.places import CACHED_CODE, entries_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from benchgate.measure.engine import Arm
+
+IMPORTABLE = (".py", ".so", ".pth", ".pyd", ".dylib")
+_COMPILED = ".pyc"
+_COMPILED_HEADER_BYTES = 16  # time and size of the source: a `touch` changes no code
+_ENV = "{env}/"
+_PACKAGES = {"site-packages", "dist-packages"}
+MOST_READ_BYTES = 2**30
+_MOST_READ_FILES = 10_000
+_MOST_ASKED_OF_GIT = 20
+
+
+class Seen(NamedTuple):  # there are thousands, which are compared in every round
+    """A file as it was.
+
+    Attributes:
+        digest: of its content; None where it was not read.
+    """
+
+    mode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    digest: bytes | None = None
+
+    def looks_like(self, other: Seen, *, moved: bool = False) -> bool:
+        """Whether nothing was done to the file, as far as is known without reading it.
+
+        Args:
+            moved: but that it is in another place.
+        """
+        compared = 3 if moved else 5
+        return self[:compared] == other[:compared]
+
+    @classmethod
+    def of(cls, path: str) -> Seen | None:
+        """Look at a file without reading it; None where there is none."""
+        try:
+            now = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return cls(now.st_mode, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino)
+
+    def read(self, path: str) -> Seen:
+        """Add what is in the file."""
+        return self._replace(digest=_digest(path, self.mode))
+
+    def is_twin_of(self, other: Seen) -> bool:
+        """Whether one regular file could stand for both."""
+        is_read = stat.S_ISREG(self.mode) and self.digest is not None
+        return is_read and (self.mode, self.digest) == (other.mode, other.digest)
+
+    def has_content_of(self, before: Seen) -> bool:
+        """Whether both are equal files; by size and time where one was not read."""
+        if self.mode != before.mode:
+            return False
+        if self.digest is None or before.digest is None:
+            return (self.size, self.mtime_ns) == (before.size, before.mtime_ns)
+        return self.digest == before.digest
+
+
+class Witness:
+    """Remembers one arm, and compares.
+
+    Args:
+        checked_out: paths of the files of the commit.
+
+    Attributes:
+        seen: what must stay as it is, by path.
+        touched: names of files of the commit that were written to, and have their content still.
+    """
+
+    def __init__(self, arm: Arm, checked_out: Iterable[str]) -> None:
+        self.arm = arm
+        self.checked_out = frozenset(checked_out)
+        self.seen: dict[str, Seen] = {}
+        self.touched: dict[str, None] = {}
+        self._root, self._env = (f"{folder}{os.sep}" for folder in (arm.root, arm.env))
+
+    def remember(self) -> None:
+        """Take note of the arm after `[build]`, and before any benchmark."""
+        code = (entry.path for entry in self._entries() if _is_code(entry))
+        paths = {*self.checked_out, *code}
+        found = [(path, seen) for path in paths if (seen := Seen.of(path))]
+        left_bytes = MOST_READ_BYTES
+        for index, (path, seen) in enumerate(sorted(found, key=lambda one: (one[1].size, one[0]))):
+            left_bytes -= seen.size
+            is_read = left_bytes >= 0 and index < _MOST_READ_FILES
+            self.seen[path] = seen.read(path) if is_read else seen
+
+    def look_again(self) -> None:
+        """Take note of where the files of the tree lie after we have moved them."""
+        for path, before in self.seen.items():
+            now = Seen.of(path) if path.startswith(self._root) else None
+            # Where it differs in more, it was changed, and shall be found to be.
+            if now and now.looks_like(before, moved=True):
+                self.seen[path] = now._replace(digest=before.digest)
+
+    def changes_of_tree(self) -> list[str]:
+        """Say what happened in the tree, as far as times and places of files tell."""
+        return list(self._changes(list(entries_below(self.arm.root)), read_all=False))
+
+    def changes(self) -> list[str]:
+        """Say what happened in tree and environment, by what is in the files."""
+        return list(self._changes(self._entries(), read_all=True))
+
+    def name(self, path: str) -> str:
+        """Name a file for a reader."""
+        if path.startswith(self._env):
+            return _ENV + path.removeprefix(self._env)
+        return path.removeprefix(self._root)
+
+    def path_of(self, name: str) -> str:
+        """Give the file that `name` names."""
+        if name.startswith(_ENV):
+            return self._env + name.removeprefix(_ENV)
+        return self._root + name
+
+    def is_installed(self, path: str) -> bool:
+        """Whether an installer has put it into the arm's environment."""
+        inside = path.removeprefix(self._env)
+        return inside != path and not _PACKAGES.isdisjoint(Path(inside).parts)
+
+    def _changes(self, entries: list[os.DirEntry[str]], *, read_all: bool) -> Iterator[str]:
+        inside = self._root if not read_all else ""
+        for path, before in self.seen.items():
+            if path.startswith(inside) and (what := self._change(path, before, read_all=read_all)):
+                yield f"{self.name(path)} was {what}"
+        for path in self._not_ignored([e.path for e in entries if self._is_added(e)]):
+            yield f"{self.name(path)} was added, and an import can find it"
+        for entry in entries:
+            if self._is_compiled(entry) and entry.path not in self.seen:
+                seen = Seen.of(entry.path)
+                if seen:
+                    self.seen[entry.path] = seen.read(entry.path)
+
+    def _change(self, path: str, before: Seen, *, read_all: bool) -> str:
+        """Say in a word what happened to a file; "" if nothing did."""
+        now = Seen.of(path)
+        if now is None:
+            is_program = not path.endswith(IMPORTABLE) and path not in self.checked_out
+            # A program that is gone shows when it is started.
+            return "" if is_program or path.endswith(_COMPILED) else "removed"
+        if not read_all and now.looks_like(before):
+            return ""
+        if before.digest is not None:
+            now = now.read(path)
+        if not now.has_content_of(before):
+            return "changed"
+        if not now.looks_like(before) and path in self.checked_out:
+            self.touched[self.name(path)] = None
+        return ""
+
+    def _entries(self) -> list[os.DirEntry[str]]:
+        return [*entries_below(self.arm.root), *entries_below(self.arm.env)]
+
+    def _is_added(self, entry: os.DirEntry[str]) -> bool:
+        if entry.path in self.seen or not _is_importable(entry):
+            return False
+        return entry.path.startswith(self._root) or self.is_installed(entry.path)
+
+    def _is_compiled(self, entry: os.DirEntry[str]) -> bool:
+        """Whether Python has made it of code that must not change."""
+        if not entry.name.endswith(_COMPILED):
+            return False
+        place, cache = os.path.split(os.path.dirname(entry.path))  # noqa: PTH120 - many strings
+        return cache == CACHED_CODE and f"{place}{os.sep}{entry.name.partition('.')[0]}.py" in (
+            self.seen
+        )
+
+    def _not_ignored(self, added: list[str]) -> Iterator[str]:
+        """Leave out what git ignores in the tree: build folders and caches."""
+        git = Git(self.arm.root)
+        for path in added[:_MOST_ASKED_OF_GIT]:
+            ignored = None
+            if path.startswith(self._root):
+                with suppress(UsageError):
+                    ignored = git.ask("check-ignore", "--quiet", "--", path)
+            if ignored is None:
+                yield path
+
+
+def _is_code(entry: os.DirEntry[str]) -> bool:
+    if _is_importable(entry) or entry.name == "pyvenv.cfg":
+        return True
+    status = entry.stat(follow_symlinks=False)
+    return stat.S_ISREG(status.st_mode) and bool(status.st_mode & stat.S_IXUSR)
+
+
+def _is_importable(entry: os.DirEntry[str]) -> bool:
+    folder = os.path.dirname(entry.path)  # noqa: PTH120 - this runs for thousands of strings
+    return (
+        entry.name.endswith(IMPORTABLE)
+        and os.path.basename(folder) != CACHED_CODE  # noqa: PTH119 - as above
+        and not entry.is_dir(follow_symlinks=False)
+    )
+
+
+def _digest(path: str, mode: int) -> bytes | None:
+    """Hash what is in a file, or where a link leads; None where it cannot be read."""
+    try:
+        if stat.S_ISLNK(mode):
+            return os.fsencode(Path(path).readlink())
+        if not stat.S_ISREG(mode):
+            return None
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
+            if path.endswith(_COMPILED):
+                file.seek(_COMPILED_HEADER_BYTES)
+            return hashlib.file_digest(file, "blake2b").digest()
+    except OSError:
+        return None

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchgate.gate.cut_short import launch_test, unspent_families
+from benchgate.gate.findings import Stage
+from benchgate.model.verdict import Outcome, Unconfirmed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.gate.suite import Judgement
+    from benchgate.gate.waves import WaveSettings
+    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.verdict import Row
+
+P25 = '[gate]\nstatistics = ["p25"]'
+
+
+@pytest.fixture
+def suite(
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgement],
+    heads: Callable[..., FloatArray],
+) -> Callable[..., Judgement]:
+    """Judge benchmarks of p25 alone, each by its head's change; the base is near 1."""
+
+    def make(changes: Sequence[float], rounds: int, round_s: float | None = None) -> Judgement:
+        base = [
+            bench(f"b{i}", heads(rounds, 0.0, 0.001)[::-1].tolist()) for i in range(len(changes))
+        ]
+        head = [bench(f"b{i}", heads(rounds, x).tolist()) for i, x in enumerate(changes)]
+        return judged(base, [replace(one, round_s=round_s) for one in head], P25)
+
+    return make
+
+
+def rows_of(judgement: Judgement) -> dict[str, Row]:
+    return {row.benchmark: row for row in judgement.rows}
+
+
+@pytest.mark.parametrize("benchmarks", [1, 2, 4, 5, 17, 18])
+def test_it_speaks_from_the_least_rounds_that_their_launches_can_show(
+    benchmarks: int, suite: Callable[..., Judgement]
+) -> None:
+    """None of the head's launches below one of the base's: one way of (2n choose n)."""
+    least = next(n for n in range(5, 20) if comb(2 * n, n) >= 2 * benchmarks / 0.01)
+    for rounds in range(3, 13):
+        found = suite([0.15] + [0.0] * (benchmarks - 1), rounds)
+        row = rows_of(found)["b0"]
+        assert (row.outcome is Outcome.REGRESSED) == (rounds >= least), rounds
+        if row.outcome is Outcome.REGRESSED:
+            assert row.test == "mann-whitney"
+            assert row.p == pytest.approx(1 / comb(2 * rounds, rounds))
+            assert row.p_adjusted == pytest.approx(2 * benchmarks / comb(2 * rounds, rounds))
+            assert row.unconfirmed is None
+
+
+def test_four_that_all_got_slower_are_found_in_six_rounds(suite: Callable[..., Judgement]) -> None:
+    found = suite([0.15] * 4, 6)
+    assert {row.outcome for row in found.rows} == {Outcome.REGRESSED}
+    assert all("measuring ended early" in row.notes[-1] for row in found.rows)
+
+
+def test_measuring_goes_on_all_the_same(suite: Callable[..., Judgement]) -> None:
+    """What is shown early decides only if the budget ends there."""
+    assert {need.stage for need in suite([0.15] * 4, 6).needs} == {Stage.CONFIRM}
+    (row,) = suite([0.15], 17).rows
+    assert (row.outcome, row.test) == (Outcome.REGRESSED, "wilcoxon")
+
+
+def test_a_suspect_that_few_rounds_cannot_show_says_what_it_takes(
+    suite: Callable[..., Judgement],
+) -> None:
+    row = rows_of(suite([0.15, 0, 0, 0], 5, round_s=41.0))["b0"]
+    assert row.outcome is Outcome.INCONCLUSIVE
+    assert row.notes == ("looked slower at first; 0 of 12 rounds to confirm it",)
+    assert row.unconfirmed == Unconfirmed(12, 12 * 41.0)
+
+
+def test_what_looks_faster_waits_for_its_test(suite: Callable[..., Judgement]) -> None:
+    row = rows_of(suite([-0.15, 0, 0, 0], 8))["b0"]
+    assert (row.outcome, row.unconfirmed) == (Outcome.INCONCLUSIVE, None)
+
+
+def test_a_change_has_to_reach_the_margin(suite: Callable[..., Judgement]) -> None:
+    assert rows_of(suite([0.018, 0, 0, 0], 8))["b0"].outcome is Outcome.INCONCLUSIVE
+
+
+def test_launches_that_overlap_show_nothing_in_few_rounds(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    """Every round agrees, and the rounds differ by more: only the signed ranks could tell."""
+    base = np.array([1.0, 1.5, 0.8, 1.2, 0.9, 1.1, 1.4])
+    head = base * np.array([1.15, 1.151, 1.149, 1.152, 1.148, 1.153, 1.147])
+    found = judged([bench("b", base.tolist())], [bench("b", head.tolist())], P25)
+    assert found.rows[0].outcome is Outcome.INCONCLUSIVE
+    assert found.rows[0].unconfirmed == Unconfirmed(10)
+
+
+@pytest.mark.parametrize("at", range(7))
+def test_one_disturbed_round_raises_no_alarm(
+    at: int, bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    noise = np.array([0.001, -0.002, 0.003, -0.001, 0.002, -0.003, 0.0005])
+    head = 1 + noise
+    head[at] = 3.0
+    found = judged([bench("b", [1.0] * 7)], [bench("b", head.tolist())], P25)
+    assert found.rows[0].outcome is not Outcome.REGRESSED
+
+
+def test_a_row_that_hid_from_the_screen_is_tested_too(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+) -> None:
+    """The first look missed it, and the second is still to come."""
+    base = [1.0, 1.001, 1.0005, 1.4, 0.999, 1.002, 0.998, 1.0, 1.001]
+    head = [1.15, 1.151, 1.152, 1.131, 1.149, 1.153, 1.148, 1.15, 1.151]
+    found = judged([bench("b", base)], [bench("b", head)], P25)
+    assert found.needs[0].stage is Stage.SETTLE
+    assert (found.rows[0].outcome, found.rows[0].test) == (Outcome.REGRESSED, "mann-whitney")
+
+
+def test_it_spends_only_what_the_waves_cannot_have_spent(waves: WaveSettings) -> None:
+    """Nine fresh rounds are the least that reach a quarter of alpha; the test plans twelve."""
+    found = [unspent_families(rounds, waves) for rounds in range(13, 24)]
+    assert found == [4, 3, 3, 3, 2, 2, 1, 1, 1, 0, 0]
+
+
+def test_late_looks_count_among_the_families(waves: WaveSettings) -> None:
+    until = replace(waves, until_decided=True)
+    assert [unspent_families(n, until) for n in (10, 59, 60, 959, 960)] == [9, 5, 4, 1, 0]
+
+
+def test_nothing_is_tested_where_nothing_is_left_to_spend(waves: WaveSettings) -> None:
+    assert launch_test([], [], waves) == {}
