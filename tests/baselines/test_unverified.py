@@ -11,6 +11,7 @@ from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED, TIME
 from benchgate.model.result import (
     CANARY_ID,
+    CHANGED_FILES_ID,
     BenchmarkResult,
     Launch,
     Metric,
@@ -181,3 +182,15 @@ def test_what_was_left_out_is_put_into_the_base() -> None:
     assert [(one.id, one.series) for one in added] == [("b", ()), ("c", ())]
     assert added[0].workload == clean.result.head.benchmarks[1].workload
     assert "did not measure 2 benchmarks on the base" in clean.warnings[0]
+
+
+def test_files_that_were_changed_fail_in_words_of_our_own() -> None:
+    spoiled = BenchmarkResult(
+        CHANGED_FILES_ID, "", Tier.LOCKSTEP, status=Status.FAILED, error=f"changed: {MARK}"
+    )
+    result = Result(arm(bench("a"), spoiled), arm(bench("a"), spoiled))
+    found = cleaned(result, Known(frozenset({"a"})), HEAD, BASE).result
+    (told,) = (one for one in found.head.benchmarks if one.id == CHANGED_FILES_ID)
+    assert told.status is Status.FAILED
+    assert "were changed" in (told.error or "")
+    assert MARK not in list(texts(found))

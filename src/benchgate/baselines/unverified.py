@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED
 from benchgate.model.result import (
-    CANARY_ID,
+    CANARY_IDS,
+    CHANGED_FILES_ID,
     BenchmarkResult,
     Launch,
     Result,
@@ -35,6 +36,7 @@ LEFT_OUT: Final = "the default branch measures it, and this run did not measure 
 
 _MOST_CORES = 10_000
 _FAILED = "it failed in the pull request's own run, whose log says why"
+_FILES_CHANGED = "files were changed while they were measured: the run's log names them"
 _FUNCTION = re.compile(r"(?P<function>[^\[\]]+)(?:\[(?P<labels>[^\[\]]{1,120})\])?")
 _LABEL = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]{0,39})=(?P<value>[A-Za-z0-9_.+-]{1,40})")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
@@ -61,7 +63,7 @@ class Known:
         That of a function with parameters may be new. Its labels are then made of numbers and of
         words of the base's own file, so that nobody can write sentences with them.
         """
-        if id_ in self.ids or id_ == CANARY_ID:
+        if id_ in self.ids or id_ in CANARY_IDS or id_ == CHANGED_FILES_ID:
             return True
         match = _FUNCTION.fullmatch(id_)
         words = self.functions.get(match["function"]) if match else None
@@ -182,8 +184,13 @@ def _benchmark(one: BenchmarkResult, name: str) -> BenchmarkResult:
         tier=one.tier,
         series=tuple(each for each in series if each is not None),
         status=one.status,
-        error=_FAILED if one.status is Status.FAILED else None,
+        error=_error(name) if one.status is Status.FAILED else None,
+        round_s=one.round_s,
     )
+
+
+def _error(name: str) -> str:
+    return _FILES_CHANGED if name == CHANGED_FILES_ID else _FAILED
 
 
 def _series(series: Series) -> Series | None:

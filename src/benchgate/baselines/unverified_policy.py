@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.model.metrics import MEASURED
-from benchgate.model.result import CANARY_ID
+from benchgate.model.result import CANARY_IDS
 from benchgate.model.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def cleaned_loosening(
         base: the configuration whose words may be shown.
         ids: of benchmarks that may be shown.
     """
-    known = {*_texts(base.origin.document), *ids, *MEASURED, CANARY_ID}
+    known = {*_texts(base.origin.document), *ids, *MEASURED, *CANARY_IDS}
     return tuple(_cleaned(change, known) for change in changes)
 
 
