@@ -262,7 +262,9 @@ def interrupted(result: Result) -> Result:
         (1e-3, 12, Outcome.UNCHANGED, (Decision.NO_VERDICT, 4, Reason.INTERRUPTED)),
         # nobody knows yet whether it is slower
         (1.66e-3, 4, Outcome.NOT_TESTED, (Decision.NO_VERDICT, 4, Reason.INTERRUPTED)),
-        (1.66e-3, 9, Outcome.INCONCLUSIVE, (Decision.NO_VERDICT, 4, Reason.INTERRUPTED)),
+        (1.019e-3, 9, Outcome.INCONCLUSIVE, (Decision.NO_VERDICT, 4, Reason.INTERRUPTED)),
+        # so large that the rounds that there are decide
+        (1.66e-3, 9, Outcome.REGRESSED, (Decision.FAIL, 3, None)),
         # it was confirmed before the end
         (1.66e-3, 17, Outcome.REGRESSED, (Decision.FAIL, 3, None)),
     ],

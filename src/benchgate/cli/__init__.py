@@ -20,7 +20,7 @@ COMMANDS = {
     "doctor": "Look at this machine: timer, pinning, noise.",
     "init": "Write a benchgate.toml for what is found in the repository, and workflows.",
     "ci": "Check inside of GitHub Actions: what the event changed, with comment and summary.",
-    "publish": "Comment on a fork's pull request.",
+    "publish": "Comment on a pull request.",
     "schema": "Print the JSON schema of a file that benchgate reads or writes.",
 }
 _MODULES = {"list": "listing"}
