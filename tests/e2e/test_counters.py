@@ -32,8 +32,18 @@ margin = "900%"
 
 def test_rows_of_instructions_are_decided_or_say_why_not(benchgate: Program, toy: Project) -> None:
     toy.configure(GATED, benchmarks=TWO_KINDS)
+    toy.commit()
     done = benchgate(
-        toy.root, "check", "--rounds", "9", "--json", "-", "--output", "../result.json"
+        toy.root,
+        "check",
+        "--against",
+        "HEAD",
+        "--rounds",
+        "9",
+        "--json",
+        "-",
+        "--output",
+        "../result.json",
     )
     done.check(0)
     rows = [row for row in json.loads(done.out)["rows"] if row["metric"] == "instructions"]
