@@ -179,7 +179,9 @@ def in_job(
 def ci_environment() -> dict[str, str]:
     """The variables that action.yml gives `benchgate ci`, and the input that each is."""
     (step,) = (one for one in ACTION["runs"]["steps"] if one.get("id") == "ci")
-    return {name: value for name, value in step["env"].items() if name not in {"ENVIRONMENT", "FOLDER"}}
+    return {
+        name: value for name, value in step["env"].items() if name not in {"ENVIRONMENT", "FOLDER"}
+    }
 
 
 def test_every_variable_of_the_action_is_an_input_that_ci_knows() -> None:

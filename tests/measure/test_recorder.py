@@ -115,3 +115,15 @@ def test_a_note_is_given_to_every_arm_that_has_the_benchmark() -> None:
     record.note("x", "mind this")
     assert [r.notes for r in record.results(BASE)] == [("mind this",)]
     assert [r.notes for r in record.results(HEAD)] == [("mind this",), ()]
+
+
+def test_code_that_is_not_an_arms_own_fails_on_both() -> None:
+    record = Recorder(list(ArmName))
+    both = (definition("a"), definition("b"))
+    unread = DiscoveryFailure(BASE, "file", "foreign", of_all=True)
+    record.define(Discovery({BASE: both, HEAD: both}, (unread,)))
+    record.add(Observation(BASE, "a", 0, error="foreign", of_all=True), 0)
+    record.add(Observation(BASE, "b", 0, error="broken"), 0)
+    for arm, failed in ((BASE, {"a", "b", "file"}), (HEAD, {"a", "file"})):
+        found = {one.id for one in record.results(arm) if one.status is Status.FAILED}
+        assert found == failed

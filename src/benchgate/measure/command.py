@@ -62,10 +62,11 @@ _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
 class _JobFailedError(Exception):
     """A job's command, prepare or cleanup failed; the message is an observation's error."""
 
-    def __init__(self, job: Job, error: str) -> None:
+    def __init__(self, job: Job, error: str, *, of_all: bool = False) -> None:
         super().__init__(error)
         self.job = job
         self.error = error
+        self.of_all = of_all
 
 
 class CommandEngine:
@@ -148,6 +149,7 @@ class CommandEngine:
                     benchmark=name,
                     order=jobs.index(failure.job),
                     error=failure.error,
+                    of_all=failure.of_all,
                 )
 
     def close(self) -> None:
@@ -259,7 +261,7 @@ class CommandEngine:
                     what=job.command[0],
                 )
             except ForeignCodeError as error:
-                raise _JobFailedError(job, str(error)) from error
+                raise _JobFailedError(job, str(error), of_all=True) from error
             if spec.warmup:
                 warmups[job].append(executions[0])
         return notes

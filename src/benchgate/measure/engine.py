@@ -82,11 +82,13 @@ class DiscoveryFailure:
     Attributes:
         id: what stands for the benchmarks that were not found, e.g. the group of the file.
         error: one line, then the tail of the output.
+        of_all: no arm's numbers would mean anything, so it is a failure of every arm.
     """
 
     arm: ArmName
     id: str
     error: str
+    of_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class Observation:
         order: this arm's place in the round, 0 for the arm that was started first.
         metrics: empty when it failed.
         error: one line, then the tail of its output; None when it ran.
+        of_all: no arm's numbers would mean anything, so it failed on every arm that has it.
         notes: what a reader of the numbers must know.
         once_s: of the time that it took on all arms, what only the first round needs.
     """
@@ -134,6 +137,7 @@ class Observation:
     error: str | None = None
     notes: tuple[str, ...] = ()
     once_s: float = 0.0
+    of_all: bool = False
 
 
 class Stopwatch:

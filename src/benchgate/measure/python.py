@@ -33,7 +33,7 @@ from benchgate.measure.layout import Layout, draw_layout
 from benchgate.measure.pair import Sampling, measure_launch
 from benchgate.measure.provided import Provided, provided_by, versions_of
 from benchgate.measure.turns import starting_order
-from benchgate.measure.worker import Worker, WorkerFailedError, WorkerSetting
+from benchgate.measure.worker import ForeignModuleError, Worker, WorkerFailedError, WorkerSetting
 from benchgate.model.renames import renamed
 from benchgate.model.result import Tier
 
@@ -136,7 +136,7 @@ class PythonEngine:
                 try:
                     hello, timer = self._describe(arm, file)
                 except WorkerFailedError as failure:
-                    failures.append(DiscoveryFailure(arm.name, file.group, failure.error))
+                    failures.append(_unread(failure, file.group))
                     continue
                 toolchains[arm.name]["python"] = hello["python"]
                 other = timers.get(arm.name, timer)
@@ -437,4 +437,10 @@ def _taken(arm: Arm, file: BenchFile, id_: str, other: BenchFile) -> DiscoveryFa
 
 def _failed(failure: WorkerFailedError, id_: str, arms: Sequence[ArmName]) -> Observation:
     arm = failure.worker.arm.name
-    return Observation(arm, id_, arms.index(arm), error=failure.error)
+    of_all = isinstance(failure, ForeignModuleError)
+    return Observation(arm, id_, arms.index(arm), error=failure.error, of_all=of_all)
+
+
+def _unread(failure: WorkerFailedError, group: str) -> DiscoveryFailure:
+    of_all = isinstance(failure, ForeignModuleError)
+    return DiscoveryFailure(failure.worker.arm.name, group, failure.error, of_all)

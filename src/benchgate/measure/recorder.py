@@ -76,18 +76,20 @@ class Recorder:
             for definition in definitions:
                 self._records[arm][definition.id] = _Record(definition)
         for failure in discovery.failures:
-            self._failures[failure.arm].append(
-                BenchmarkResult(
-                    failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error
-                )
+            result = BenchmarkResult(
+                failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error
             )
+            for arm in self._records if failure.of_all else (failure.arm,):
+                self._failures[arm].append(result)
 
     def add(self, observation: Observation, round_index: int) -> None:
         """Append one launch; of a benchmark that fails, the first error is kept."""
         record = self._records[observation.arm][observation.benchmark]
         record.notes.update(dict.fromkeys(observation.notes))
         if observation.error is not None:
-            record.error = record.error or observation.error
+            having = (one.get(observation.benchmark) for one in self._records.values())
+            for one in filter(None, having) if observation.of_all else (record,):
+                one.error = one.error or observation.error
         for measured in observation.metrics:
             record.loops[measured.metric] = measured.loops
             record.launches.setdefault(measured.metric, []).append(

@@ -58,6 +58,10 @@ class WorkerFailedError(Exception):
         self.error = f"{line}\n{explanation}".rstrip().encode("utf-8", "replace").decode()
 
 
+class ForeignModuleError(WorkerFailedError):
+    """It imported code that is not its arm's own: both arms may have run the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerSetting:
     """What a worker is started with.
@@ -257,7 +261,7 @@ class Worker:
             return
         for module, file in reply.get("elsewhere", ()):
             if self._provided.is_installed_copy(module, Path(file)):
-                raise WorkerFailedError(
+                raise ForeignModuleError(
                     self,
                     f"the {self.arm.name} arm imported {module} from {file}, and not from its own "
                     "tree: both arms would run the same code",
@@ -266,7 +270,7 @@ class Worker:
                 )
         if reply.get("had_children") is False:
             names = ", ".join(reply["shared"][:_MODULES_NAMED])
-            raise WorkerFailedError(
+            raise ForeignModuleError(
                 self,
                 f"nothing that it imported is of the {self.arm.name} arm's tree or environment: "
                 f"both arms would run the same code ({names})",
@@ -335,8 +339,8 @@ class Worker:
         parts = reply["trace"], self._tail()
         return WorkerFailedError(self, reply["error"], "\n".join(part for part in parts if part))
 
-    def _foreign(self, module: str, file: str) -> WorkerFailedError:
-        return WorkerFailedError(
+    def _foreign(self, module: str, file: str) -> ForeignModuleError:
+        return ForeignModuleError(
             self,
             f"the {self.arm.name} arm imported {module} from {file}, which is not its own "
             "tree: both arms would measure the same code. An editable install is in the way: "
