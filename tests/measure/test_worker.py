@@ -551,6 +551,36 @@ def test_forged_answers_are_the_benchmarks_error(start: Start, line: bytes, wher
     assert found.startswith(f"{problem}{shown!r}"[:-1])
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("nonsense", "[1]", "{}", "1" * 5000 + " 1", f"{2**80} 1", "[" * 9999, '{"error": 3}'),
+        *('{"loops": 0, "sample_ns": 1, "first_ns": 1}', '{"loops": 1e999, "sample_ns": 1}'),
+    ],
+)
+@pytest.mark.parametrize("call", [1, 20])
+def test_what_has_not_the_form_of_an_answer_is_the_benchmarks_failure(
+    start: Start, line: str, call: int
+) -> None:
+    """Code that wants to can find the key; what it says with it must not end benchgate."""
+    worker = start(f"""
+import sys
+calls = 0
+def bench_a():
+    global calls
+    calls += 1
+    frame = sys._getframe()
+    while type(frame.f_locals.get("self")).__name__ != "Server":
+        frame = frame.f_back
+    if calls == {call}:
+        frame.f_locals["self"].send_line({line.encode()!r} + b"\\n")
+bench_a.number = 10
+""")
+    described(worker)
+    error = error_of(lambda: launch(worker, "a"))
+    assert error.startswith("it wrote to benchgate's pipe, which is not its own: ")
+
+
 def test_the_users_code_is_told_nothing_of_the_channel(start: Start) -> None:
     worker = start("""
 import json, os, sys

@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from benchgate.measure.layout import fixed_addresses
+from benchgate.measure.replies import read_reply, read_sample
 from benchgate.stats.timer import Timer, timer
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class Worker:
                 clock runs backwards.
         """
         self.allow(timeout_s)
-        hello = self._reply()
+        hello = self._reply("file")
         self.pid = hello["pid"]
         try:
             self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
@@ -192,7 +193,7 @@ class Worker:
             WorkerFailedError: when it fails, and when the process dies or hangs.
         """
         self._send_step(step, **arguments)
-        return self._reply()
+        return self._reply(step)
 
     def sample(self) -> tuple[int, int]:
         """Have one sample taken: (wall_ns, cpu_ns) of all its loops.
@@ -202,9 +203,10 @@ class Worker:
         """
         self._send(b"s\n")
         line = self._line()
-        if line.startswith(b"{"):
-            raise self._refused(json.loads(line))
-        wall_ns, cpu_ns = map(int, line.split())
+        sample = read_sample(line)
+        if sample is None:
+            raise self._refused(self._read_reply("sample", line))
+        wall_ns, cpu_ns = sample
         if wall_ns < 0 or cpu_ns < 0:
             raise WorkerFailedError(self, f"a clock ran backwards: {wall_ns} ns, CPU {cpu_ns} ns")
         return wall_ns, cpu_ns
@@ -245,14 +247,20 @@ class Worker:
         except (BrokenPipeError, ConnectionResetError):
             raise self._dead() from None
 
-    def _reply(self) -> dict[str, Any]:
-        reply: dict[str, Any] = json.loads(self._line())
+    def _reply(self, step: str) -> dict[str, Any]:
+        reply = self._read_reply(step, self._line())
         if "error" in reply:
             raise self._refused(reply)
         if reply.get("foreign"):
             raise self._foreign(*reply["foreign"][0])
         self._require_own(reply)
         self.packages.update((module, Path(file)) for module, file in reply.get("packages", ()))
+        return reply
+
+    def _read_reply(self, step: str, line: bytes) -> dict[str, Any]:
+        reply = read_reply(step, line)
+        if reply is None:
+            raise self._intruded(line)
         return reply
 
     def _require_own(self, reply: Mapping[str, Any]) -> None:

@@ -1,0 +1,120 @@
+"""What a worker may answer.
+
+Its process runs the user's code, too, and no key keeps out code that looks for it. So what does
+not have the form of an answer is a failure of the benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from benchgate.units import TIME_UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Check = Callable[[object], bool]
+
+_LARGEST = 2**63
+
+
+def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
+    """Read the answer to a step; None if it is none.
+
+    Args:
+        step: what was asked for; "sample" for a line that is not two numbers.
+    """
+    try:
+        reply = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(reply, dict):
+        return None
+    fields = _ERROR if "error" in reply else _FIELDS.get(step)
+    return reply if fields is not None and _has_fields(fields)(reply) else None
+
+
+def read_sample(line: bytes) -> tuple[int, int] | None:
+    """Read the wall and CPU time of a sample, in nanoseconds; None if that is not what it is."""
+    try:
+        wall_ns, cpu_ns = map(int, line.split())
+    except ValueError:
+        return None
+    return (wall_ns, cpu_ns) if _is_whole(wall_ns) and _is_whole(cpu_ns) else None
+
+
+def _is(*kinds: type) -> Check:
+    return lambda value: isinstance(value, kinds)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int) and _is_whole(value) and value > 0
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and _is_whole(value) and value >= 0
+
+
+def _list_of(check: Check) -> Check:
+    return lambda value: isinstance(value, list) and all(map(check, value))
+
+
+def _table_of(check: Check) -> Check:
+    return lambda value: isinstance(value, dict) and all(map(check, value.values()))
+
+
+def _has_fields(fields: Mapping[str, Check]) -> Check:
+    def check(value: object) -> bool:
+        return isinstance(value, dict) and all(
+            name in value and is_right(value[name]) for name, is_right in fields.items()
+        )
+
+    return check
+
+
+def _is_module(value: object) -> bool:
+    return _list_of(_is(str))(value) and isinstance(value, list) and len(value) == 2
+
+
+_ERROR: Mapping[str, Check] = {"error": _is(str), "trace": _is(str)}
+_ORIGINS: Mapping[str, Check] = {
+    "foreign": _list_of(_is_module),
+    "elsewhere": _list_of(_is_module),
+    "packages": _list_of(_is_module),
+    "shared": _list_of(_is(str)),
+    "has_own": _is(bool),
+}
+_BENCHMARK: Mapping[str, Check] = {
+    "id": _is(str),
+    "parts": _table_of(_is(str)),
+    "also_runs": _table_of(_is_count),
+    "location": _is(str, type(None)),
+    "parallel": _is(bool),
+    "unit": lambda value: value is None or value in TIME_UNITS,
+    "data": _list_of(_is(str)),
+}
+_FIELDS: Mapping[str, Mapping[str, Check]] = {
+    "file": {
+        "benchmarks": _list_of(_has_fields(_BENCHMARK)),
+        "faults": _table_of(_is(str)),
+        "executable": _is(str, type(None)),
+        "pid": _is_positive,
+        "python": _is(str),
+        "clock_steps_ns": _list_of(_is_whole),
+        **_ORIGINS,
+    },
+    "open": {"rss_is_own": _is(bool)},
+    "calibrate": {"loops": _is_positive, "sample_ns": _is_positive, "first_ns": _is_whole},
+    "time": {"sample_ns": _is_positive},
+    "loops": {},
+    "begin": {},
+    "peak": {"peak_rss": _is_count},
+    "end": {},
+    "allocations": {"alloc_peak": _is_count, "alloc_blocks": _is_count},
+    "close": {"changed": _list_of(_is(str)), **_ORIGINS},
+}
