@@ -215,6 +215,48 @@ def test_a_large_tree_stays_where_it_is_and_says_so(
     assert trees.ground.changes() == ("in the base, same.py was removed",)
 
 
+def test_files_of_a_large_tree_that_we_copy_were_not_written_to_by_others(
+    trees: Trees, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ground_module, "MOST_ENTRIES", 3)
+    code = trees.arms[BASE].root / "code.py"
+    before = inode(code)
+    trees.ground.draw(RNG)
+    trees.ground.draw(RNG)
+    assert inode(code) != before
+    assert trees.ground.changes() == ()
+    assert trees.ground.warnings == ()
+
+
+def test_a_very_deep_folder_of_a_benchmark_is_borne(trees: Trees) -> None:
+    root = trees.arms[BASE].root
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(root)
+        for _ in range(1500):
+            Path("d").mkdir()
+            os.chdir("d")
+        for _ in range(300):
+            Path("a-long-name").mkdir()
+            os.chdir("a-long-name")
+    finally:
+        os.fchdir(before)
+        os.close(before)
+    trees.ground.draw(RNG)
+    assert trees.ground.changes_of_round() == ()
+    assert trees.ground.changes() == ()
+    assert trees.ground.notes == (
+        "not moved from round to round: folders of the trees (File name too long)",
+    )
+    assert (root / "same.py").read_text() == "x = 1"
+
+
+def test_an_odd_file_name_is_named_in_one_line(trees: Trees) -> None:
+    (trees.arms[BASE].root / os.fsdecode(b"a\n::error::\xff.py")).write_text("")
+    (change,) = trees.ground.changes_of_round()
+    assert change == ("in the base, a\\n::error::\\udcff.py was added, and an import can find it")
+
+
 def test_a_tree_that_cannot_be_moved_stays_whole(
     trees: Trees, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -256,6 +256,26 @@ def test_read_only_leftovers_of_a_build_are_removed(changed: Git, place: Path) -
     assert (changed.root / "code.py").exists()
 
 
+@pytest.mark.parametrize("mode", [0o700, 0o500])
+def test_very_deep_leftovers_are_removed(changed: Git, place: Path, mode: int) -> None:
+    with two_arms(changed, changed.head_sha()) as trees:
+        here = os.open(".", os.O_RDONLY)
+        try:
+            os.chdir(trees.arms[BASE].root)
+            for _ in range(1200):
+                Path("deep").mkdir()
+                Path("file").write_text("1")
+                os.chdir("deep")
+            for _ in range(1200):
+                os.chdir("..")
+                Path("deep").chmod(mode)
+        finally:
+            os.fchdir(here)
+            os.close(here)
+    assert list(place.iterdir()) == []
+    assert len(changed.worktrees()) == 1
+
+
 def test_trees_are_forgotten_though_a_build_removed_their_git_file(changed: Git) -> None:
     before = changed.worktrees()
     with two_arms(changed, changed.head_sha()) as trees:

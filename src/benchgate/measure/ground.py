@@ -68,9 +68,8 @@ class Ground:
         for witness in rng.sample(self._witnesses, len(self._witnesses)):
             self._remake(witness.arm)
         for witness in rng.sample(self._witnesses, len(self._witnesses)):
-            self._renew(witness.arm)
-            if self._is_remade:
-                witness.look_again()
+            renewed = self._renew(witness.arm)
+            witness.look_again(None if self._is_remade else renewed)
 
     def changes_of_round(self) -> tuple[str, ...]:
         """Say which files of the trees were changed. A large tree is looked at in the end only."""
@@ -127,19 +126,22 @@ class Ground:
             self._is_remade = False
             self._kept[f"folders of the trees ({error.strerror})"] = None
 
-    def _renew(self, arm: Arm) -> None:
+    def _renew(self, arm: Arm) -> list[str]:
         """Copy what is not shared, programs and libraries first, then by size, up to a bound."""
+        renewed: list[str] = []
         left_bytes, left_files = MOST_RENEWED_BYTES, MOST_RENEWED_FILES
         for _, size, path in sorted(self._own_files(arm)):
             left_bytes, left_files = left_bytes - size, left_files - 1
             if left_bytes < 0 or left_files < 0:
                 bound = f"{MOST_RENEWED_FILES} files or {format_value(MOST_RENEWED_BYTES, 'B')}"
                 self._kept[f"some files that differ between the arms (more than {bound})"] = None
-                return
+                break
             try:
                 renew(path)
+                renewed.append(path)
             except OSError as error:
                 self._kept[f"some files that differ between the arms ({error.strerror})"] = None
+        return renewed
 
     def _own_files(self, arm: Arm) -> Iterator[tuple[bool, int, str]]:
         for path in (*_files_below(arm.root), *self._installed[arm.env]):

@@ -7,6 +7,7 @@ is made. So what is equal in two trees becomes one file, and the rest is made an
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -19,19 +20,24 @@ if TYPE_CHECKING:
 
 CACHED_CODE = "__pycache__"
 _SPARE = ".benchgate-spare"
+_DEEPEST = 200
 
 
 def entries_below(top: Path | str) -> Iterator[os.DirEntry[str]]:
     """Give everything below a folder, a folder before what is in it; links are not followed."""
-    try:
-        with os.scandir(top) as entries:
-            found = list(entries)
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return
-    for entry in found:
-        yield entry
-        if entry.is_dir(follow_symlinks=False):
-            yield from entries_below(entry.path)
+    waiting = [os.fspath(top)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                found = list(entries)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            continue
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:  # nothing that uses paths finds it either
+                raise
+            continue
+        yield from found
+        waiting += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
 
 
 def is_in_use(*folders: Path) -> bool:
@@ -99,8 +105,10 @@ def remake(root: Path, scratch: Path) -> None:
     scratch.rename(root)
 
 
-def _move(source: str, target: str) -> None:
+def _move(source: str, target: str, depth: int = 0) -> None:
     """Move what is in a folder into one that is new, or a half of the same, and remove it."""
+    if depth > _DEEPEST:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), source)
     status = os.stat(source)  # noqa: PTH116 - this runs for every folder of a tree in every round
     with suppress(FileExistsError):
         os.mkdir(target)  # noqa: PTH102 - as above
@@ -111,7 +119,7 @@ def _move(source: str, target: str) -> None:
     for entry in found:
         path = os.path.join(target, entry.name)  # noqa: PTH118 - as above
         if entry.is_dir(follow_symlinks=False):
-            _move(entry.path, path)
+            _move(entry.path, path, depth + 1)
         else:
             os.rename(entry.path, path)  # noqa: PTH104 - as above
     os.chmod(target, stat.S_IMODE(status.st_mode))  # noqa: PTH101 - as above

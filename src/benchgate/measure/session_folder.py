@@ -8,8 +8,10 @@ the repositories forget them.
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -147,17 +149,37 @@ def _remove_tree(path: Path) -> None:
         return
     try:
         shutil.rmtree(path)
-    except PermissionError:
-        _make_writable(path)
-        shutil.rmtree(path)
+    except (OSError, RecursionError):
+        _remove_level_by_level(path)
 
 
-def _make_writable(folder: Path) -> None:
-    folder.chmod(stat.S_IRWXU)
+def _remove_level_by_level(top: Path) -> None:
+    """Remove a folder however deep it is, and whatever its folders allow.
+
+    What lies two levels down is moved up first, so that no path becomes too long, and nothing
+    is open or called for each level.
+    """
+    token, moved = secrets.token_hex(8), itertools.count()
+    top.chmod(stat.S_IRWXU)
+    while folders := _remove_files(top):
+        for folder in folders:
+            for inner in _remove_files(folder):
+                inner.rename(top / f"{token}-{next(moved)}")
+            folder.rmdir()
+    top.rmdir()
+
+
+def _remove_files(folder: Path) -> list[Path]:
+    """Remove what is no folder in it; give the folders, which may be written to from now on."""
     with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                _make_writable(Path(entry.path))
+        found = list(entries)
+    inner = [Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)]
+    for path in inner:
+        path.chmod(stat.S_IRWXU)
+    for entry in found:
+        if not entry.is_dir(follow_symlinks=False):
+            Path(entry.path).unlink()
+    return inner
 
 
 def _try_lock(path: Path, flags: int = 0) -> int | None:

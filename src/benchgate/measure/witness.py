@@ -111,12 +111,17 @@ class Witness:
             is_read = left_bytes >= 0 and index < _MOST_READ_FILES
             self.seen[path] = seen.read(path) if is_read else seen
 
-    def look_again(self) -> None:
-        """Take note of where the files of the tree lie after we have moved them."""
-        for path, before in self.seen.items():
-            now = Seen.of(path) if path.startswith(self._root) else None
+    def look_again(self, moved: Iterable[str] | None = None) -> None:
+        """Take note of where the files of the tree lie after we have moved them.
+
+        Args:
+            moved: which; None if it may be any.
+        """
+        for path in list(self.seen) if moved is None else moved:
+            before = self.seen.get(path) if path.startswith(self._root) else None
+            now = Seen.of(path) if before else None
             # Where it differs in more, it was changed, and shall be found to be.
-            if now and now.looks_like(before, moved=True):
+            if before and now and now.looks_like(before, moved=True):
                 self.seen[path] = now._replace(digest=before.digest)
 
     def changes_of_tree(self) -> list[str]:
@@ -148,9 +153,9 @@ class Witness:
         inside = self._root if not read_all else ""
         for path, before in self.seen.items():
             if path.startswith(inside) and (what := self._change(path, before, read_all=read_all)):
-                yield f"{self.name(path)} was {what}"
+                yield f"{_shown(self.name(path))} was {what}"
         for path in self._not_ignored([e.path for e in entries if self._is_added(e)]):
-            yield f"{self.name(path)} was added, and an import can find it"
+            yield f"{_shown(self.name(path))} was added, and an import can find it"
         for entry in entries:
             if self._is_compiled(entry) and entry.path not in self.seen:
                 seen = Seen.of(entry.path)
@@ -171,7 +176,7 @@ class Witness:
         if not now.has_content_of(before):
             return "changed"
         if not now.looks_like(before) and path in self.checked_out:
-            self.touched[self.name(path)] = None
+            self.touched[_shown(self.name(path))] = None
         return ""
 
     def _entries(self) -> list[os.DirEntry[str]]:
@@ -201,6 +206,11 @@ class Witness:
                     ignored = git.ask("check-ignore", "--quiet", "--", path)
             if ignored is None:
                 yield path
+
+
+def _shown(name: str) -> str:
+    """Write a file's name in one line, whatever characters it has."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def _is_code(entry: os.DirEntry[str]) -> bool:
