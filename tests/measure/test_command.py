@@ -328,13 +328,22 @@ def test_a_failure_in_one_arm_is_all_that_is_said(
     assert {cleaned for _, cleaned in log_of(tmp_path)} == set(ArmName)
 
 
+@pytest.mark.parametrize("index", [0, 1])
 def test_a_failure_late_in_the_burst_fails_the_round(
-    make_engine: MakeEngine, tmp_path: Path
+    make_engine: MakeEngine, tmp_path: Path, index: int
 ) -> None:
     spec = shell("a", f"{LOG_COMMAND}; [ $(wc -l < {{root}}/../log) -lt 9 ]")
-    (observation,) = measure(make_engine([spec]), ["a"])
-    assert observation.error == "exited with 1 (allowed: 0)"
-    assert len(log_of(tmp_path)) == 9
+    observations = measure(make_engine([spec]), ["a"], index)
+    assert {o.error for o in observations} == {"exited with 1 (allowed: 0)"}
+    assert observations[-1].arm is ArmName.HEAD, "also where the base was first and failed"
+    assert len(log_of(tmp_path)) == 8 + len(observations)
+
+
+def test_a_base_that_fails_alone_is_said_to(make_engine: MakeEngine, tmp_path: Path) -> None:
+    (tmp_path / f"{ArmName.HEAD}-tree").mkdir(exist_ok=True)
+    (tmp_path / f"{ArmName.HEAD}-tree" / "there").touch()
+    (observation,) = measure(make_engine([shell("a", "cat {root}/there")]), ["a"])
+    assert observation.arm is ArmName.BASE
 
 
 def test_commands_run_in_their_arm(make_engine: MakeEngine, tmp_path: Path) -> None:
@@ -438,11 +447,15 @@ def test_code_that_is_not_the_arms_own_is_a_failure(
     ]
     (tmp_path / "own").touch()
     engine = make_engine(specs, checkout=repo.root)
-    users, nobodys, *wanted = measure(engine, ["users", "nobodys", "wanted"])
-    assert users.error is not None
-    assert users.error.startswith(f"the {users.arm} arm opened tool of your checkout {repo.root}, ")
-    assert [role for role, _ in log_of(tmp_path)] == ["cleanup"] * 2
-    assert nobodys.error is not None
-    assert "opened no file of its own tree" in nobodys.error
-    assert nobodys.error.splitlines()[0].endswith("/bin/sh")
-    assert [o.error for o in wanted] == [None, None]
+    users = measure(engine, ["users"])
+    assert users[-1].arm is ArmName.HEAD, "who was first is chance, and both are refused"
+    for seen in users:
+        problem = f"the {seen.arm} arm opened tool of your checkout {repo.root}, "
+        assert (seen.error or "").startswith(problem)
+    assert {role for role, _ in log_of(tmp_path)} == {"cleanup"}
+    nobodys = measure(engine, ["nobodys"])
+    assert nobodys[-1].arm is ArmName.HEAD
+    for seen in nobodys:
+        assert "opened no file of its own tree" in (seen.error or "")
+        assert (seen.error or "").splitlines()[0].endswith("/bin/sh")
+    assert [o.error for o in measure(engine, ["wanted"])] == [None, None]

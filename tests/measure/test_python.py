@@ -524,13 +524,15 @@ def test_what_fails_spoils_nothing_else(make_engine: MakeEngine) -> None:
         observations = measure(engine, ids, index)
         assert set(ids) == {o.benchmark for o in observations}
         for name, line in FAILING.items():
-            (failed,) = [o for o in observations if o.benchmark == f"bad/{name}"]
-            assert failed.error is not None
-            assert line in failed.error.splitlines()[0]
-            assert "gone" in failed.error
-            assert failed.metrics == ()
+            every = [o for o in observations if o.benchmark == f"bad/{name}"]
+            assert every[-1].arm is HEAD, "also where the base was first and failed"
+            for failed in every:
+                assert failed.error is not None
+                assert line in failed.error.splitlines()[0]
+                assert "gone" in failed.error
+                assert failed.metrics == ()
             if name == "half":
-                assert failed.arm is HEAD
+                assert len(every) == 1
         for name in ("fine_1", "fine_2"):
             fine = [o for o in observations if o.benchmark == f"bad/{name}"]
             assert {o.arm for o in fine if metrics_of(o)} == {BASE, HEAD}
@@ -653,6 +655,16 @@ def test_a_file_that_fails_only_later_fails_its_benchmarks(
     found = measure(engine, ["it/a", "it/b"])
     assert [(o.arm, o.benchmark) for o in found] == [(HEAD, "it/a"), (HEAD, "it/b")]
     assert all((o.error or "").startswith("ValueError: late\n") for o in found)
+
+
+def test_a_base_that_fails_alone_is_said_to(make_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = make_engine(BENCHES)
+    discovered(engine)
+    (tmp_path / BASE / "tree" / "benchmarks" / "bench_it.py").write_text("raise ValueError('late')")
+    found = measure(engine, ["it/a", "it/b"])
+    assert [(o.arm, o.benchmark) for o in found] == [(BASE, "it/a"), (BASE, "it/b")]
+    engine.close()
+    assert living_workers() == 0
 
 
 def test_a_place_without_benchmarks_is_refused(make_engine: MakeEngine) -> None:

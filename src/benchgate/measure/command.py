@@ -137,20 +137,21 @@ class CommandEngine:
     ) -> Iterator[Observation]:
         """Measure one burst of each benchmark on every arm; see `engine.Engine`.
 
-        When one arm fails, its failure is all that is yielded of the benchmark.
+        When an arm fails, failures are all that is yielded of the benchmark: the head is tried
+        alone when the base has failed, because it is chance who was first.
         """
         for name in ids:
             jobs = starting_order(self._jobs[name], name, round_index)
             try:
                 yield from self._measure(self._spec_of(name), jobs, rng)
             except _JobFailedError as failure:
-                yield Observation(
-                    arm=failure.job.arm,
-                    benchmark=name,
-                    order=jobs.index(failure.job),
-                    error=failure.error,
-                    of_all=failure.of_all,
-                )
+                yield _failed(failure, name, jobs)
+                others = tuple(job for job in jobs if job.arm is ArmName.HEAD)
+                if others and failure.job not in others:
+                    try:
+                        self._measure(self._spec_of(name), others, rng)
+                    except _JobFailedError as too:
+                        yield _failed(too, name, jobs)
 
     def close(self) -> None:
         """End the command that is running, if one is."""
@@ -315,6 +316,13 @@ def _by_id(
     for name, spec in base.items():
         joined.setdefault(new_ids.get(name, name), {})[ArmName.BASE] = spec
     return {id_: run_alike(both, lead) for id_, both in joined.items()}
+
+
+def _failed(failure: _JobFailedError, name: str, jobs: Sequence[Job]) -> Observation:
+    job = failure.job
+    return Observation(
+        job.arm, name, jobs.index(job), error=failure.error, of_all=failure.of_all
+    )
 
 
 def _measured(samples: list[Execution], warmup: list[Execution]) -> tuple[Measured, ...]:

@@ -173,7 +173,8 @@ class Engine(Protocol):
 
         Yields:
             For each benchmark one observation per arm, arms of one benchmark together. A
-            benchmark that fails on any arm yields its failure and spoils no other.
+            benchmark that fails on any arm yields its failure and spoils no other. Where the
+            base failed, the head has been tried, too.
         """
         ...
 

@@ -269,6 +269,7 @@ class PythonEngine:
                 for id_ in pending:
                     if id_ not in lacking:
                         yield _failed(failure, id_, arms)
+                        yield from self._head_alone(failure, id_, arms, rng)
                 pending = lacking
                 continue
             yield from self._use(workers, pending, rng)
@@ -297,6 +298,7 @@ class PythonEngine:
                     )
             except WorkerFailedError as failure:
                 yield _failed(failure, id_, arms)
+                yield from self._head_alone(failure, id_, arms, rng)
                 return
             self._plans[id_] = launched.plan
             notes = launched.notes
@@ -315,6 +317,33 @@ class PythonEngine:
                 )
             if launched.is_spent:
                 return
+
+    def _head_alone(
+        self, failure: WorkerFailedError, id_: str, arms: Sequence[ArmName], rng: random.Random
+    ) -> Iterator[Observation]:
+        """Where the base has failed, see whether the head does, too: who was first is chance."""
+        entry = self._entries[id_]
+        side = entry.sides.get(ArmName.HEAD)
+        if failure.worker.arm.name is not ArmName.BASE or side is None:
+            return
+        workers: list[Worker] = []
+        try:
+            cpus = self._cpus(parallel=entry.parallel)
+            workers = self._start_all({ArmName.HEAD: side.file}, cpus, draw_layout(rng))
+            measure_launch(
+                workers,
+                [side.name],
+                self._plans.get(id_),
+                self._settings.sampling,
+                rng,
+                timeout_s=entry.timeout_s,
+                alone=True,
+            )
+        except WorkerFailedError as too:
+            yield _failed(too, id_, arms)
+        finally:
+            for worker in workers:
+                self._end(worker)
 
     def _start_all(
         self, files: Mapping[ArmName, BenchFile], cpus: Sequence[int], layout: Layout
