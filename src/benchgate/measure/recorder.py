@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _CHANGES_NAMED = 5
 _WHAT_TO_DO = (
     "A benchmark did that, or code that it calls, so what was measured may not be the code of the "
-    "commits. Let it write to a temporary folder, or to a file that git ignores."
+    "commits. Let it write to a temporary folder, or to new files that git ignores; what [build] "
+    "has made must stay as it is."
 )
 
 
