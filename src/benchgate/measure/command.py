@@ -320,9 +320,7 @@ def _by_id(
 
 def _failed(failure: _JobFailedError, name: str, jobs: Sequence[Job]) -> Observation:
     job = failure.job
-    return Observation(
-        job.arm, name, jobs.index(job), error=failure.error, of_all=failure.of_all
-    )
+    return Observation(job.arm, name, jobs.index(job), error=failure.error, of_all=failure.of_all)
 
 
 def _measured(samples: list[Execution], warmup: list[Execution]) -> tuple[Measured, ...]:
