@@ -86,6 +86,8 @@ def test_what_no_header_says_doubles() -> None:
 def test_a_limit_that_should_be_over_is_asked_for_ever_more_rarely() -> None:
     over = answer(403, headers={**RESET, "x-ratelimit-reset": str(NOW_S)})
     assert [decided(*[over] * times) for times in (1, 2, 3)] == [2, 4, 8]
+    at_once = answer(429, headers={"retry-after": "0"})
+    assert [decided(*[at_once] * times) for times in (1, 2, 3)] == [0, 2, 4]
 
 
 def test_a_write_waits_for_a_rate_limit_too() -> None:

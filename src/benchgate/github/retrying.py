@@ -2,7 +2,8 @@
 
 GitHub tells of a rate limit with 403 as with 429. How long to wait is what `retry-after` says; else
 until `x-ratelimit-reset`, when nothing remains; else a minute, and twice as long each time, but at
-most half of the time that is left, so that there is a second try.
+most half of the time that is left, so that there is a second try. Where the time that it says has
+gone and the limit has not, it is asked for ever more rarely.
 Server errors and lost connections are repeated soon. A POST is not, unless it surely never arrived:
 its answer may be all that was lost, and a second one would make a second comment. No caller is
 asked whether that is harmless: of what is created here (comments, check runs), it is not.
@@ -109,7 +110,7 @@ def _limited_s(headers: Mapping[str, str], times: int) -> float | None:
     """Seconds until a rate limit has gone, by GitHub's own clock; None where it does not say."""
     asked_s = _number(headers, "retry-after")
     if asked_s is not None:
-        return asked_s
+        return asked_s if times == 1 else max(asked_s, 2.0 ** (times - 1))
     reset_s, now_s = _number(headers, "x-ratelimit-reset"), _date_s(headers)
     if headers.get("x-ratelimit-remaining") == "0" and reset_s is not None and now_s is not None:
         return max(reset_s - now_s + 1.0, 2.0**times)
