@@ -167,6 +167,7 @@ class Review:
     commit_id: str | None
     state: Literal["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED"] = "APPROVED"
     author: User | None = OCTOCAT
+    author_association: Literal["OWNER", "MEMBER", "COLLABORATOR", "NONE"] = "NONE"
 
     @property
     def key(self) -> Hashable:

@@ -199,6 +199,7 @@ class Views:
             "user": review.author and self.user(review.author),
             "state": review.state,
             "commit_id": review.commit_id,
+            "author_association": review.author_association,
         }
 
     def issue_event(self, event: IssueEvent) -> Json:

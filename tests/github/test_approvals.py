@@ -137,6 +137,22 @@ def test_strangers_who_approve_cost_a_few_requests_at_most(github: GitHubServer)
     assert len(github.asked("GET */collaborators/*")) == MOST_ASKED
 
 
+def test_strangers_who_approve_keep_nobody_else_from_it(github: GitHubServer) -> None:
+    may(github, MAINTAINER, "write")
+    reviews(github, *[(f"stranger-{i}", "APPROVED", HEAD_SHA) for i in range(50)])
+    review = Review(
+        id=next(_ids),
+        repository=HELLO.full_name,
+        number=PULL.number,
+        commit_id=HEAD_SHA,
+        author=User(MAINTAINER),
+        author_association="MEMBER",
+    )
+    github.state.put(review)
+    assert approved_by(github) == MAINTAINER
+    assert len(github.asked("GET */collaborators/*")) == 1
+
+
 def test_a_label_that_was_set_after_the_push(github: GitHubServer) -> None:
     labels(github, ("labeled", LABEL.upper(), MAINTAINER, PUSHED + timedelta(seconds=1)))
     assert labeled_by(github) == MAINTAINER

@@ -26,7 +26,8 @@ def approver(client: Client, repository: str, pull: PullRequest) -> str | None:
     """The login of somebody who has approved the head of a pull request, and may write.
 
     The last word of each reviewer counts, and only where it is of exactly this commit. Neither the
-    author of the pull request nor an app counts.
+    author of the pull request nor an app counts. Anybody can approve a public pull request, so who
+    belongs to the repository is asked about first.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.
@@ -37,7 +38,8 @@ def approver(client: Client, repository: str, pull: PullRequest) -> str | None:
         review = Review.read(item, path)
         if review.user and review.decides:
             last[review.user.login.lower()] = review
-    approved = (one for one in last.values() if one.approves and one.commit_id == pull.head.sha)
+    approved = [one for one in last.values() if one.approves and one.commit_id == pull.head.sha]
+    approved.sort(key=lambda one: not one.is_of_the_house)
     return _first_who_may(client, repository, (one.user for one in approved), pull.user)
 
 

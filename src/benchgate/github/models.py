@@ -151,11 +151,13 @@ class Review(Answered):
     Attributes:
         state: "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED" or "PENDING".
         commit_id: what was reviewed; None where that commit is gone.
+        author_association: what the reviewer is to the repository, e.g. "MEMBER" or "NONE".
     """
 
     user: User | None
     state: str
     commit_id: Sha | None
+    author_association: str = ""
 
     @property
     def approves(self) -> bool:
@@ -166,6 +168,11 @@ class Review(Answered):
     def decides(self) -> bool:
         """Whether it takes the place of what the same person decided before."""
         return self.state in {"APPROVED", "CHANGES_REQUESTED", "DISMISSED"}
+
+    @property
+    def is_of_the_house(self) -> bool:
+        """Whether the reviewer belongs to the repository: most who may write to it do."""
+        return self.author_association in {"OWNER", "MEMBER", "COLLABORATOR"}
 
 
 class Label(Answered):
