@@ -9,10 +9,19 @@ from tests.app.github_client import client_of
 from tests.app.results import MEMBER, arm, as_archive, as_file
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
-from tests.contract.records import ARTIFACTS_KEPT, START, Artifact, Run, Token
+from tests.contract.records import (
+    ARTIFACTS_KEPT,
+    START,
+    Artifact,
+    Commit,
+    Comparison,
+    Run,
+    Token,
+)
 from tests.contract.scene import FORK, HELLO, TOKEN, zip_of
 
 from benchgate.app.stored_artifacts import environment_key, read_result_of, read_stored
+from benchgate.baselines.stored import OFF_BRANCH
 from benchgate.errors import FormatError
 from benchgate.git.repository import Git
 from benchgate.github.artifacts import list_artifacts
@@ -35,6 +44,7 @@ __all__ = ["github"]
 
 NAME = "benchgate-baseline.default.linux-x86_64"
 HEAD = "7" * 40
+NEWEST = "8" * 40
 PULL_REQUEST = PullRequest(
     number=7,
     is_open=True,
@@ -64,6 +74,7 @@ def leave(
     *,
     data: bytes | None = None,
     run: Mapping[str, Any] | None = None,
+    is_merged: bool = True,
     **more: Any,  # noqa: ANN401 - any field
 ) -> int:
     """Have a run of main leave a baseline; give its id."""
@@ -78,6 +89,10 @@ def leave(
         "created_at": at,
     }
     server.state.put(Run(**{**of_main, **(run or {})}))
+    server.state.put(Commit(repository=HELLO.full_name, sha=NEWEST, newest_of="main"))
+    left = sha if is_merged else "0" * 40
+    of: dict[str, Any] = {"repository": HELLO.full_name, "base": NEWEST, "head": sha}
+    server.state.put(Comparison(**of, merge_base=left))
     archive = as_archive(Result(arm({"a": 1e-3}, source=Source(sha)))) if data is None else data
     kept = {
         "id": server.state.new_id(),
@@ -146,11 +161,35 @@ def test_what_a_merge_brought_is_no_line_of_main(
     github: GitHubServer, history: tuple[Git, list[str]]
 ) -> None:
     git, shas = history
-    leave(github, shas[5], 9)  # pushed to main as well, by a fast-forward that was undone
+    leave(github, shas[5], 9)  # it came into main by the merge
     leave(github, shas[0], 1)
     got = found(github, git, shas[4])
     assert commits(got) == [shas[0], shas[5]]
     assert "no known ancestor" in got.earlier[1].why
+
+
+def test_a_tag_that_is_called_as_the_branch_leaves_no_baseline(
+    github: GitHubServer, history: tuple[Git, list[str]]
+) -> None:
+    git, shas = history
+    leave(github, "c" * 40, 9, is_merged=False)  # GitHub tells of its run as of one of main
+    assert found(github, git, shas[4]).is_first
+    leave(github, shas[0], 1)
+    leave(github, NEWEST, 2)
+    got = found(github, git, shas[4])
+    assert commits(got) == [shas[0], NEWEST]
+    assert [one.reason for one in got.skipped] == [OFF_BRANCH]
+    assert len(github.asked("GET /repos/*/zip")) == 2
+    assert len(github.asked("GET /repos/*/commits/*")) == 2
+
+
+def test_a_commit_that_is_gone_is_no_part_of_the_branch(
+    github: GitHubServer, history: tuple[Git, list[str]]
+) -> None:
+    git, shas = history
+    leave(github, "c" * 40, 1)
+    github.faults.always("GET /repos/*/compare/*", Fault(status=404))
+    assert [one.reason for one in found(github, git, shas[4]).skipped] == [OFF_BRANCH]
 
 
 def test_a_shallow_clone_knows_the_base_alone(

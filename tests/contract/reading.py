@@ -132,7 +132,15 @@ def permission(call: Call) -> Response:
 
 
 def commit(call: Call) -> Response:
-    found = call.state.get(Commit, call.repository().key, call.path["ref"])
+    """Answer by its hash, or by the branch that it is the newest of: `heads/main`."""
+    key, ref = call.repository().key, call.path["ref"]
+    branch = ref.removeprefix("heads/")
+    of_branch = [
+        one
+        for one in call.state.all(Commit)
+        if branch != ref and one.newest_of == branch and one.repository.lower() == key
+    ]
+    found = of_branch[-1] if of_branch else call.state.get(Commit, key, ref)
     if found is None:
         raise Problem(422, f"No commit found for SHA: {call.path['ref']}")
     return answer(call.views.commit(found))

@@ -231,6 +231,7 @@ class Commit:
     sha: str
     parents: tuple[str, ...] = ()
     message: str = "work"
+    newest_of: str = ""
 
     @property
     def key(self) -> Hashable:

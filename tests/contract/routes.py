@@ -37,6 +37,8 @@ class Route:
         if method != self.method:
             return None
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(self.template))
+        # A branch may be given as `heads/NAME`, with its slash quoted or not.
+        pattern = pattern.replace("(?P<ref>[^/]+)", "(?P<ref>[^/]+|heads/.+)")
         found = re.fullmatch(pattern, path)
         return found.groupdict() if found else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from openapi_core.contrib.werkzeug import WerkzeugOpenAPIRequest, WerkzeugOpenAPIResponse
 from tests.contract import description
@@ -32,7 +33,9 @@ class _AtGitHub(WerkzeugOpenAPIRequest):
 
     def __init__(self, request: Request, path: str) -> None:
         super().__init__(request)
-        self._path = path
+        # The description knows no slash in a value; GitHub itself does.
+        before, name, branch = path.partition("/commits/heads/")
+        self._path = f"{before}/commits/heads%2F{quote(branch, safe='')}" if name else path
 
     @property
     def host_url(self) -> str:

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.contract.records import Artifact, Comment, Comparison, Pull, Run
+from tests.contract.records import Artifact, Comment, Commit, Comparison, Pull, Run
 from tests.contract.scene import FORK, HELLO, TOKEN, zip_of
 
 from benchgate.git.repository import Git
@@ -172,6 +172,7 @@ class Hosted:
                 created_at=datetime.now(UTC).replace(microsecond=0),
             )
         )
+        self._know_main()
         checkout, files = self._checkout(run_id, event.sha), self.folder / f"files-{run_id}"
         files.mkdir()
         (files / "event.json").write_text(json.dumps({**event.payload, "repository": _REPOSITORY}))
@@ -185,6 +186,16 @@ class Hosted:
         job = Job(run_id, done, outputs, summary.read_text() if summary.exists() else "")
         self._upload(job)
         return job
+
+    def _know_main(self) -> None:
+        """Have GitHub know which runs were of commits of the default branch."""
+        git = self.origin.git
+        newest = git.run("rev-parse", "main").strip()
+        self.server.state.put(Commit(repository=HELLO.full_name, sha=newest, newest_of="main"))
+        for sha in {one.head_sha for one in self.server.state.all(Run)}:
+            if git.rev_parse(sha) is not None and (left := git.merge_base(newest, sha)):
+                of: dict[str, Any] = {"repository": HELLO.full_name, "base": newest, "head": sha}
+                self.server.state.put(Comparison(**of, merge_base=left))
 
     def comments(self) -> list[str]:
         return [one.body for one in self.server.state.all(Comment) if one.number == NUMBER]

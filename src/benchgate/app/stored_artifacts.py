@@ -14,6 +14,7 @@ from benchgate.errors import GitHubError
 from benchgate.files import expand
 from benchgate.github.archive import LIMITS, read_member
 from benchgate.github.artifacts import download_artifact, list_artifacts
+from benchgate.github.pulls import commit_of, merge_base
 from benchgate.github.runs import read_run
 from benchgate.model.codec import decode_result
 
@@ -29,6 +30,7 @@ MEMBERS: Final = ("result.json.gz", "result.json")
 """What the one file in an artefact is called."""
 
 _MOST_ANCESTORS = 200
+_UNKNOWN = frozenset({404, 422})
 
 
 def read_stored(
@@ -69,11 +71,40 @@ def read_stored(
             fetch=lambda artifact: _file(client, repository, artifact),
             limit=limit,
             counts=lambda run: is_like(run, here),
+            is_of_branch=_Branch(client, repository, context.default_branch).holds,
         )
     except GitHubError as error:
         hint = f" ({error.hint})" if error.hint else ""
         return Found("artifact", warnings=(f"no stored results: {error.message}{hint}",))
     return replace(found, warnings=(*warnings, *found.warnings))
+
+
+class _Branch:
+    """A branch as GitHub knows it now."""
+
+    def __init__(self, client: Client, repository: str, name: str) -> None:
+        self._client = client
+        self._repository = repository
+        self._name = name
+        self._newest: str | None = None
+
+    def holds(self, sha: str) -> bool:
+        """Whether a commit is the newest of the branch, or an ancestor of that.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        if self._newest is None:
+            # In full, since a tag may have the same name.
+            self._newest = commit_of(self._client, self._repository, f"heads/{self._name}")
+        if sha == self._newest:
+            return True
+        try:
+            return merge_base(self._client, self._repository, self._newest, sha) == sha
+        except GitHubError as error:
+            if error.status in _UNKNOWN:
+                return False
+            raise
 
 
 def _listed(own: OwnRuns, wanted: Wanted) -> tuple[list[Artifact], tuple[str, ...]]:

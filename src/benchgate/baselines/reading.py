@@ -7,7 +7,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.artifact import choose_artifacts, relation, why_not_run
-from benchgate.baselines.stored import Earlier, Found
+from benchgate.baselines.stored import OFF_BRANCH, Earlier, Found
 from benchgate.errors import FormatError, GitHubError
 from benchgate.files import MAX_FILE_BYTES, expand
 from benchgate.model.codec import decode_result
@@ -39,11 +39,15 @@ def read_artifacts(
     fetch: Callable[[Artifact], bytes],
     limit: int,
     counts: Callable[[Run], bool] = lambda _: True,
+    is_of_branch: Callable[[str], bool] = lambda _: True,
 ) -> Found:
     """Give the results of artefacts that may be believed, in order of preference.
 
     Whatever is wrong with an artefact is the reason why it is skipped. At most `MOST_TRIED` are
     asked for, and where GitHub fails again and again, no more.
+
+    GitHub calls the run of a tag after the tag, and whoever may push a branch may push a tag that
+    has the name of the default branch. So the commit has to be one of that branch, too.
 
     Args:
         listed: in any order, and bounded.
@@ -51,6 +55,8 @@ def read_artifacts(
         fetch: gives the one file in an artefact.
         limit: how many results that count are enough.
         counts: whether a run does, as those of another machine do not.
+        is_of_branch: whether a commit is one of the default branch; asked of those alone that are
+            not known to be the base or its ancestors.
 
     Raises:
         GitHubError: when the list is gone through.
@@ -67,6 +73,10 @@ def read_artifacts(
             run = run_of(candidate.run_id)
             if why := why_not_run(candidate, run, wanted):
                 skipped.append(Skipped(candidate.name, why))
+                continue
+            is_known = wanted.rank(run.head_sha) < len(wanted.preferred)
+            if not is_known and not is_of_branch(run.head_sha):
+                skipped.append(Skipped(candidate.name, OFF_BRANCH))
                 continue
             limit_bytes = min(MOST_BYTES, left_bytes)
             data = expand(fetch(candidate.artifact), candidate.name, limit_bytes=limit_bytes)

@@ -20,6 +20,7 @@ EXPIRED = "it has expired"
 OWN_COMMIT = "it is of the head's own commit"
 FROM_ELSEWHERE = "its commit came from another repository, such as a fork"
 OF_PULL_REQUEST = "its run was of a pull request"
+OFF_BRANCH = "its commit is no part of the default branch, whatever its run was called after"
 """Reasons to skip a result that say nothing against the source: anybody can leave such ones."""
 
 _NAMED = 3
@@ -62,7 +63,7 @@ class Found:
     @property
     def is_first(self) -> bool:
         """Whether there can be none yet: all that there was has run out, or is no baseline."""
-        harmless = {EXPIRED, OWN_COMMIT, FROM_ELSEWHERE, OF_PULL_REQUEST}
+        harmless = {EXPIRED, OWN_COMMIT, FROM_ELSEWHERE, OF_PULL_REQUEST, OFF_BRANCH}
         reasons = {one.reason for one in self.skipped}
         return not self.earlier and not self.warnings and reasons <= harmless
 
