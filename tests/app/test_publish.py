@@ -578,6 +578,23 @@ def test_benchmarks_that_the_default_branch_has_cannot_be_left_out(make: Make) -
     assert "did not measure 1 benchmark on the base that the default branch measures" in comment
 
 
+def test_a_workflow_under_another_name_leaves_nothing_out_either(make: Make) -> None:
+    on_github = make()
+    on_github.main_leaves("a", "b", sha=on_github.git.base)
+    of_main: dict[str, Any] = {
+        "repository": HELLO.full_name,
+        "head_repository": HELLO.full_name,
+        "head_branch": "main",
+        "head_sha": on_github.git.base,
+    }
+    for number in range(40):  # of other workflows, which leave nothing
+        path, id_ = f".github/workflows/{number % 12}.yml", on_github.server.state.new_id()
+        on_github.server.state.put(KnownRun(id=id_, event="push", path=path, **of_main))
+    run = on_github.server.state.need(KnownRun, RUN)
+    on_github.server.state.put(replace(run, path=".github/workflows/renamed.yml"))
+    assert "missing from the head: b" in on_github.verdict_of(measured({"a": 1e-3}))
+
+
 def test_a_benchmark_that_the_base_has_is_not_new(make: Make) -> None:
     fork = make()
     fork.main_leaves("a", "b", sha=fork.git.base, created_at=START + timedelta(hours=1))
