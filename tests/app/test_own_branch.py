@@ -77,6 +77,15 @@ def test_dependabots_run_is_judged_as_a_strangers(make: Make) -> None:
     assert WARNING in comment
 
 
+def test_dependabots_pull_request_is_a_strangers_whoever_updates_its_branch(make: Make) -> None:
+    on = own(make)
+    on.pull(author="dependabot[bot]")
+    on.leaves(slower())
+    assert on.publish() == 0
+    (comment,) = on.comments
+    assert WARNING in comment
+
+
 def test_the_rules_are_those_of_the_base_whatever_the_result_says(make: Make) -> None:
     lax = Document("1234567:benchgate.toml", LAX)
     comment = own(make, head=LAX).verdict_of(by(slower(), base=lax, head=lax))

@@ -30,6 +30,8 @@ from benchgate.report.escape import plain_line
 from benchgate.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from benchgate.app.choice import Choice
     from benchgate.app.ci_step import Step
     from benchgate.app.effects import Effects
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.github.artifact_names import Leg
     from benchgate.github.events import WorkflowRun
-    from benchgate.github.models import Artifact
+    from benchgate.github.models import Artifact, PullRequest
     from benchgate.github.models import WorkflowRun as KnownRun
     from benchgate.model.result import Result
 
@@ -92,7 +94,7 @@ def publish(
         more = f"{len(pulls)} open pull requests have {run.head_sha[:7]} as head"
         step.warn((f"{more}: {MOST_PULL_REQUESTS} of them are commented on",))
     known = read_run(job.client, repository, run.id)
-    is_strange = _is_strange(known, job)
+    is_strange = _is_strange(known, pulls, job)
     publications = [
         Publication(run, pull, len(pulls) > 1, is_strange, config, effects, job, step, choice)
         for pull in pulls[:MOST_PULL_REQUESTS]
@@ -132,11 +134,15 @@ def _publish(
     return [one.error for one in done if one.error]
 
 
-def _is_strange(known: KnownRun, job: Job) -> bool:
-    """Whether a fork measured it, or a dependency's new version that nobody has looked at."""
-    head, actor = known.head_repository, known.actor
+def _is_strange(known: KnownRun, pulls: Iterable[PullRequest], job: Job) -> bool:
+    """Whether a fork measured it, or a dependency's new version that nobody has looked at.
+
+    Who updates the branch of such a pull request, or opens it again, is the actor of that run.
+    """
+    head = known.head_repository
     is_own = head is not None and head.id == job.context.repository.id
-    return not is_own or (actor is not None and actor.login == DEPENDABOT)
+    by = (known.actor, *(pull.user for pull in pulls))
+    return not is_own or any(one is not None and one.login == DEPENDABOT for one in by)
 
 
 def _warn(step: Step, run: WorkflowRun, unknown: int, left: int, most: int) -> None:
