@@ -141,6 +141,24 @@ def test_params_that_are_text_and_numbers_count_by_their_values(tmp_path: Path) 
     assert differing(was, now, with_params=True) == ["SIZES"]
 
 
+def test_one_name_more_of_a_module_is_for_who_uses_it(changed: Change) -> None:
+    was = "from project import work\nimport os\ndef bench_a(): work(os)\n"
+    now = (
+        "from project import other, work\nimport json, os\n"
+        "def bench_a(): work(os)\ndef bench_b(): other(json)\n"
+    )
+    assert changed(was, now) == []
+    assert changed(was, now.replace("other, work", "other, fast as work")) == ["work"]
+
+
+def test_a_docstring_is_no_work_unless_it_is_read(changed: Change) -> None:
+    documented = FILE.replace("bench_a():", "bench_a():\n    'What it is.'")
+    assert changed(FILE, documented) == []
+    reads = f"'text'\n{documented}    return __doc__ + bench_a.__doc__\n"
+    assert changed(reads, reads.replace("'text'", "'t'")) == ["__doc__"]
+    assert changed(reads, reads.replace("What it is.", "Less.")) == ["its function"]
+
+
 MODULES = {
     "data.py": "N = 10\nDATA = [N]\nOTHER = 1\n",
     "lib/__init__.py": "",

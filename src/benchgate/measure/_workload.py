@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 OWN_FUNCTION = "its function"
 ON_IMPORT = "what runs when {} is imported"
+DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# A file that has one of these names may work with docstrings.
+READ_DOCSTRINGS = frozenset(("__doc__", "getdoc", "doctest"))
 
 
 class Module:
@@ -37,7 +40,9 @@ class Module:
         self.folder = os.path.dirname(path)
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
-        self.statements: list[Statement] = [make(node) for node in tree.body if not is_inert(node)]
+        self.statements: list[Statement] = [
+            make(node) for node in told_apart(tree) if not is_inert(node)
+        ]
         if not any("__name__" in each.binds for each in self.statements):
             self.statements = [each for each in self.statements if not is_main(each.node)]
         self.reached: dict[str, set[str]] = {}
@@ -146,6 +151,43 @@ class Module:
     def needs(self, each: Statement, own: str) -> set[str]:
         """Give the names that a statement uses; a benchmark that it merely names is not used."""
         return each.uses if each.is_definition else each.uses - (self.benchmarks - {own})
+
+
+def told_apart(tree: ast.Module) -> list[ast.stmt]:
+    """Give the statements of a module: each import alone, and docstrings only where they are read.
+
+    One benchmark may need a name more of a module, and the others do the same work as before.
+    """
+    names = {getattr(n, "attr", getattr(n, "id", getattr(n, "name", ""))) for n in ast.walk(tree)}
+    inner = () if names & READ_DOCSTRINGS else ast.walk(tree)
+    for node in inner:
+        if isinstance(node, DOCUMENTED) and docstring(node) is not None:
+            node.body[:1] = [] if node.body[1:] else [ast.Pass()]
+    found: list[ast.stmt] = []
+    text = docstring(tree)
+    if text is not None:
+        target = ast.Name(id="__doc__", ctx=ast.Store())
+        found.append(ast.copy_location(ast.Assign(targets=[target], value=text), tree.body[0]))
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            alone: list[ast.stmt] = [ast.Import(names=[alias]) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            alone = [
+                ast.ImportFrom(module=node.module, names=[alias], level=node.level)
+                for alias in node.names
+            ]
+        else:
+            alone = [node]
+        found += [ast.copy_location(each, node) for each in alone]
+    return found
+
+
+def docstring(node: Any) -> ast.expr | None:
+    """Give the docstring of a module, a class or a function, which is its first statement."""
+    first = node.body[0] if node.body else None
+    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+        return None
+    return first.value if isinstance(first.value.value, str) else None
 
 
 def is_inert(node: ast.stmt) -> bool:
@@ -257,7 +299,9 @@ class Workloads:
             for node in ast.walk(each.node):
                 for path, wanted in self.imported(module, node, included):
                     found = self.module(path)
-                    names = wanted if wanted <= found.binders.keys() else set(found.binders)
+                    names = wanted
+                    if not wanted <= found.binders.keys():
+                        names = found.binders.keys() - {"__doc__"}
                     new = {name for name in names if (path, name) not in seen}
                     if not new and (path, "") in seen:
                         continue
