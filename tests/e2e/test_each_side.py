@@ -127,6 +127,19 @@ def test_each_side_is_built_by_its_own_configuration(toy: Project, judged: Check
     )
 
 
+def test_a_build_cannot_put_the_heads_code_in_the_bases_place(toy: Project, judged: Check) -> None:
+    start(toy, PYTHON)
+    toy.slow_down()
+    copies = "for file in ../../*/*/src/toy/__init__.py; do cp $PWD/src/toy/__init__.py $file; done"
+    change(toy, f"[build]\nshell = true\ncommand = '{copies} || true'\n\n{PYTHON}")
+    verdict = judged()
+    assert outcomes(verdict)["benchgate/files"] is Outcome.FAILED
+    (row,) = (row for row in verdict.rows if row.benchmark == "benchgate/files")
+    said = "in the base, src/toy/__init__.py was changed while another side was built"
+    assert said in (row.error or "")
+    assert verdict.exit_code == 5
+
+
 def test_a_command_whose_script_is_new_is_new(toy: Project, judged: Check) -> None:
     start(toy, PYTHON)
     toy.write({"tool.sh": "exit 0\n"})

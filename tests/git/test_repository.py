@@ -164,3 +164,10 @@ def test_git_is_told_to_stop_when_its_caller_is(repo: Git) -> None:
         check=False,
     )
     assert state.stdout.strip() in {"", "Z"}
+
+
+def test_a_commit_is_what_its_hash_says(repo: Git, commit: Callable[..., str]) -> None:
+    base = commit(repo, {"code.py": "fast"})
+    head = commit(repo, {"code.py": "slow"})
+    repo.run("replace", base, head)
+    assert repo.run("show", f"{base}:code.py") == "fast"

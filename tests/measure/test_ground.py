@@ -113,6 +113,30 @@ def test_places_are_drawn_anew_and_nothing_else_changes(
     assert trees.ground.notes == trees.ground.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("code.py", "changed"),
+        ("{env}/lib/site-packages/module.py", "changed"),
+        ("{env}/lib/site-packages/__pycache__/module.pyc", "changed"),
+        ("json.py", "added, and an import can find it"),
+    ],
+)
+def test_what_was_built_is_not_changed_while_another_side_is(
+    trees: Trees, file: str, said: str
+) -> None:
+    arm = trees.arms[BASE]
+    compiled = arm.env / "lib" / "site-packages" / "__pycache__" / "module.pyc"
+    compiled.parent.mkdir()
+    compiled.write_bytes(bytes(20))
+    trees.ground.built(BASE)
+    path = Path(file.replace("{env}", str(arm.env)))
+    (path if path.is_absolute() else arm.root / file).write_bytes(b"other" * 9)
+    trees.ground.settle()
+    expected = (f"in the base, {file} was {said} while another side was built",)
+    assert trees.ground.changes_of_round() == trees.ground.changes() == expected
+
+
 def test_the_order_in_which_arms_are_moved_follows_from_the_seed(trees: Trees) -> None:
     def order(seed: int) -> bool:
         trees.ground.draw(random.Random(seed))  # noqa: S311 - repeatable on purpose

@@ -63,11 +63,15 @@ def open_session(
     # Nothing that an arm can see, such as who was first, may tell which it is.
     drawn = random.Random(effects.draw_seed()).sample(ready, len(ready))  # noqa: S311 - a secret seed
     is_tried_here = tried is None and bool(config.sides)
-    # The base is tried before anything of the head has run, which could make it fail.
-    for arm in sorted(ready, key=_is_head) if is_tried_here else drawn:
+    # The base is built, and tried, before the head's own commands run: these could reach it.
+    order = sorted(ready, key=_is_head) if config.sides else drawn
+    for place_in_order, arm in enumerate(order, start=1):
         _build(arm, config, guardian, effects)
         if is_tried_here and arm.name is ArmName.BASE:
             tried = _try_alone(arm, config, choice, effects, guardian=guardian, checkout=checkout)
+        later = order[place_in_order:]
+        if ground and any(config_in(other.name, config).build.commands for other in later):
+            ground.built(arm.name)
     if ground:
         ground.settle()
     place = choose_place(config, checkout)

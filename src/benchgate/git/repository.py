@@ -35,7 +35,13 @@ _LOCAL_VARIABLES = frozenset(
         "GIT_WORK_TREE",
     }
 )
-_SETTINGS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_SETTINGS = {
+    # A commit is what its hash says: `git replace` could put the head in the base's place.
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
 _OPTIONS = (
     "--no-pager",
     *("-c", "core.hooksPath=/dev/null"),

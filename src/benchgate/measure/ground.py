@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.measure.engine import Arm
+    from benchgate.measure.engine import Arm, ArmName
 
 MOST_ENTRIES = 2_000
 MOST_RENEWED_FILES = 200
@@ -43,13 +43,27 @@ class Ground:
     def __init__(self, arms: Sequence[Arm], scratch: Path) -> None:
         self._scratch = scratch
         self._witnesses = [Witness(arm, _files_below(arm.root)) for arm in arms]
+        self._changed_since_built: tuple[str, ...] = ()
         self._shared: set[str] = set()
         self._installed: dict[Path, list[str]] = {}
         self._kept: dict[str, None] = {}
         self._is_remade = True
 
+    def built(self, arm: ArmName) -> None:
+        """Take note of an arm before another one is built, whose commands could reach it."""
+        for witness in self._witnesses:
+            if witness.arm.name is arm:
+                witness.remember()
+                witness.changes()  # takes note of compiled code
+
     def settle(self) -> None:
         """Take the trees as they are for what is measured: call it when all is built."""
+        known = [witness for witness in self._witnesses if witness.seen]
+        self._changed_since_built = tuple(
+            f"in the {witness.arm.name}, {change} while another side was built"
+            for witness in known
+            for change in witness.changes()
+        )
         for witness in self._witnesses:
             witness.remember()
         if len(self._witnesses) > 1:
@@ -73,11 +87,12 @@ class Ground:
 
     def changes_of_round(self) -> tuple[str, ...]:
         """Say which files of the trees were changed. A large tree is looked at in the end only."""
-        return self._said(Witness.changes_of_tree) if self._is_remade else ()
+        now = self._said(Witness.changes_of_tree) if self._is_remade else ()
+        return (*self._changed_since_built, *now)
 
     def changes(self) -> tuple[str, ...]:
         """Say which files of trees and environments were changed, by what is in them."""
-        return self._said(Witness.changes)
+        return (*self._changed_since_built, *self._said(Witness.changes))
 
     @property
     def notes(self) -> tuple[str, ...]:

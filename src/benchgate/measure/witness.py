@@ -101,7 +101,8 @@ class Witness:
         self._root, self._env = (f"{folder}{os.sep}" for folder in (arm.root, arm.env))
 
     def remember(self) -> None:
-        """Take note of the arm after `[build]`, and before any benchmark."""
+        """Take note of the arm as it is: after its `[build]`, and before what could change it."""
+        self.seen.clear()
         code = (entry.path for entry in self._entries() if _is_code(entry))
         paths = {*self.checked_out, *code}
         found = [(path, seen) for path in paths if (seen := Seen.of(path))]
