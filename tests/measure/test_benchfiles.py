@@ -11,6 +11,7 @@ from benchgate.measure.benchfiles import (
     default_interpreter,
     find_files,
     interpreter_of,
+    scripts_of,
 )
 from benchgate.measure.engine import Arm, ArmName
 
@@ -98,3 +99,39 @@ def test_the_users_interpreter(tmp_path: Path) -> None:
     assert default_interpreter(Path(sys.prefix).parent, environ) == sys.executable
     in_venv = executable(active / "bin" / "python")
     assert default_interpreter(Path(sys.prefix).parent, environ) == in_venv
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("python3", "env SIZE=1 python3"),
+        ("python3 -X dev", "python3 -X utf8"),
+        ("nice -n 5 python3", "nice -n 9 python3"),
+    ],
+)
+def test_what_is_set_for_the_interpreter_counts(was: str, now: str) -> None:
+    before, after = (PythonSpec((".",), interpreter=words).settings for words in (was, now))
+    assert before != after
+
+
+@pytest.mark.parametrize("words", ["tools/py", "{root}/tools/py -O", "sh tools/py"])
+def test_a_script_of_the_tree_that_starts_python_counts(arm: Arm, words: str) -> None:
+    script = arm.root / "tools" / "py"
+    script.parent.mkdir()
+    spec = PythonSpec((".",), interpreter=words)
+    found = []
+    for text in (f"exec {arm.env}/python", "exec {env}/python", "SIZE=1 exec {env}/python"):
+        script.write_text(f"#!/bin/sh\n{text}\n")
+        found.append(scripts_of(arm, spec))
+    assert found[0] == found[1] != found[2]
+    script.write_bytes(b"\x7fELF\0")
+    assert scripts_of(arm, spec) == {}
+
+
+def test_no_other_interpreter_is_read(arm: Arm) -> None:
+    for words in (None, "python3", sys.executable, "{env}/bin/python", "{root}/gone"):
+        assert scripts_of(arm, PythonSpec((".",), interpreter=words)) == {}
+    wrapper = arm.env / "bin" / "python"
+    wrapper.parent.mkdir(parents=True)
+    wrapper.write_text("SIZE=1 exec python3")
+    assert scripts_of(arm, PythonSpec((".",)))

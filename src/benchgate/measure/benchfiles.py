@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,13 @@ from benchgate.measure.importpath import import_path
 from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.measure.engine import Arm
 
+_OPTIONS = "the options of its `interpreter`"
+_SCRIPT = "the script that is its `interpreter`"
+_LOOKED_AT_BYTES = 4096
 _NAMED_FOR_TESTS = re.compile("bench|perf|test", re.IGNORECASE)
 
 
@@ -64,7 +68,7 @@ class PythonSpec:
 
         Values of secrets are no part of it, nor is the interpreter's own place.
         """
-        options = [word for word in shlex.split(self.interpreter or "") if word.startswith("-")]
+        options = _options(shlex.split(self.interpreter or "")[1:])
         found = {}
         if self.variables:
             text = Redactor(self.variables)(json.dumps(dict(self.variables), sort_keys=True))
@@ -72,7 +76,7 @@ class PythonSpec:
         if self.pythonpath is not None:
             found["its `pythonpath`"] = _digest(json.dumps(self.pythonpath))
         if options:
-            found["the options of its `interpreter`"] = _digest(json.dumps(options))
+            found[_OPTIONS] = _digest(json.dumps(options))
         return found
 
 
@@ -170,6 +174,41 @@ def interpreter_of(arm: Arm, spec: PythonSpec, fallback: str) -> tuple[str, ...]
         return tuple(arm.substitute(word) for word in shlex.split(spec.interpreter))
     own = arm.env / "bin" / "python"
     return (str(own) if own.exists() else fallback,)
+
+
+def scripts_of(arm: Arm, spec: PythonSpec) -> Mapping[str, str]:
+    """Give the scripts of the arm's own that start its Python, where there are any; a digest.
+
+    They can set variables and options as the configuration can.
+    """
+    texts = [_script(arm, word) for word in interpreter_of(arm, spec, "")]
+    return {_SCRIPT: _digest("\0".join(filter(None, texts)))} if any(texts) else {}
+
+
+def _script(arm: Arm, word: str) -> str:
+    """Read a script of the arm, without the arm's own paths; "" for all else, such as a Python."""
+    own = {"{root}": arm.root, "{env}": arm.env}
+    path = arm.root / word
+    if not word or not any(path.is_relative_to(folder) for folder in own.values()):
+        return ""
+    try:
+        text = path.read_bytes()
+    except OSError:  # it is no file, or will fail to start
+        return ""
+    if b"\0" in text[:_LOOKED_AT_BYTES]:
+        return ""
+    for name, folder in own.items():
+        text = text.replace(os.fsencode(folder), name.encode())
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _options(words: Sequence[str]) -> list[str]:
+    """Leave out the names of programs that start one another, as in `uv run python`."""
+    return [
+        word
+        for before, word in pairwise(["", *words])
+        if word.startswith("-") or before.startswith("-") or "=" in word
+    ]
 
 
 def default_interpreter(checkout: Path, environ: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from benchgate.measure.benchfiles import (
     helpers_of,
     interpreter_of,
     own_folders,
+    scripts_of,
 )
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import (
@@ -214,6 +215,7 @@ class PythonEngine:
         parts = {
             **described["parts"],
             **file.spec.settings,
+            **scripts_of(arm, file.spec),
             **self._data.parts(arm.name, (*file.spec.data, *described["data"])),
         }
         return Definition(
