@@ -207,6 +207,19 @@ def test_modules_beside_it_are_read_as_its_own_file(
     assert differing(was, now) == parts
 
 
+def test_a_folder_that_moved_does_the_same_work(tmp_path: Path) -> None:
+    found = []
+    for name in ("benchmarks", "perf"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "data.py").write_text("DATA = [1]\n")
+        source = f"from {name}.data import DATA\nfrom {name} import data\n"
+        (folder / "bench_it.py").write_text(f"{source}def bench_a(): return DATA, data.DATA\n")
+        path = str(folder / "bench_it.py")
+        found.append(Workloads(path, str(folder), [str(tmp_path)], _statements))
+    assert differing(*found) == []
+
+
 def test_modules_of_the_project_are_what_is_measured(tmp_path: Path) -> None:
     source = "import project\ndef bench_a(): project.work()\n"
     trees = []

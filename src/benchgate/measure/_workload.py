@@ -252,10 +252,19 @@ class Workloads:
         included = self.file.work_of({name}, name, known)
         texts: dict[str, list[str]] = {}
         for each in included:
-            text = each.text.replace(repr(name), "'bench_'")
+            text = self.text_of(self.file, each).replace(repr(name), "'bench_'")
             texts.setdefault(self.label(self.file, each, name), []).append(text)
         self.follow(self.file, included, texts, set())
         return {label: digest("\0".join(found)) for label, found in texts.items()}
+
+    def text_of(self, module: Module, each: Statement) -> str:
+        """Give what a statement says, wherever the folder of the benchmarks has moved to."""
+        node = each.node
+        if isinstance(node, ast.ImportFrom):
+            for path, _ in self.imported(module, node, []):
+                where = os.path.relpath(path, self.helpers)
+                return f"from {where} import {', '.join(map(ast.dump, node.names))}"
+        return each.text
 
     def defines(self, name: str) -> bool:
         """Tell whether the text of the file shows the function of this name."""
@@ -309,7 +318,8 @@ class Workloads:
                     needed = found.work_of(new)
                     for one in needed:
                         if (path, id(one)) not in seen:
-                            texts.setdefault(self.label(found, one), []).append(one.text)
+                            text = self.text_of(found, one)
+                            texts.setdefault(self.label(found, one), []).append(text)
                             seen.add((path, id(one)))
                     self.follow(found, needed, texts, seen)
 
