@@ -190,6 +190,18 @@ MODULES = {
         ),
         ("def bench_a():\n    from lib.x import X", "lib/x.py", "X = 2", ["X of x.py"]),
         ("from benchmarks.lib import x\ndef bench_a(): x.X", "lib/x.py", "X = 2", ["X of x.py"]),
+        (
+            "from lib.x import X\ndef bench_a(): X",
+            "lib/__init__.py",
+            "import lib.x as x\ny = x\ny.X = 2",
+            ["x of __init__.py", "y of __init__.py"],
+        ),
+        (
+            "from benchmarks.data import N\ndef bench_a(): N",
+            "__init__.py",
+            "from . import data\ndata.N = 2",
+            ["data of __init__.py"],
+        ),
         ("import data\ndef bench_a(): ...", "data.py", "N = 3", []),
         (
             "import data\ndef bench_a(): ...",

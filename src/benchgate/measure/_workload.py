@@ -306,7 +306,8 @@ class Workloads:
         """Add what is imported of modules that belong to the benchmarks."""
         for each in included:
             for node in ast.walk(each.node):
-                for path, wanted in self.imported(module, node, included):
+                both = (*self.imported(module, node, included), *self.packages(module, node))
+                for path, wanted in both:
                     found = self.module(path)
                     names = wanted
                     if not wanted <= found.binders.keys():
@@ -344,6 +345,27 @@ class Workloads:
                     found.append((inner, attributes_read(included, alias.asname or alias.name)))
                 elif path:
                     found.append((path, {alias.name}))
+        return found
+
+    def packages(self, module: Module, node: ast.AST) -> list[tuple[str, set[str]]]:
+        """Give the packages whose `__init__.py` runs before what a node imports, and all in it.
+
+        It may alter any module of the package.
+        """
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = ["." * node.level + (node.module or "")]
+        found = []
+        for name in names:
+            bare = name.lstrip(".")
+            dots, parts = name[: len(name) - len(bare)], bare.split(".")
+            for count in range(len(parts)):
+                ahead = dots + ".".join(parts[:count])
+                path = self.find(module, ahead) if ahead else None
+                if path:
+                    found.append((path, {"*"}))
         return found
 
     def find(self, module: Module, name: str) -> str | None:
