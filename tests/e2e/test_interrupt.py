@@ -80,7 +80,7 @@ def test_interrupted_while_building(benchgate: Program, toy: Project) -> None:
     toy.slow_down()
     before = toy.state()
     process = benchgate.start(toy.root, "check")
-    wait_for(process, "building base")
+    wait_for(process, "building ")
     process.send_signal(signal.SIGINT)
     end(benchgate, process).check(130, "interrupted")
     assert toy.state() == before

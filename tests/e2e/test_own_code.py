@@ -156,7 +156,8 @@ def test_what_init_suggests_is_right_in_an_editable_install(
     text = propose(toy.root)[0].text
     lines = [line.removeprefix("# ") for line in text.splitlines() if "margin" not in line]
     example = "\n".join(lines[lines.index("[[benchmark]]", lines.index("[[benchmark]]") + 1) :])
-    toy.configure("", benchmarks=example.replace("[gate]", ""))
+    toy.git.run("checkout", "--quiet", ".")
+    make(toy, benchmarks=example.replace("[gate]", ""))
     install(venv, toy.root, "-e", ".")
     done = benchgate(toy.root, *ROUND)
     (row,) = rows_of(done.out).values()
@@ -221,9 +222,7 @@ def test_data_in_the_checkout_and_an_interpreter_there_are_no_error(
     toy.write({"data/large": "1"})
     benchgate.variables["PATH"] = f"{venv}/bin:{os.environ['PATH']}"
     command = f"cat {toy.root}/data/large && toy"
-    toy.configure(
-        "", benchmarks=f'[[benchmark]]\nname = "cli"\nshell = true\ncommand = "{command}"\n'
-    )
+    make(toy, benchmarks=f'[[benchmark]]\nname = "cli"\nshell = true\ncommand = "{command}"\n')
     done = benchgate(toy.root, *ROUND)
     (row,) = rows_of(done.out).values()
     assert row["base"] < 1 <= row["head"], done.out
