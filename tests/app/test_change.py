@@ -14,7 +14,7 @@ from benchgate.app.choice import Choice
 from benchgate.app.judging import judge_result, make_verdict
 from benchgate.baselines.stored import Earlier, Found
 from benchgate.config.load import loads
-from benchgate.errors import BaselineError
+from benchgate.errors import BaselineError, MeasureError
 from benchgate.git.repository import Git
 from benchgate.measure.blame import Tried
 from benchgate.measure.environment import read_environment
@@ -96,6 +96,7 @@ def machine(world: World, monkeypatch: pytest.MonkeyPatch) -> Machine:
     one = Machine(world.clock)
     monkeypatch.setattr(change, "run", one.run)
     monkeypatch.setattr(change, "measure_arms", one.measure_arms)
+    monkeypatch.setattr(change, "settings_digest", lambda _: "the same")
     return one
 
 
@@ -202,6 +203,16 @@ def test_the_head_is_kept_before_it_is_held_against_anything(
     monkeypatch.setattr(change, "fit_for", fail)
     with pytest.raises(BaselineError, match="judged wrongly"):
         make(machine, world, stored(), keep=True)
+    assert machine.done == ["alone", "kept"]
+
+
+def test_a_head_that_changes_how_git_checks_out_ends_the_measuring(
+    machine: Machine, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = iter(("before", "after"))
+    monkeypatch.setattr(change, "settings_digest", lambda _: next(digests))
+    with pytest.raises(MeasureError, match="git's configuration or attributes"):
+        make(machine, world, Found("artifact"), keep=True)
     assert machine.done == ["alone", "kept"]
 
 

@@ -183,6 +183,24 @@ def test_what_fails_on_the_base_alone_does_not_fail_the_head(toy: Project, judge
     )
 
 
+def test_what_fails_on_both_sides_fails_the_head_whichever_is_run_first(
+    toy: Project, judged: Check
+) -> None:
+    names = "abcdef"
+    broken = {
+        f"benchmarks/bench_{name}.py": f"def bench_{name}():\n    raise ValueError\n"
+        for name in names
+    }
+    commands = "".join(command(f"tool/{name}", "no-such-program-anywhere") for name in names)
+    start(toy, PYTHON + commands, broken)
+    verdict = judged()
+    expected = dict.fromkeys(
+        [id_ for name in names for id_ in (f"{name}/{name}", f"tool/{name}")], Outcome.FAILED
+    )
+    assert outcomes(verdict) == {"toy/work": outcomes(verdict)["toy/work"], **expected}
+    assert (verdict.decision, verdict.exit_code) == (Decision.FAIL, 5)
+
+
 def test_a_pass_says_what_failed_on_the_base(toy: Project, judged: Check) -> None:
     start(toy, PYTHON, {"benchmarks/bench_broken.py": BROKEN_BASE})
     toy.write({"benchmarks/bench_broken.py": BENCHMARK})

@@ -12,8 +12,10 @@ from benchgate.app.judging import judge_result
 from benchgate.app.run import RunRequest, run
 from benchgate.app.stored_artifacts import is_like
 from benchgate.baselines.stored import fit_for, of_machine
+from benchgate.errors import MeasureError
 from benchgate.gate.canary import is_canary
 from benchgate.gate.screening import can_settle, to_measure
+from benchgate.git.settings import settings_digest
 from benchgate.measure.blame import Tried
 from benchgate.measure.environment import read_environment
 from benchgate.model.result import Status
@@ -105,10 +107,21 @@ def _tried(base: Run) -> Tried:
 
 
 def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
-    """Measure the head alone, and give it away at once: nothing that fails later must lose it."""
+    """Measure the head alone, and give it away at once: nothing that fails later must lose it.
+
+    Raises:
+        MeasureError: what was run has changed how git checks out a commit: the base is next.
+    """
+    before = settings_digest(git)
     alone = run(RunRequest(request.choice, suite=request.suite), config, git, effects)
     if request.keep:
         request.keep(alone)
+    if settings_digest(git) != before:
+        raise MeasureError(
+            "something that was measured has changed git's configuration or attributes: the base "
+            "could be checked out as something else than its commit",
+            hint="Neither [build] nor a benchmark may do that: look for `git config` in them.",
+        )
     return alone
 
 
