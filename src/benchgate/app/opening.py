@@ -60,8 +60,10 @@ def open_session(
     """
     guardian = stack.enter_context(Guardian.start())
     ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
-    # Nothing that an arm can see, such as who was first, may tell which it is.
-    drawn = random.Random(effects.draw_seed()).sample(ready, len(ready))  # noqa: S311 - a secret seed
+    seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
+    # Nothing that an arm can see, such as who was first, may tell which it is: no process is told
+    # the seed.
+    drawn = random.Random(f"{seed}/arms").sample(ready, len(ready))  # noqa: S311 - repeatable on purpose
     is_tried_here = tried is None and bool(config.sides)
     # The base is built, and tried, before the head's own commands run: these could reach it.
     order = sorted(ready, key=_is_head) if config.sides else drawn
@@ -77,7 +79,6 @@ def open_session(
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
     environ = clean_environ(effects.environ)
-    seed = config.measure.seed
     uncounted = find_obstacle(USER_INSTRUCTIONS)
     event = None if uncounted else USER_INSTRUCTIONS
     session = stack.enter_context(
@@ -85,7 +86,7 @@ def open_session(
             Session(
                 make_engines(config, drawn, place, guardian, environ, event=event),
                 [arm.name for arm in ready],
-                effects.draw_seed() if seed is None else seed,
+                seed,
                 effects.clock,
                 cpu_count=len(place.cpus),
                 tried=tried or Tried(),
