@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def command(config_file: Path | None, verbose: bool, github_timeout: float) -> int:
     """Comment on a pull request, in a workflow that workflow_run triggers.
 
-    What its run measured is read as data and judged anew, by the configuration of the branch
+    What its run measured is read as data and judged again, by the configuration of the branch
     that the pull request is for. Nothing of the pull request is checked out or run.
 
     \b
