@@ -59,7 +59,7 @@ reason = "every row has a checksum"
 REMOVED = """
 [[waive]]
 benchmark = "b"
-missing = true
+outcome = "missing"
 until = 2026-01-31
 reason = "c does all of it"
 """
@@ -318,6 +318,43 @@ def test_where_all_was_removed_nothing_was_compared(change: Callable[..., Change
     empty.reviewed(empty.head)
     verdict = empty.judged()
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+    assert "nothing could be compared" in verdict.summary
+
+
+EDITED = REMOVED.replace("missing", "incomparable")
+
+
+def of_other_work(result: Result, *names: str) -> Result:
+    """The result as if the head had edited these benchmarks."""
+    head = tuple(
+        replace(one, workload="other", parts={}) if one.id in names else one
+        for one in result.head.benchmarks
+    )
+    return replace(result, head=replace(result.head, benchmarks=head))
+
+
+def test_an_edited_benchmark_is_red_until_that_is_accepted(change: Callable[..., Change]) -> None:
+    both = of_other_work(measured({"a": 1e-3, "b": 1e-3}), "b")
+    edited = change(more=EDITED, result=both)
+    verdict = edited.judged()
+    assert outcomes(verdict)["b"] is Outcome.INCOMPARABLE
+    assert verdict.exit_code == 4
+    edited.reviewed(edited.head)
+    verdict = edited.judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
+    assert outcomes(verdict)["b"] is Outcome.WAIVED
+    assert "1 of 2 benchmarks does other work, which is waived: b" in verdict.summary
+    assert "its other work is waived until 2026-01-31: c does all of it; accepted by" in comment_on(
+        verdict
+    )
+
+
+def test_where_all_was_edited_and_may_be_there_is_no_verdict(change: Callable[..., Change]) -> None:
+    edited = change(more=EDITED, result=of_other_work(measured({"b": 1e-3}), "b"))
+    assert edited.judged().exit_code == 4
+    edited.reviewed(edited.head)
+    verdict = edited.judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
     assert "nothing could be compared" in verdict.summary
 
 

@@ -34,7 +34,9 @@ def waive(benchmark: str, ceiling: str, until: str = "2026-12-31", metric: str =
     )
 
 
-REMOVED = '[[waive]]\nbenchmark = "db/select"\nmissing = true\nuntil = 2026-12-31\nreason = "why"\n'
+REMOVED = (
+    '[[waive]]\nbenchmark = "db/select"\noutcome = "missing"\nuntil = 2026-12-31\nreason = "why"\n'
+)
 
 
 def found(base: str, head: str) -> list[tuple[str, str, str, str]]:
@@ -84,7 +86,7 @@ def test_every_key_is_compared_or_said_to_be_neutral() -> None:
         ("", "[accept]\nforks = true", ("accept.forks", "", "false", "true")),
         ("[accept]\nreview = false", "", ("accept.review", "", "false", "true")),
         ("", '[accept]\nlabel = "ok"', ("accept.label", "", "none", "ok")),
-        ("", REMOVED, ("waive[0]", "db/select", "none", "removed until 2026-12-31")),
+        ("", REMOVED, ("waive[0]", "db/select", "none", "missing until 2026-12-31")),
         ("", '[measure]\nbudget = "1m"', ("measure.budget", "", "10m", "1m")),
         ("", "[measure]\nscreen_rounds = 4", ("measure.screen_rounds", "", "5", "4")),
         ("", "[measure]\nconfirm_rounds = 2", ("measure.confirm_rounds", "", "12", "2")),

@@ -59,7 +59,7 @@ def test_what_is_wrong_with_a_waiver(written: str, instead: str, message: str) -
 REMOVED = """
 [[waive]]
 benchmark = "db/vacuum"
-missing = true
+outcome = "missing"
 until = 2026-12-31
 reason = "the database does it"
 """
@@ -68,8 +68,8 @@ reason = "the database does it"
 def test_a_removal_that_is_waived() -> None:
     config = loads(REMOVED, "benchgate.toml")
     (waiver,) = config.waivers
-    assert (waiver.missing, waiver.ceiling) == (True, None)
-    assert waiver.granted == "removed until 2026-12-31"
+    assert (waiver.outcome, waiver.ceiling) == ("missing", None)
+    assert waiver.granted == "missing until 2026-12-31"
     # Once it is merged there is nothing that it could match, and nothing to repair.
     assert config.unmatched(["other"]) == ()
     assert config.expired(date(2027, 6, 1)) == ()
@@ -78,14 +78,30 @@ def test_a_removal_that_is_waived() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('ceiling = "20%"', "waive[0].ceiling: contradicts `missing`"),
-        ('metric = "time"', 'waive[0].metric = "time": contradicts `missing`'),
+        ('ceiling = "20%"', "waive[0].ceiling: contradicts `outcome = "),
+        ('metric = "time"', 'waive[0].metric = "time": contradicts `outcome = '),
     ],
 )
-def test_a_removal_has_neither_a_ceiling_nor_a_metric(more: str, message: str) -> None:
+@pytest.mark.parametrize("outcome", ["missing", "incomparable"])
+def test_what_is_not_compared_has_neither_a_ceiling_nor_a_metric(
+    more: str, message: str, outcome: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
-        loads(REMOVED + more, "benchgate.toml")
-    assert message in caught.value.message
+        loads(REMOVED.replace("missing", outcome) + more, "benchgate.toml")
+    assert f'{message}"{outcome}"`' in caught.value.message
+
+
+def test_other_outcomes_cannot_be_waived() -> None:
+    with pytest.raises(ConfigError) as caught:
+        loads(REMOVED.replace("missing", "failed"), "benchgate.toml")
+    assert 'waive[0].outcome = "failed"' in caught.value.message
+
+
+def test_other_work_is_waived_of_a_benchmark_that_exists() -> None:
+    config = loads(REMOVED.replace("missing", "incomparable"), "benchgate.toml")
+    assert config.unmatched(["db/vacuum"]) == ()
+    assert len(config.unmatched(["other"])) == 1
+    assert config.expired(date(2027, 6, 1)) == ()
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_of_several_the_first_that_is_high_enough_counts(
 ) -> None:
     row = judged(slower(), toml)
     assert row.outcome is outcome
-    assert row.waiver == Waiver(ceiling, "2026-06-30", f"{ceiling:.0%}")
+    assert row.waiver == Waiver(Outcome.REGRESSED, ceiling, "2026-06-30", f"{ceiling:.0%}")
 
 
 def test_the_base_waives_a_benchmark_by_its_old_name() -> None:
@@ -121,6 +121,29 @@ def test_the_base_waives_a_benchmark_by_its_old_name() -> None:
     stranger = Row("store/insert", Outcome.REGRESSED, ratio=1.05)
     outcomes = [row.outcome for row in apply_waivers([renamed, stranger], config, DAY)]
     assert outcomes == [Outcome.WAIVED, Outcome.REGRESSED]
+
+
+def allowing(outcome: str, benchmark: str = "*") -> str:
+    return (
+        f'[[waive]]\nbenchmark = "{benchmark}"\noutcome = "{outcome}"\nuntil = 2026-06-30\n'
+        'reason = "why"\n'
+    )
+
+
+@pytest.mark.parametrize("waived", ["missing", "incomparable"])
+@pytest.mark.parametrize("outcome", sorted(set(Outcome)))
+def test_a_waiver_of_an_outcome_is_for_that_one_alone(outcome: Outcome, waived: str) -> None:
+    row = slower(outcome=outcome)
+    if outcome != waived:
+        assert judged(row, allowing(waived)) == row
+        return
+    found = judged(row, allowing(waived))
+    assert (found.outcome, found.excused) == (Outcome.WAIVED, outcome)
+    assert judged(row, allowing(waived, "other")) == row
+
+
+def test_a_waived_regression_was_compared() -> None:
+    assert judged(slower(), waive()).excused is None
 
 
 BADNESS = {(Decision.PASS, 0): 0, (Decision.NO_VERDICT, 0): 1, (Decision.NO_VERDICT, 4): 2}

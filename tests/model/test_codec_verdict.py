@@ -92,6 +92,7 @@ counts = st.integers(0, 10**9)
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 probabilities = st.floats(0, 1)
 ends = st.floats(allow_nan=False)
+days = st.dates().map(lambda day: day.isoformat())
 rows = st.builds(
     Row,
     benchmark=texts.filter(bool),
@@ -124,10 +125,12 @@ rows = st.builds(
     calibration=st.none()
     | st.builds(Calibration, counts, st.none() | st.floats(0, 1e9), st.none() | st.floats(0, 1e9)),
     waiver=st.none()
+    | st.builds(Waiver, st.just(Outcome.REGRESSED), st.floats(0, 10, exclude_min=True), days, texts)
     | st.builds(
         Waiver,
-        st.floats(0, 10, exclude_min=True),
-        st.dates().map(lambda day: day.isoformat()),
+        st.sampled_from([Outcome.MISSING, Outcome.INCOMPARABLE]),
+        st.none(),
+        days,
         texts,
     ),
     classical=st.none() | st.builds(Classical, st.none() | probabilities, numbers, texts),
@@ -403,7 +406,9 @@ def test_a_verdict_of_version_4_was_judged_by_the_heads_own_policy() -> None:
 
 @pytest.mark.parametrize("until", ["2026-02-30", "20260228", "2026-W01-1", "soon", ""])
 def test_a_waiver_ends_on_a_day_that_exists(until: str) -> None:
-    whole = document(row(outcome=Outcome.WAIVED, waiver=Waiver(0.2, "2026-12-31", "why")))
+    whole = document(
+        row(outcome=Outcome.WAIVED, waiver=Waiver(Outcome.REGRESSED, 0.2, "2026-12-31", "why"))
+    )
     whole["rows"][0]["waiver"]["until"] = until
     with pytest.raises(FormatError, match=r"rows\[0\]\.waiver\.until: is not a day such as 20"):
         decode_verdict(json.dumps(whole).encode(), NAME)
@@ -431,7 +436,7 @@ def test_every_text_is_redacted() -> None:
         **texts_of(Row, text),
         outcome=Outcome.FAILED,
         classical=Classical(None, None, text),
-        waiver=Waiver(0.2, "2026-12-31", text),
+        waiver=Waiver(Outcome.REGRESSED, 0.2, "2026-12-31", text),
         notes=(text,),
     )
     leaky = Verdict(

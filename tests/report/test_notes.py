@@ -5,7 +5,7 @@ import pytest
 from benchgate.model.verdict import Calibration, Outcome, Row, Unconfirmed, Waiver
 from benchgate.report.notes import note
 
-WAIVER = Waiver(0.125, "2026-12-31", "checksum\nadded")
+WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from benchgate.gate.suite import judge
 from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.result import Result, Run, Source
-from benchgate.model.verdict import NO_BASELINE, GateSettings, Skipped, Verdict
+from benchgate.model.verdict import NO_BASELINE, GateSettings, Outcome, Skipped, Verdict
 from benchgate.report.headline import headline
 from benchgate.report.ordering import worst_first
 
@@ -253,7 +253,8 @@ def _min_compared(judged: Judged, config: Config, rows: Iterable[Row]) -> int:
     """Give how many must have been compared; a number that is set is one of the whole suite."""
     wanted = config.gate.min_compared
     if not isinstance(wanted, int):
-        return judged.judgement.base_benchmarks - sum(row.is_removal for row in rows)
+        removed = sum(row.excused is Outcome.MISSING for row in rows)
+        return judged.judgement.base_benchmarks - removed
     return 0 if judged.shard else wanted
 
 

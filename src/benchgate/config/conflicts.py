@@ -110,24 +110,28 @@ def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:
 
 def _waivers(waivers: tuple[Waive, ...]) -> Iterator[Problem]:
     for index, waiver in enumerate(waivers):
-        if waiver.missing and waiver.ceiling is not None:
+        outcome = f'`outcome = "{waiver.outcome}"`'
+        if waiver.outcome == "regressed":
+            if waiver.ceiling is None:
+                yield Problem(
+                    ("waive", index),
+                    "`ceiling` is missing",
+                    'write for example ceiling = "20%", or outcome = "missing" if the benchmark'
+                    ' was removed, or outcome = "incomparable" if its definition changed',
+                )
+            continue
+        if waiver.ceiling is not None:
             yield Problem(
                 ("waive", index, "ceiling"),
-                "contradicts `missing`: what was removed cannot be too slow",
+                f"contradicts {outcome}: nothing is compared that could be too slow",
                 "delete `ceiling`, or write two waivers",
             )
-        if waiver.missing and waiver.metric is not None:
+        if waiver.metric is not None:
             yield Problem(
                 ("waive", index, "metric"),
-                "contradicts `missing`: a benchmark is removed with all of its metrics",
+                f"contradicts {outcome}: this concerns all metrics of the benchmark",
                 "delete `metric`",
                 waiver.metric,
-            )
-        if not waiver.missing and waiver.ceiling is None:
-            yield Problem(
-                ("waive", index),
-                "`ceiling` is missing",
-                'write for example ceiling = "20%", or missing = true if the benchmark was removed',
             )
 
 

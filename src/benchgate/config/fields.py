@@ -199,6 +199,7 @@ RelativePath = Annotated[str, AfterValidator(_relative)]
 
 Statistic = Literal["p25", "median", "p95", "mean", "min"]
 FailOn = Literal["regressed", "failed", "missing", "inconclusive", "incomparable"]
+Waivable = Literal["regressed", "missing", "incomparable"]
 ExitCode = Annotated[int, Field(ge=0, le=255)]
 
 Statistics = Annotated[

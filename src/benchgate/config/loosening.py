@@ -120,7 +120,7 @@ def _grants(known: Waive, waiver: Waive, name: str) -> bool:
         waiver.metric is not None and covers(known.metric, waiver.metric)
     )
     if known.ceiling is None or waiver.ceiling is None:
-        enough = known.missing and waiver.missing
+        enough = known.outcome == waiver.outcome
     else:
         enough = known.ceiling >= waiver.ceiling
     return enough and known.until >= waiver.until and metrics and covers(known.benchmark, name)

@@ -249,7 +249,7 @@ class Accept(Table):
 
 
 class Waive(Table):
-    """A regression or a removal that is allowed for a while."""
+    """What one benchmark may do for a while: regress, be gone, or do other work."""
 
     benchmark: fields.Text = Field(
         description="Glob over benchmark ids: `*` and `?` are special, `[` is not."
@@ -260,11 +260,12 @@ class Waive(Table):
     ceiling: fields.Margin | None = Field(
         default=None,
         description="The largest estimated change that is waived; beyond it, it has regressed."
-        " Required, except with `missing`.",
+        " Required to waive a regression.",
     )
-    missing: bool = Field(
-        default=False,
-        description="Waive that the benchmark was removed, and no regression.",
+    outcome: fields.Waivable = Field(
+        default="regressed",
+        description='What is waived: `"regressed"`, `"missing"` if the benchmark was removed, or'
+        ' `"incomparable"` if its definition changed.',
     )
     until: fields.Day = Field(description="The last day on which it holds, in UTC.")
     reason: fields.Reason = Field(description="Why it is accepted; shown beside every row.")
@@ -272,7 +273,7 @@ class Waive(Table):
     @property
     def granted(self) -> str:
         """What it allows, in words."""
-        what = "removed" if self.ceiling is None else f"up to {format_percent(self.ceiling)}"
+        what = self.outcome if self.ceiling is None else f"up to {format_percent(self.ceiling)}"
         return f"{what} until {self.until}"
 
 

@@ -115,7 +115,7 @@ class Config:
         self, table: str, entries: Iterable[Rule | Waive], ids: Sequence[str]
     ) -> Iterator[str]:
         for index, entry in enumerate(entries):
-            if getattr(entry, "missing", False):
+            if getattr(entry, "outcome", "") == "missing":
                 continue  # once it is merged, there is nothing left that it could match
             if not any(matches(entry.benchmark, name) for name in ids):
                 place = self._origin_of(table).place((table, index, "benchmark"))
@@ -132,7 +132,7 @@ class Config:
             f"{self._origin_of('waive').place(('waive', index))}: the waiver of "
             f'"{waiver.benchmark}" expired on {waiver.until}: delete it, or repair the benchmark'
             for index, waiver in enumerate(self.waivers)
-            if waiver.until < day and not waiver.missing
+            if waiver.until < day and waiver.ceiling is not None
         )
 
     def _origin_of(self, key: str) -> Origin:

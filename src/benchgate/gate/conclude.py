@@ -99,8 +99,7 @@ def _reasons_against_a_pass(
     if terms.first_run and Outcome.NEW in outcomes:
         yield Reason.FIRST_RUN, PASS
     compared = compared_benchmarks(rows)
-    # What fails on the base alone, the head cannot mend: it is not asked for.
-    excused = len({row.benchmark for row in rows if row.outcome is Outcome.BASE_FAILED})
+    excused = _excused_benchmarks(rows)
     wanted = terms.min_compared - excused
     if not compared:
         is_no_fault = terms.empty_shard or (excused and wanted <= 0)
@@ -117,6 +116,19 @@ def _reasons_against_a_pass(
         yield Reason.UNDECIDED, PASS
 
 
+def _excused_benchmarks(rows: Iterable[Row]) -> int:
+    """Count the benchmarks of which no comparison is asked.
+
+    The head cannot mend what fails on the base alone. What does other work, and may, is compared
+    again in the next change.
+    """
+    excused, others = set[str](), set[str]()
+    for row in rows:
+        is_excused = Outcome.BASE_FAILED is row.outcome or row.excused is Outcome.INCOMPARABLE
+        (excused if is_excused else others).add(row.benchmark)
+    return len(excused - others)
+
+
 def _is_any_decided(rows: Sequence[Row]) -> bool:
     """Whether at least one benchmark is known to have changed, or to be the same.
 
@@ -126,7 +138,7 @@ def _is_any_decided(rows: Sequence[Row]) -> bool:
     typical = {row.benchmark for row in rows if row.statistic not in TAIL_STATISTICS}
     return any(
         row.outcome in DECIDED
-        and not row.is_removal
+        and not row.excused
         and (row.statistic not in TAIL_STATISTICS or row.benchmark not in typical)
         for row in rows
     )

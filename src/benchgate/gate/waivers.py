@@ -1,4 +1,4 @@
-"""Regressions and removals that somebody has allowed: up to a ceiling, and until a day."""
+"""What somebody has allowed until a day: a regression up to a ceiling, a removal, other work."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROUNDING = 1e-9
 
 
 def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, ...]:
-    """Turn each regression and each removal that is waived into a row that fails nothing.
+    """Turn each row whose outcome is waived into one that fails nothing.
 
     The ceiling is held against what the margin is held against: the estimate. A change as large
     as the ceiling is therefore waived about as often as not, and one whose interval reaches
@@ -49,7 +49,7 @@ class _Known:
 
     def concerns(self, row: Row, config: Config) -> bool:
         """Whether it is for a row; the change knows what it renamed by the new name."""
-        if self.waive.missing is not (row.outcome is Outcome.MISSING):
+        if self.waive.outcome != row.outcome.value:
             return False
         name = row.benchmark
         if self.accepted is None:
@@ -58,7 +58,8 @@ class _Known:
 
     def shown(self) -> Waiver:
         waive = self.waive
-        return Waiver(waive.ceiling, waive.until.isoformat(), waive.reason, self.accepted)
+        outcome, until = Outcome(waive.outcome), waive.until.isoformat()
+        return Waiver(outcome, waive.ceiling, until, waive.reason, self.accepted)
 
 
 def _known(config: Config) -> list[_Known]:
@@ -69,8 +70,6 @@ def _known(config: Config) -> list[_Known]:
 
 
 def _waive(row: Row, config: Config, holding: Iterable[_Known]) -> Row:
-    if row.outcome not in {Outcome.REGRESSED, Outcome.MISSING}:
-        return row
     matching = [one for one in holding if one.concerns(row, config)]
     if not matching:
         return row
@@ -82,7 +81,7 @@ def _waive(row: Row, config: Config, holding: Iterable[_Known]) -> Row:
 
 
 def _allows(known: _Known, worse: float | None) -> bool:
-    if known.waive.missing:
+    if known.waive.ceiling is None:
         return True
     return worse is not None and worse - 1 <= known.ceiling + _ROUNDING
 

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from benchgate.model.codec_types import Day, Record, Text
-from benchgate.model.verdict import Acceptance, Accepting, Loosened, Waiver
+from benchgate.model.codec_types import Day, Record, Text, Word
+from benchgate.model.verdict import Acceptance, Accepting, Loosened, Outcome, Waiver
 
 
 class AcceptanceRecord(Record):
@@ -25,10 +25,12 @@ class AcceptanceRecord(Record):
 
 
 class WaiverRecord(Record):
-    """What allows a regression, or with no ceiling that the benchmark was removed.
+    """What allows a regression up to a ceiling, or that a benchmark is missing or incomparable.
 
     The day is the last on which it holds, in UTC.
     """
+
+    outcome: Word[Outcome]
 
     ceiling: Annotated[float, Field(gt=0)] | None
     until: Day
@@ -39,6 +41,7 @@ class WaiverRecord(Record):
     def of(cls, waiver: Waiver) -> Self:
         """What is written of a waiver."""
         return cls(
+            outcome=waiver.outcome,
             ceiling=waiver.ceiling,
             until=waiver.until,
             reason=waiver.reason,
@@ -48,7 +51,7 @@ class WaiverRecord(Record):
     def waiver(self) -> Waiver:
         """What was read."""
         accepted = self.accepted.acceptance() if self.accepted else None
-        return Waiver(self.ceiling, self.until, self.reason, accepted)
+        return Waiver(self.outcome, self.ceiling, self.until, self.reason, accepted)
 
 
 class LoosenedRecord(Record):

@@ -123,15 +123,16 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """What allows a regression, or that a benchmark is missing.
+    """What allows a benchmark to regress, to be missing, or to do other work than before.
 
     Attributes:
-        ceiling: the largest change that it allows, as a fraction; None where it allows that the
-            benchmark was removed.
+        outcome: what it allows: regressed, missing or incomparable.
+        ceiling: the largest regression that it allows, as a fraction; None for other outcomes.
         until: the last day on which it holds, UTC, ISO 8601.
         accepted: of a waiver that the change itself brings, what makes it count.
     """
 
+    outcome: Outcome
     ceiling: float | None
     until: str
     reason: str
@@ -223,10 +224,10 @@ class Row:
         return self.ratio
 
     @property
-    def is_removal(self) -> bool:
-        """Whether it is a benchmark that was removed, and may be."""
+    def excused(self) -> Outcome | None:
+        """Why nothing had to be compared: missing or incomparable, and waived. Else None."""
         waived = self.waiver if self.outcome is Outcome.WAIVED else None
-        return waived is not None and waived.ceiling is None
+        return waived.outcome if waived and waived.ceiling is None else None
 
     @property
     def worse_ratio(self) -> float | None:
@@ -338,4 +339,4 @@ class Verdict:
 
 def compared_benchmarks(rows: Iterable[Row]) -> int:
     """How many benchmarks have at least one row in which both arms were compared."""
-    return len({row.benchmark for row in rows if row.outcome in COMPARED and not row.is_removal})
+    return len({row.benchmark for row in rows if row.outcome in COMPARED and not row.excused})

@@ -137,9 +137,10 @@ def _clauses(groups: _Groups, outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def _apart(rows: Sequence[Row]) -> list[Sequence[Row]]:
-    """Those that are there and those that were removed, where there are any."""
-    there = [row for row in rows if not row.is_removal]
-    return [part for part in (there, [row for row in rows if row.is_removal]) if part]
+    """Those that were compared, those that were removed, and those that do other work."""
+    kinds = (None, Outcome.MISSING, Outcome.INCOMPARABLE)
+    parts = ([row for row in rows if row.excused is kind] for kind in kinds)
+    return [part for part in parts if part]
 
 
 def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
@@ -156,9 +157,10 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
         Outcome.INCOMPARABLE: "cannot be compared",
     }.get(outcome, f"{verb} {outcome.value}")
     start = f"{len(rows)} of {_benchmarks(total)} {predicate}"
-    if rows[0].is_removal:
-        was = "was" if one else "were"
-        return f"{len(rows)} of {_benchmarks(total)} {was} removed, which is waived: {_names(rows)}"
+    if excused := rows[0].excused:
+        was, does = ("was", "does") if one else ("were", "do")
+        what = f"{was} removed" if excused is Outcome.MISSING else f"{does} other work"
+        return f"{len(rows)} of {_benchmarks(total)} {what}, which is waived: {_names(rows)}"
     if outcome not in {Outcome.REGRESSED, Outcome.WAIVED}:
         return f"{start}: {_names(rows)}"
     return f"{start}{': ' if one else ', most of all '}{_changed_between(rows[0])}"

@@ -31,7 +31,8 @@ def _waived(row: Row) -> list[str]:
     until, why = plain_line(waiver.until), plain_line(waiver.reason)
     accepted = [_accepted(waiver.accepted)] if waiver.accepted else []
     if waiver.ceiling is None:
-        return [f"its removal is waived until {until}: {why}", *accepted]
+        what = "its removal" if waiver.outcome is Outcome.MISSING else "its other work"
+        return [f"{what} is waived until {until}: {why}", *accepted]
     ceiling = format_percent(waiver.ceiling)
     if row.outcome is Outcome.WAIVED:
         return [f"waived up to {ceiling} until {until}: {why}", *accepted]
@@ -49,8 +50,8 @@ def _accepted(acceptance: Acceptance) -> str:
 
 
 def _changed(row: Row) -> list[str]:
-    if row.is_removal:
-        return _missing(row)
+    if row.excused:
+        return _NOTES[row.excused](row)
     if not row.advisory:
         return _calibrated(row)
     parts = ["seen against stored launches only"]
