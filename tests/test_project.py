@@ -19,6 +19,7 @@ import benchgate
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("action.txt", "dev.txt", "peers.txt")
 MAX_FILE_BYTES = 2**20
+PINNED_ACTION = re.compile(r"\b([\w-]+/[\w.-]+)@([0-9a-f]{40})\b *(?:# (v[\d.]+))?")
 # /home/runner is GitHub's.
 PERSONAL_PATH = re.compile(r"/(?:home|Users)/(?!runner\b)[A-Za-z0-9]|/root(?=/)")
 
@@ -145,6 +146,17 @@ def test_no_file_names_a_developers_home() -> None:
             if PERSONAL_PATH.search(line)
         ]
     assert found == []
+
+
+def test_each_pinned_action_has_one_version() -> None:
+    versions: dict[str, set[tuple[str, str]]] = {}
+    for path in tracked_files():
+        if path.suffix in {".yml", ".md", ".py"} and ROOT / "tests" not in path.parents:
+            for action, sha, version in PINNED_ACTION.findall(path.read_text(encoding="utf-8")):
+                versions.setdefault(action, set()).add((sha, version))
+    assert "actions/checkout" in versions
+    assert {action: found for action, found in versions.items() if len(found) > 1} == {}
+    assert all(version for found in versions.values() for _, version in found)
 
 
 def test_the_demos_change_applies_to_the_quickstart() -> None:
