@@ -86,7 +86,7 @@ def test_the_late_looks() -> None:
     assert "each of the nine spends a ninth of alpha" in text
     assert (LOOKING_LONGER_SHARE, LOOKING_SHARE) == (1 / 8, 2 / 3)
     assert "each look may err with two thirds of what `confidence` leaves" in text
-    assert "an eighth of what `confidence` leaves, where otherwise it is two thirds" in text
+    assert "an eighth of what `confidence` leaves, instead of two thirds" in text
 
 
 def test_the_floors_of_stored_runs() -> None:
