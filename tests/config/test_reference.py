@@ -37,7 +37,7 @@ def test_every_example_is_valid(example: str) -> None:
 def test_a_row() -> None:
     rows = markdown_table(TABLES["measure",]).splitlines()
     assert rows[0] == "| key | value | default | meaning |"
-    assert any(row.startswith('| `budget` | duration | `"10m"` | Measuring ends') for row in rows)
+    assert any(row.startswith('| `budget` | duration | `"10m"` | Time limit') for row in rows)
     executions = "| `executions` | whole number, 1 to 10000 | `6` |"
     assert any(row.startswith(executions) for row in rows)
 

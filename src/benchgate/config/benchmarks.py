@@ -8,8 +8,8 @@ from benchgate.config import fields
 from benchgate.config.table import Table, shell_of
 
 _DATA = (
-    "Files that the work reads, as `fixtures/*.json`, relative to the root of the tree:"
-    " where they differ, base and head did different work."
+    "Files that the work reads, such as `fixtures/*.json`, relative to the root of the tree."
+    " If they differ, base and head did different work."
 )
 _TIMEOUT = "`timeout` of `[measure]`"
 
@@ -23,11 +23,11 @@ class CommandBenchmark(Table):
     )
     command: fields.Command = Field(description="What is measured.")
     prepare: fields.Command | None = Field(
-        default=None, description="Runs before each execution, untimed."
+        default=None, description="Runs before each execution; not timed."
     )
     cleanup: fields.Command | None = Field(
         default=None,
-        description="Runs once after the executions of a round, untimed, also when they failed.",
+        description="Runs once after the executions of a round, even if they failed; not timed.",
     )
     cwd: fields.RelativePath = Field(
         default=".", description="Folder to run in, relative to the root of the tree."
@@ -36,7 +36,9 @@ class CommandBenchmark(Table):
         default=(0,), description="Any other exit code is a failure."
     )
     timeout_s: fields.Duration | None = Field(
-        default=None, alias="timeout", description=f"For one execution; by default {_TIMEOUT}."
+        default=None,
+        alias="timeout",
+        description=f"Time limit for one execution; by default {_TIMEOUT}.",
     )
     env: fields.Environment = Field(
         default_factory=dict, description="Variables added to its environment."
@@ -45,19 +47,19 @@ class CommandBenchmark(Table):
         default=None,
         ge=1,
         le=10_000,
-        description="Per arm and round; by default `executions` of `[measure]`.",
+        description="Executions per side and round; by default `executions` of `[measure]`.",
     )
-    tags: fields.Names = Field(default=(), description="To choose benchmarks by, with `--tag`.")
+    tags: fields.Names = Field(default=(), description="Tags for choosing benchmarks with `--tag`.")
     data: fields.DataGlobs = Field(default=(), description=_DATA)
     pin: bool = Field(default=False, description="Keep it on one CPU.")
     pythonpath: fields.Templates | None = Field(
         default=None,
         description="Folders for `PYTHONPATH`, relative to the root of the tree; by default"
-        " [those of the arm's own code](#whose-code-runs).",
+        " [those of the side's own code](#whose-code-runs).",
     )
     allow_foreign: bool = Field(
         default=False,
-        description="Measure it even if it does not run [the code of its own arm]"
+        description="Measure it even if it does not run [the code of its own side]"
         "(#whose-code-runs).",
     )
 
@@ -82,26 +84,26 @@ class PythonBenchmark(Table):
     pythonpath: fields.Templates | None = Field(
         default=None,
         description="Folders to import from, relative to the root of the tree; by default"
-        " [those of the arm's own code](#whose-code-runs).",
+        " [those of the side's own code](#whose-code-runs).",
     )
     isolate: bool = Field(default=False, description="Give each function a process of its own.")
     parallel: bool = Field(
-        default=False, description="They use several CPUs themselves: measure without pinning."
+        default=False, description="They use several CPUs themselves: measure them without pinning."
     )
     timeout_s: fields.Duration | None = Field(
         default=None,
         alias="timeout",
-        description=f"For one launch of one function; by default {_TIMEOUT}.",
+        description=f"Time limit for one launch of one function; by default {_TIMEOUT}.",
     )
-    tags: fields.Names = Field(default=(), description="To choose benchmarks by, with `--tag`.")
+    tags: fields.Names = Field(default=(), description="Tags for choosing benchmarks with `--tag`.")
     env: fields.Environment = Field(
         default_factory=dict, description="Variables added to their environment."
     )
     data: fields.DataGlobs = Field(default=(), description=_DATA)
     allow_foreign: bool = Field(
         default=False,
-        description="They measure what is installed, such as a dependency, and not the project:"
-        " the notes say which versions ran.",
+        description="They measure what is installed, such as a dependency, not the project; the"
+        " notes say which versions ran.",
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
 

@@ -23,7 +23,7 @@ class Gate(Table):
 
     rule: Literal["launch", "classical"] = Field(
         default="launch",
-        description="Which rule decides: tests over launches, or the textbook comparison"
+        description="Which rule decides: tests over launches, or the textbook rule"
         " (Mann-Whitney p < 0.05 and a p95 ratio beyond 5 %).",
     )
     unit: Literal["launch", "sample"] = Field(
@@ -34,7 +34,8 @@ class Gate(Table):
         default=0.01,
         gt=0,
         lt=0.5,
-        description="Probability that unchanged code fails, for the whole suite.",
+        description="False-alarm rate of the whole suite: the probability that unchanged code"
+        " fails.",
     )
     margin: fields.Margin = Field(
         default="2%",
@@ -46,7 +47,7 @@ class Gate(Table):
         default="5%", validate_default=True, description="The same for the tail (p95)."
     )
     statistics: fields.Statistics = Field(
-        default=("p25", "p95"), description="What is compared of each launch."
+        default=("p25", "p95"), description="The statistics of a launch that are compared."
     )
     metrics: fields.Metrics = Field(
         default=("time",),
@@ -54,19 +55,19 @@ class Gate(Table):
     )
     tolerance: fields.Tolerance | None = Field(
         default=None,
-        description="How far an exact metric (a count or a size) may change; by default 1 % for"
-        " `instructions`, and nothing for the others.",
+        description="How much an exact metric (a count or a size) may change; by default 1 % for"
+        " `instructions` and 0 for the others.",
     )
     confidence: float = Field(
         default=0.95,
         ge=0.5,
         lt=1,
-        description="Of each row's interval, and so of each *unchanged*.",
+        description="Confidence of each row's interval, and so of each *unchanged*.",
     )
     fail_on: fields.FailOns = Field(
         default=("regressed", "failed"),
-        description="The outcomes that fail the build; an empty list only reports."
-        ' `"inconclusive"` and `"incomparable"` leave it without a verdict, with exit code 4.',
+        description="The outcomes that fail the build; with an empty list benchgate only reports."
+        ' `"inconclusive"` and `"incomparable"` give no verdict, with exit code 4.',
     )
     min_compared: fields.CountOrAll | None = Field(
         default="all",
@@ -83,37 +84,37 @@ class Measure(Table):
         default="10m",
         alias="budget",
         validate_default=True,
-        description="Measuring ends after this time; what is still open is inconclusive.",
+        description="Time limit for measuring; what is still open then is inconclusive.",
     )
     screen_rounds: int = Field(
         default=5,
         ge=4,
-        description="Rounds of everything, to find suspects; fewer than 4 can find none.",
+        description="Rounds of everything, to find suspects; fewer than 4 cannot find any.",
     )
     confirm_rounds: int = Field(
         default=12,
         ge=1,
-        description="Fresh rounds of each suspect; more where the test needs more, and as many"
-        " again where it fails but the change still shows.",
+        description="Fresh rounds of each suspect; more if the test needs more, and as many again"
+        " if the test fails but the change still shows.",
     )
     max_rounds: int = Field(
-        default=30, ge=5, description="No benchmark is measured in more rounds."
+        default=30, ge=5, description="The most rounds in which a benchmark is measured."
     )
     rounds: int | None = Field(
         default=None,
         ge=1,
-        description="Measure exactly so many rounds of everything, without a screen.",
+        description="Measure exactly this many rounds of everything, without screening.",
     )
     until_decided: bool = Field(
         default=False,
-        description="Go on with every benchmark until it is decided, tails too, or that is out"
-        " of reach. `max_rounds` does not hold then, and `budget` only where it is set.",
+        description="Keep measuring every benchmark, including tails, until it is decided or cannot"
+        " be. `max_rounds` then does not apply, and `budget` only if you set it.",
     )
     seed: int | None = Field(
         default=None,
         ge=0,
         lt=2**63,
-        description="Repeats the random choices of an earlier run; drawn anew when not given.",
+        description="Repeats the random choices of the run with this seed; random if not set.",
     )
     samples: int = Field(
         default=45, ge=1, le=100_000, description="Samples per launch; the tail needs 40 or more."
@@ -126,27 +127,27 @@ class Measure(Table):
     )
     warmup: fields.CountOrAuto = Field(
         default=3,
-        description='Samples discarded first in each launch; `"auto"`: until they settle.',
+        description='Samples to discard first in each launch; `"auto"`: until they are steady.',
     )
     timeout_s: fields.Duration = Field(
         default="60s",
         alias="timeout",
         validate_default=True,
-        description="For one launch of one benchmark; then it has failed.",
+        description="Time limit for one launch of one benchmark; exceeding it is a failure.",
     )
-    pin: bool = Field(default=True, description="Keep both arms of a Python benchmark on one CPU.")
+    pin: bool = Field(default=True, description="Keep both sides of a Python benchmark on one CPU.")
     canary: bool = Field(
         default=True,
-        description="Measure a fixed workload beside the benchmarks, to notice a disturbance.",
+        description="Measure fixed workloads beside the benchmarks, to notice a disturbance.",
     )
     executions: int = Field(
-        default=6, ge=1, le=10_000, description="Executions of a command per arm and round."
+        default=6, ge=1, le=10_000, description="Executions of a command per side and round."
     )
     command_warmup: int = Field(
         default=1,
         ge=0,
         le=10_000,
-        description="Executions of a command before its first round, discarded.",
+        description="Executions of a command to discard before its first round.",
     )
 
     @property
@@ -169,7 +170,10 @@ class Build(Table):
         description="A command, or a list of commands that run one after the other.",
     )
     timeout_s: fields.Duration = Field(
-        default="10m", alias="timeout", validate_default=True, description="For each command."
+        default="10m",
+        alias="timeout",
+        validate_default=True,
+        description="Time limit for each command.",
     )
     env: fields.Environment = Field(
         default_factory=dict, description="Variables added to its environment."
@@ -188,9 +192,9 @@ class Baseline(Table):
     source: Literal["auto", "artifact", "git", "directory", "file"] = Field(
         default="auto",
         description="Where the baseline comes from: the base commit, built and measured beside"
-        " the head (`git`), result files (`directory`, `file`), or what earlier runs on GitHub left"
-        " (`artifact`). `auto` is `git`, but for what artefacts show to be unchanged; outside of"
-        " GitHub there are none, and both are `git`.",
+        " the head (`git`), result files (`directory`, `file`), or artifacts of earlier runs on"
+        " GitHub (`artifact`). `auto` is `git`, except for what artifacts show to be unchanged."
+        " Outside of GitHub there are no artifacts, and both `auto` and `artifact` are `git`.",
     )
     against: fields.Text | None = Field(
         default=None,
@@ -198,19 +202,19 @@ class Baseline(Table):
     )
     path: fields.Text | None = Field(
         default=None,
-        description="The folder or file of results; a folder is `.benchgate` by default.",
+        description="The folder or file with results; the default folder is `.benchgate`.",
     )
     runs: int = Field(
         default=10,
         ge=1,
         le=30,
-        description="How many artefacts of earlier runs on such a machine are read; fewer than 10"
-        " settle nothing.",
+        description="How many artifacts of earlier runs on the same machine are read; fewer than 10"
+        " cannot settle anything.",
     )
     required: bool = Field(default=False, description="A missing baseline is an error.")
     advisory_fails: bool = Field(
         default=False,
-        description="Let stored results fail a build though too few of them are known.",
+        description="Let stored results fail a build even when there are too few to calibrate.",
     )
 
 
@@ -218,10 +222,10 @@ class Rule(Table):
     """Other margins, statistics or metrics for some benchmarks."""
 
     benchmark: fields.Text = Field(
-        description="Glob over benchmark ids: `*` and `?` are special, `[` is not."
+        description="Benchmark-id glob: `*` and `?` are special, `[` is not."
     )
     metric: fields.Text | None = Field(
-        default=None, description="Glob over metrics; by default all."
+        default=None, description="Glob over metrics; all by default."
     )
     margin: fields.Margin | None = Field(default=None, description="As in `[gate]`.")
     tail_margin: fields.Margin | None = Field(default=None, description="As in `[gate]`.")
@@ -235,16 +239,16 @@ class Accept(Table):
 
     review: bool = Field(
         default=True,
-        description="An approving review of exactly this commit, by somebody else who may write to"
-        " the repository.",
+        description="Accept by an approving review of exactly this commit, by somebody else with"
+        " write access.",
     )
     label: fields.Text | None = Field(
         default=None,
-        description="A label of this name, set by somebody who may write to the repository, after"
-        " the commit was pushed.",
+        description="Accept by a label of this name that somebody with write access set after the"
+        " commit was pushed.",
     )
     forks: bool = Field(
-        default=False, description="Whether that holds for pull requests from forks, too."
+        default=False, description="Whether this also applies to pull requests from forks."
     )
 
 
@@ -252,14 +256,14 @@ class Waive(Table):
     """What one benchmark may do for a while: regress, be gone, or do other work."""
 
     benchmark: fields.Text = Field(
-        description="Glob over benchmark ids: `*` and `?` are special, `[` is not."
+        description="Benchmark-id glob: `*` and `?` are special, `[` is not."
     )
     metric: fields.Text | None = Field(
-        default=None, description="Glob over metrics; by default all."
+        default=None, description="Glob over metrics; all by default."
     )
     ceiling: fields.Margin | None = Field(
         default=None,
-        description="The largest estimated change that is waived; beyond it, it has regressed."
+        description="The largest estimated change that is waived; beyond it, the row regresses."
         " Required to waive a regression.",
     )
     outcome: fields.Waivable = Field(
@@ -267,8 +271,8 @@ class Waive(Table):
         description='What is waived: `"regressed"`, `"missing"` if the benchmark was removed, or'
         ' `"incomparable"` if its definition changed.',
     )
-    until: fields.Day = Field(description="The last day on which it holds, in UTC.")
-    reason: fields.Reason = Field(description="Why it is accepted; shown beside every row.")
+    until: fields.Day = Field(description="The last day on which the waiver is valid, in UTC.")
+    reason: fields.Reason = Field(description="Why this is accepted; shown with every row.")
 
     @property
     def granted(self) -> str:
@@ -282,7 +286,7 @@ class Settings(Table):
 
     gate: Gate = Field(default_factory=Gate, description="How launches are judged.")
     measure: Measure = Field(default_factory=Measure, description="How much is measured.")
-    build: Build = Field(default_factory=Build, description="What prepares an arm.")
+    build: Build = Field(default_factory=Build, description="What prepares each side.")
     baseline: Baseline = Field(
         default_factory=Baseline, description="What the head is compared with."
     )
@@ -294,12 +298,12 @@ class Settings(Table):
     rules: Annotated[tuple[Rule, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),
         alias="rule",
-        description="Exceptions from `[gate]`; later ones win, key by key.",
+        description="Exceptions to `[gate]`; later ones win, key by key.",
     )
     waivers: Annotated[tuple[Waive, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),
         alias="waive",
-        description="Regressions that are allowed, up to a ceiling and until a day.",
+        description="What is accepted until a day, such as regressions up to a ceiling.",
     )
     accept: Accept = Field(
         default_factory=Accept,
