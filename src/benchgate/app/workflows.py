@@ -21,7 +21,7 @@ _ACTION = re.compile(r"[\w.-]+/[\w.-]+(/[\w./-]+)?@[\w./-]+")
 _BRANCH = re.compile(r"[\w./+-]+")
 
 _GATE = """\
-# Measures every change against the commit it starts from, and tells whether it is slower.
+# Measures every change against the commit that it started from, and says whether it is slower.
 name: benchgate
 
 on:
@@ -32,8 +32,8 @@ on:
 
 permissions: {{}}
 
-# A newer push to a pull request makes the older one's result useless; on the default branch
-# every run is a baseline of later ones, and none waits for another.
+# A newer push to a pull request replaces the older one's run. On the default branch, every run is
+# a baseline for later ones, and no run waits for another.
 concurrency:
   group: benchgate-${{{{ github.event.pull_request.number || github.run_id }}}}
   cancel-in-progress: ${{{{ github.event_name == 'pull_request' }}}}
@@ -51,20 +51,19 @@ jobs:
       - uses: {checkout}
         with:
           persist-credentials: false
-      # What the benchmarks need goes here: actions/setup-python, dependencies, ...
+      # Add what the benchmarks need here: actions/setup-python, dependencies, ...
       - uses: {action}
         with:
-          comment: false # benchgate-comment.yml does
+          comment: false # benchgate-comment.yml comments
 """
 
 _COMMENT = """\
-# Comments on pull requests, with a token that the workflow which measures does not have: that one
-# runs the code of the pull request. This one runs nothing of it. It reads what was measured, and
-# decides by the rules of the branch that the pull request is made for.
+# Comments on pull requests. Its token can write, so it runs no code of the pull request: it reads
+# what the other workflow measured, and decides by the configuration of the target branch.
 name: benchgate comment
 
 on:
-  workflow_run: # zizmor: ignore[dangerous-triggers] checks out and runs nothing of the pull request
+  workflow_run: # zizmor: ignore[dangerous-triggers] checks out and runs no code of the pull request
     workflows: [benchgate]
     types: [completed]
 
