@@ -32,6 +32,10 @@ TEXT = PAGE.read_text(encoding="utf-8")
 _TABLE = re.compile(r"(<!-- (inputs|outputs) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FILE = re.compile(r"(<!-- file: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _EXAMPLE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLES = [
+    *_EXAMPLE.findall((ROOT / "README.md").read_text(encoding="utf-8")),
+    *_EXAMPLE.findall(TEXT),
+]
 _WRAPPED = {"name": "example", "on": "pull_request"}
 
 
@@ -63,7 +67,7 @@ def workflows() -> dict[str, str]:
 
 
 def updated(text: str) -> str:
-    """The page with tables and workflows written anew."""
+    """The page with tables and workflows made from these."""
     text = _TABLE.sub(lambda block: block[1] + table(block[2]) + block[3], text)
     return _FILE.sub(
         lambda block: f"{block[1]}```yaml\n{workflows()[block[2]]}```\n{block[3]}", text
@@ -84,7 +88,7 @@ def whole(example: str) -> dict[str, Any]:
     return {**_WRAPPED, **content}
 
 
-@pytest.mark.parametrize("example", _EXAMPLE.findall(TEXT))
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_examples_use_what_the_action_has(example: str) -> None:
     steps = [step for job in whole(example)["jobs"].values() for step in job["steps"]]
     given = {
@@ -100,7 +104,7 @@ def test_examples_use_what_the_action_has(example: str) -> None:
 
 def test_examples_are_workflows(tmp_path: Path) -> None:
     paths: list[Path] = []
-    for number, example in enumerate(_EXAMPLE.findall(TEXT)):
+    for number, example in enumerate(EXAMPLES):
         paths.append(tmp_path / f"{number}.yml")
         with paths[-1].open("w", encoding="utf-8") as file:
             YAML(typ="safe").dump(whole(example), file)

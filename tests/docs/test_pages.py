@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_IMAGE = re.compile(r"(?:src|srcset)=\"(?P<source>[^\"]+)\"|!\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+_WIDTH = 100
 _LANGUAGES = {"console", "sh", "text", "toml", "python", "json", "yaml"}
 
 
@@ -37,6 +39,21 @@ def test_links_within_the_project_lead_somewhere(page: Page) -> None:
         if not path.exists() or (anchor and anchor not in anchors(path)):
             broken.append(target)
     assert broken == []
+
+
+def test_pictures_exist(page: Page) -> None:
+    names = [match["source"] or match["target"] for match in _IMAGE.finditer(page.text)]
+    local = [name for name in names if not re.match(r"[a-z]+:", name)]
+    assert [name for name in local if not (page.path.parent / name).exists()] == []
+
+
+def test_prose_is_wrapped(page: Page) -> None:
+    lines = _FENCED.sub("", page.text).splitlines()
+    # Tables, badges, HTML and addresses cannot be broken.
+    prose = [line for line in lines if not line.lstrip().startswith(("|", "[![", "<", "!["))]
+    generated = page.text.startswith("<!-- Made by")
+    long = [line for line in prose if len(line) > _WIDTH and " " in line.strip()]
+    assert generated or long == []
 
 
 def test_fences_are_closed(page: Page) -> None:
