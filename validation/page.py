@@ -17,15 +17,16 @@ INTRODUCTION = """\
 
 # Is the arithmetic right?
 
-benchgate fails builds on the strength of statistics. This page shows, for each of them, how it
-was checked: against SciPy or a printed table, and against simulated data whose truth is known.
-It also shows where a method must *not* be trusted, and what to use instead.
+benchgate fails builds on the basis of statistics. This page shows how each of them was checked:
+against SciPy or a printed table, and against simulated data whose truth is known. It also shows
+where a method must *not* be trusted, and what to use instead.
 
-What others have printed apart, no number on this page was typed. In a checkout, after `make test`,
-`.venv/bin/python -m validation` works all of it out in about a minute and writes the page; with
-`--check` it fails where the page is not what the code gives. The tests do that on every change.
-Everything is drawn from fixed seeds, so anyone gets the same numbers. Only where processors round
-the last bit differently may a measured percentage differ by 0.1; a limit or a verdict may not.
+Nobody typed a number on this page, except those that others have printed. In a checkout, after
+`make test`, `.venv/bin/python -m validation` computes all of it in about a minute and writes the
+page. With `--check` it fails if the page is not what the code gives. The tests do that on every
+change. Everything is drawn from fixed seeds, so everybody gets the same numbers. If processors
+round the last bit differently, a measured percentage may differ by 0.1, but a limit or a verdict
+may not.
 
 What the simulations draw:
 
@@ -38,18 +39,18 @@ What the simulations draw:
 | launch-structured | what processes look like: each launch has a level of its own, spread by 2 %, \
 and its samples spread by 3 % about it |
 
-How to read the verdicts. A simulation counts how often an interval held the truth, or how often a
-test raised an alarm although nothing had changed, and gives 95 % bounds of that rate (Clopper and
-Pearson). With so many rows a few such bounds miss the truth by chance, so a row is judged by its
-99.99 % bounds:
+How to read the verdicts: a simulation counts how often an interval contained the truth, or how
+often a test raised an alarm although nothing had changed, and gives 95 % bounds of that rate
+(Clopper and Pearson). With so many rows, a few such bounds miss the truth by chance, so each row is
+judged by its 99.99 % bounds:
 
 - **holds**: the bounds agree with what is promised ("with fewer errors": they are better);
-- **a little short**: surely more errors than promised, but at most half as many again;
+- **a little short**: certainly more errors than promised, but at most half as many again;
 - **not to be trusted here**: more than that. The row says why, and what to use.
 
-Each row says in the code which verdict it must have, and fails if it has another: so the
-failures shown here are shown, not hoped for. "Expected" is the true rate where theory gives it,
-or a figure that was published.
+The code says which verdict each row must have, and the check fails if a row has another one. So the
+failures on this page are there on purpose. "Expected" is the true rate if theory gives it, or a
+published figure.
 """
 
 SECTIONS: tuple[Section, ...] = (
@@ -59,7 +60,7 @@ SECTIONS: tuple[Section, ...] = (
     *alarms.SECTIONS,
     Section(
         "Power",
-        "How often a change that is there is found. What is promised is the power.",
+        "How often an existing change is found. What is promised is the power.",
         rates.COLUMNS,
         strength.ROWS,
     ),

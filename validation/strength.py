@@ -88,7 +88,7 @@ def _apart_by_intervals(rng: np.random.Generator) -> BoolArray:
     return np.array([a is not None and b is not None and a.high < b.low for a, b in pairs])
 
 
-_OWN_SPREAD = "so few know their own spread only roughly: read it as a guide, and take more"
+_OWN_SPREAD = "so few values give only a rough spread: read the figure as a guide, and take more"
 
 ROWS = (
     Simulation(
@@ -122,7 +122,7 @@ ROWS = (
         Verdict.SHORT,
         lambda rng: _detectable_pairs(rng, 10, 0.01),
         covers=True,
-        note="the formula is that of t; ranks of few pairs take steps",
+        note="the formula is that of t; ranks of few pairs change in steps",
     ),
     Simulation(
         "signed rank at 1 %: the smallest detectable change",

@@ -9,8 +9,8 @@ from validation.section import Section
 SECTIONS = (
     Section(
         "Agreement with other computations",
-        "Each statistic and another way to work it out, on many small data sets: SciPy where it\n"
-        "has the statistic, else the definition, step by step. Tied data are whole numbers with\n"
+        "Each statistic and another way to compute it, on many small data sets: SciPy if it has\n"
+        "the statistic, otherwise the definition, step by step. Tied data are whole numbers with\n"
         "many repeats. The largest difference is relative, and rounded up; 0 means equal to the\n"
         "last bit. A difference above the limit fails the check.",
         COLUMNS,

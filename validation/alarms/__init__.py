@@ -9,20 +9,20 @@ from validation.section import Section
 SECTIONS = (
     Section(
         "False alarms of single tests",
-        "Nothing changed; how often does the test at 5 % say otherwise?",
+        "Nothing changed. How often does the test at 5 % say otherwise?",
         COLUMNS,
         ranks.ROWS + t.ROWS + changes.ROWS,
     ),
     Section(
         "False alarms of whole suites",
-        "How often anything is reported that did not change.",
+        "How often something is reported although it did not change.",
         COLUMNS,
         families.ROWS + few_rounds.ROWS,
     ),
     Section(
         "Errors of method",
-        "Ways to compare that are in common use, on two arms of the same code. They promise\n"
-        "nothing themselves; they are held against the 5 % that any test keeps.",
+        "Common ways to compare, on two arms of the same code. They promise nothing themselves;\n"
+        "this page compares them with the 5 % that any test keeps.",
         COLUMNS,
         errors_of_method.ROWS,
     ),

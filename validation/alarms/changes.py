@@ -63,7 +63,7 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         lambda rng: _permutation(data.autocorrelated(rng, 1_000, 20)),
-        note="a slow wave looks like steps; neither test knows of it: look before you act",
+        note="a slow wave looks like steps, and neither test knows that: look before you act",
     ),
     Simulation(
         "change points, t test",

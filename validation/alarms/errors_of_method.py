@@ -77,7 +77,7 @@ ROWS = (
         Verdict.FAILS,
         lambda rng: _p95_ratio(rng, 100, 0.3),
         known=(0.287, 0.005),
-        note="more values do not help where they spread more",
+        note="more values do not help if they vary more",
     ),
     Simulation(
         "Mann-Whitney over pooled samples",

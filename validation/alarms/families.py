@@ -76,7 +76,7 @@ ROWS = (
         Verdict.FAILS,
         lambda rng: (_independent(rng) <= ALPHA).any(axis=1),
         known=(1 - (1 - ALPHA) ** BENCHMARKS, 0.0),
-        note="each keeps 5 %, together they do not; take Holm",
+        note="each test keeps 5 %, but together they do not; use Holm",
     ),
     Simulation(
         "20 tests, Holm: any alarm",
@@ -115,7 +115,7 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         _any_false_by_benjamini_hochberg,
-        note="it limits the share of false reports, not the chance of one; builds take Holm",
+        note="it limits the share of false reports, not the chance of one; for builds use Holm",
     ),
     Simulation(
         "20 exact Mann-Whitney tests, Holm: any alarm",

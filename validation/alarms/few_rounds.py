@@ -83,7 +83,7 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         lambda rng: _t_of_pairs(_fast_or_slow(rng, 3)),
-        note="three rounds that agree by chance look sure; take Mann-Whitney over launches",
+        note="three rounds that agree by chance look certain; use Mann-Whitney over launches",
     ),
     Simulation(
         "4 t tests with a spread from all of them, Holm: any alarm",
@@ -91,6 +91,6 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         _t_of_a_shared_spread,
-        note="benchmarks do not spread alike; take Mann-Whitney over launches",
+        note="benchmarks do not all vary alike; use Mann-Whitney over launches",
     ),
 )

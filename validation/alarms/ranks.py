@@ -115,7 +115,7 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         _signed_rank_of_a_series,
-        note="neighbours repeat each other; pair launches, not samples",
+        note="neighbors repeat each other; pair launches, not samples",
     ),
     Simulation(
         "Mann-Whitney, exact",
@@ -148,7 +148,7 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         _mann_whitney_of_a_series,
-        note="neighbours repeat each other; compare launches",
+        note="neighbors repeat each other; compare launches",
     ),
     Simulation(
         "Mann-Whitney, classical",
@@ -183,6 +183,6 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         lambda rng: _trends(data.autocorrelated(rng, 2_000, 10)),
-        note="a wave looks like a slope; used on warm-up alone, where an alarm costs one sample",
+        note="a wave looks like a slope; it only judges warm-up, where an alarm costs one sample",
     ),
 )

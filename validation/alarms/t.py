@@ -97,7 +97,7 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         partial(_unequal, equal_variance=True),
-        note="it takes both arms to spread alike; take Welch's",
+        note="it assumes that both arms vary alike; use Welch's",
     ),
     Simulation(
         "Welch's t",
@@ -120,7 +120,7 @@ ROWS = (
         ALPHA,
         Verdict.FAILS,
         _series,
-        note="neighbours repeat each other; compare launches",
+        note="neighbors repeat each other; compare launches",
     ),
     Simulation(
         "Kruskal-Wallis",
@@ -136,7 +136,7 @@ ROWS = (
         Verdict.CAUTIOUS,
         partial(_kruskal_wallis, 3, 3),
         known=(18 / 1680, 0.0),
-        note="of so few the chi-squared curve is only rough, and changes are missed",
+        note="for so few values the chi-squared curve is only rough, and it misses changes",
     ),
     Simulation(
         "Kruskal-Wallis",
@@ -153,7 +153,7 @@ ROWS = (
         Verdict.FAILS,
         partial(_kruskal_wallis, 2, 3),
         known=(2 / 20, 0.0),
-        note="the chi-squared curve is too rough; of two groups exact Mann-Whitney decides",
+        note="the chi-squared curve is too rough; for two groups exact Mann-Whitney decides",
     ),
     Simulation(
         "Mann-Whitney, exact, two-sided",

@@ -56,7 +56,7 @@ ROWS = (
             expected=Verdict.FAILS,
             run=partial(_of_mean, "percentile", n, REPLICATES),
             known=(rate, 0.005),
-            note="so few values hide how far the next may lie; take t on logs",
+            note="so few values do not show how far off the next may be; use t on logs",
         )
         for n, rate in ((3, 0.74), (5, 0.84), (10, 0.90))
     ),
@@ -71,14 +71,14 @@ ROWS = (
         data="10 values, normal",
         expected=Verdict.FAILS,
         run=partial(_of_mean, "BCa", 10, REPLICATES),
-        note="so few values hide how far the next may lie; take t on logs",
+        note="so few values do not show how far off the next may be; use t on logs",
     ),
     coverage(
         what="BCa bootstrap, mean",
         data=f"{LEAST_BOOTSTRAP} values, normal",
         expected=Verdict.SHORT,
         run=partial(_of_mean, "BCa", LEAST_BOOTSTRAP, 2 * REPLICATES),
-        note="from here on the interval of a location is this one, of logs",
+        note="from this number on, benchgate uses this interval for a location, on logs",
     ),
     *(
         coverage(

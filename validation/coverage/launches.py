@@ -90,7 +90,7 @@ def _ratio_paired(count: int, rng: np.random.Generator) -> BoolArray:
     return _ratios(*data.rounds(rng, REPLICATES, count, SAMPLES), paired=True)
 
 
-FEW = "few launches hide how far the next may lie; take more launches"
+FEW = "few launches do not show how far off the next may be; take more launches"
 
 ROWS = (
     coverage(
@@ -125,7 +125,7 @@ ROWS = (
         data=f"10 launches of {SAMPLES} samples, launch-structured",
         expected=Verdict.FAILS,
         run=partial(_of_tail, 10),
-        note="nearer, and still short: a tail takes more launches than a mean",
+        note="closer, but still short: a tail needs more launches than a mean",
     ),
     coverage(
         what="ratio of p95, arms apart",

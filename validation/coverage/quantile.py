@@ -75,13 +75,13 @@ ROWS = (
         data="10 launches of 45 samples, launch-structured",
         expected=Verdict.FAILS,
         run=_pooled,
-        note="450 samples are not 450 repetitions; take one value per launch",
+        note="450 samples are not 450 repetitions; use one value per launch",
     ),
     coverage(
         what="order statistics, median",
         data="50 values, autocorrelated",
         expected=Verdict.FAILS,
         run=_autocorrelated,
-        note="neighbours repeat each other; take launches",
+        note="neighbors repeat each other; use launches",
     ),
 )

@@ -102,7 +102,7 @@ ROWS = (
         data="45 samples of one launch, autocorrelated",
         expected=Verdict.FAILS,
         run=_series,
-        note="neighbours repeat each other; pair launches, not samples",
+        note="neighbors repeat each other; pair launches, not samples",
     ),
     coverage(
         what="Hodges-Lehmann, two samples",
@@ -130,6 +130,6 @@ ROWS = (
         data="5 v 5 launches of 12 samples, launch-structured",
         expected=Verdict.FAILS,
         run=_pooled,
-        note="60 samples are not 60 repetitions; take one value per launch",
+        note="60 samples are not 60 repetitions; use one value per launch",
     ),
 )

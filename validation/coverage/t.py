@@ -83,7 +83,7 @@ ROWS = (
         data="45 samples of one launch, autocorrelated",
         expected=Verdict.FAILS,
         run=_series,
-        note="neighbours repeat each other; pair launches, not samples",
+        note="neighbors repeat each other; pair launches, not samples",
     ),
     coverage(
         what="Student's t of launch medians",
@@ -103,7 +103,7 @@ ROWS = (
         data="6 v 18, the 6 spread three times as far",
         expected=Verdict.FAILS,
         run=partial(_unequal, equal_variance=True),
-        note="it takes both arms to spread alike; take Welch's",
+        note="it assumes that both arms vary alike; use Welch's",
     ),
     coverage(
         what="Welch's t",

@@ -9,7 +9,7 @@ from validation.section import Section
 SECTIONS = (
     Section(
         "Agreement with print",
-        "Tables and worked examples, to every digit printed.",
+        "Tables and worked examples, compared to every printed digit.",
         COLUMNS,
         moments.ROWS + ranks.ROWS + comparing.ROWS,
     ),
