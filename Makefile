@@ -17,7 +17,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-demo: $(INSTALLED) ## judge a change to the example project, and then no change
+demo: $(INSTALLED) ## judge a change to the example project, then the same project without it
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
 
 test: $(INSTALLED) ## run the tests; ARGS are pytest's
@@ -41,21 +41,21 @@ lint: $(INSTALLED) ## check format, rules, types, layers and workflows
 bench: $(INSTALLED) ## measure benchgate itself
 	@for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done
 
-bench-gate: $(INSTALLED) ## measure how far verdicts can be believed; BUDGET=30m is for measuring
+bench-gate: $(INSTALLED) ## measure how often verdicts are right; BUDGET=30m limits the time
 	$(BIN)/python -m benchmarks.gate record --budget $(BUDGET)
 	$(BIN)/python -m benchmarks.gate judge --processes 2
 
-bench-peers: $(INSTALLED) $(PEERS_INSTALLED) ## give other tools the same work; BUDGET=30m is for measuring
+bench-peers: $(INSTALLED) $(PEERS_INSTALLED) ## measure other tools on the same work; BUDGET=30m limits the time
 	$(BIN)/python -m benchmarks.gate peers --budget $(BUDGET)
 
-lock: $(INSTALLED) ## write the locks anew from pyproject.toml; ARGS=--upgrade for newer versions
+lock: $(INSTALLED) ## update the locks from pyproject.toml; ARGS=--upgrade takes newer versions
 	$(LOCK) $(ARGS) pyproject.toml --output-file requirements/action.txt
 	$(LOCK) $(ARGS) pyproject.toml --group dev --constraints requirements/action.txt \
 		--output-file requirements/dev.txt
 	$(LOCK) $(ARGS) --group peers --output-file requirements/peers.txt
 	npm install --prefix requirements --package-lock-only --no-audit --no-fund
 
-clean: ## remove everything that make made
+clean: ## remove everything that make created
 	rm -rf $(VENV) $(PEERS) requirements/node_modules dist build
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Shows `benchgate check` on a scratch repository made from examples/quickstart: once with a change
-# that makes one function slower and one faster, once without it. Fails if a verdict is not as told.
+# that makes one function slower and one faster, once without it. Fails if a verdict is not the expected one.
 set -euo pipefail
 
 quickstart=$(cd "$(dirname "$0")/../examples/quickstart" && pwd)
