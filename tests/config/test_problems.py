@@ -204,8 +204,14 @@ def test_the_shared_file_names_the_whole_key() -> None:
         ("[gate]\nmargin = 2", "`margin`: The smallest change of location"),
         ("[gate]\nfail_on = ['x']", "`fail_on`: The outcomes that fail the build"),
         ("[build]\nenv = {A = 1}", "`env`: Variables added to its environment"),
-        ("[[benchmark]]\nname = 'y'\ncommand = 'x'\ntimeout = 5", "`timeout`: Time limit for one execution"),
-        ("[[benchmark]]\npython = 'x'\ntimeout = 5", "`timeout`: Time limit for one launch of one function"),
+        (
+            "[[benchmark]]\nname = 'y'\ncommand = 'x'\ntimeout = 5",
+            "`timeout`: Time limit for one execution",
+        ),
+        (
+            "[[benchmark]]\npython = 'x'\ntimeout = 5",
+            "`timeout`: Time limit for one launch of one function",
+        ),
         ("[aliases]\na = 3", "`aliases`: Renamed benchmarks"),
         ("[aliases]\na = 'b'\nb = 'c'", "write 'c' here"),
     ],
