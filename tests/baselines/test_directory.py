@@ -61,7 +61,7 @@ def test_what_cannot_be_read_is_skipped_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "bomb.json.gz").write_bytes(gzip.compress(b"[" * 2_000_000))
     (tmp_path / "cut.json.gz").write_bytes(gzip.compress(good.read_bytes())[:-20])
     (tmp_path / "damaged.json").write_bytes(good.read_bytes().replace(b'"abc"', b"NaN"))
-    (tmp_path / "verdict.json").write_bytes(b'{"schema": 3, "rows": []}')
+    (tmp_path / "verdict.json").write_bytes(b'{"schema": 1, "rows": []}')
     (tmp_path / "gone.json").symlink_to(tmp_path / "nowhere")
     (tmp_path / "folder.json").mkdir()
     (tmp_path / "notes.txt").write_text("not a result")

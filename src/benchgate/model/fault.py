@@ -28,7 +28,7 @@ def shown(value: object) -> str:
 
 
 def _place(fault: ErrorDetails) -> str:
-    """The way down to a fault: `benchmarks[3].metrics[0].launches[7].samples[12]`."""
+    """The way down to a fault: `head.benchmarks[3].series[0].launches[7].samples[12]`."""
     steps = (*fault["loc"], *fault.get("ctx", {}).get("place", ()))
     if fault["type"] in _OF_A_KEY:
         steps = steps[:-1]
