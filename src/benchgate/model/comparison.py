@@ -62,7 +62,7 @@ class Effect(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Comparison(JsonObject):
-    """Two arms of one row.
+    """Every other estimate and test of a row, from all of its rounds; none of it decides.
 
     Attributes:
         launches: of base and head, all of them.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Environment(JsonObject):
-    """What can be known of the machine; None where the OS does not tell.
+    """The machine that a run was measured on. What the OS does not tell has no value.
 
     Attributes:
         os: name and release of the distribution or OS, e.g. "Debian GNU/Linux 12".

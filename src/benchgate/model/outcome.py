@@ -1,4 +1,4 @@
-"""What can become of a row."""
+"""The outcomes of a row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """Of one row."""
+    """What was decided of one row."""
 
     REGRESSED = "regressed"
     IMPROVED = "improved"

@@ -76,7 +76,7 @@ class Unconfirmed(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Row(JsonObject):
-    """One (benchmark, metric, statistic). None stands for what does not apply or is unknown.
+    """One benchmark, metric and statistic. What does not apply or is unknown has no value.
 
     Attributes:
         metric: "" on rows that speak of the whole benchmark (new, missing, failed).

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Decision(StrEnum):
-    """Of the whole suite."""
+    """What was decided of the whole suite."""
 
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
