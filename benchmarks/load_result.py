@@ -22,16 +22,8 @@ from benchgate.files import read_result, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
-from benchgate.model.result import (
-    BenchmarkResult,
-    Launch,
-    Metric,
-    Result,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.result import Result
+from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 
 LAUNCHES = 20
 SAMPLES = 50

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.files import ensure_writable, read_bytes, read_result, read_verdict, write_atomic
-from benchgate.model.codec import encode_result, encode_verdict
+from benchgate.files import ensure_writable, read_bytes, read_result, write_atomic
+from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
-from benchgate.model.result import Result, Run, Source
-from benchgate.model.verdict import Decision, GateSettings, Verdict
+from benchgate.model.result import Result
+from benchgate.model.run import Run, Source
 
 RESULT = encode_result(
     Result(head=Run(Source("abc"), "2025-01-31T09:30:00Z", Environment(), ())), Redactor({})
@@ -37,13 +37,6 @@ def test_a_result_is_written_and_read(tmp_path: Path, name: str) -> None:
     write_atomic(path, RESULT)
     assert read_result(path).head.source.sha == "abc"
     assert content_of(tmp_path) == [name]
-
-
-def test_a_verdict_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "verdict.json"
-    whole = Verdict(Decision.PASS, 0, "fine", Source(), Source(), GateSettings(), rows=())
-    write_atomic(path, encode_verdict(whole, Redactor({})))
-    assert read_verdict(path) == whole
 
 
 def test_gzip_is_the_same_every_time_and_found_without_its_name(tmp_path: Path) -> None:

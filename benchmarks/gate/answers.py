@@ -17,7 +17,7 @@ from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.replay import Build, ReplayedRow
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
-from benchgate.model.result import BenchmarkResult, Launch, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkResult, Launch, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.quantiles import nearest_rank
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from benchmarks.gate.ways import Way
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from benchgate.gate.replay import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
-from benchgate.model.result import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

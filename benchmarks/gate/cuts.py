@@ -19,7 +19,7 @@ from benchgate.config import loads
 from benchgate.gate.cut_short import unspent_families
 from benchgate.gate.replay import states
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.stats.mannwhitney import least_p_mann_whitney, mann_whitney
 from benchgate.stats.power import least_launches
 

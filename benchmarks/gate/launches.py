@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchgate.gate.evidence import series_of
-from benchgate.model.result import CANARY_IDS
+from benchgate.model.run import CANARY_IDS
 from benchgate.stats.quantiles import nearest_rank
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.result import BenchmarkResult, Result, Run
+    from benchgate.model.result import Result
+    from benchgate.model.run import BenchmarkResult, Run
 
     Values = Mapping[str, FloatArray]
 

@@ -18,7 +18,7 @@ from benchmarks.gate.stored_page import stored_blocks
 from benchmarks.gate.tables import table
 from benchmarks.gate.tally import rate, rounds_each, share, with_bounds
 
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,8 +22,9 @@ from benchgate.gate.rows import tested_row
 from benchgate.gate.screening import to_measure
 from benchgate.gate.suite import Judgement, gather_rows
 from benchgate.model.environment import Environment
-from benchgate.model.result import BenchmarkResult, Launch, Run, Series, Source, Tier
-from benchgate.model.verdict import Classical, Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Classical
+from benchgate.model.run import BenchmarkResult, Launch, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from validation.rates import Rate
 
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

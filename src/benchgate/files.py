@@ -1,4 +1,4 @@
-"""Files in and out: results and verdicts read, `.gz` or not, and any file written atomically."""
+"""Files in and out: results read, `.gz` or not, and any file written atomically."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.model.codec import decode_result, decode_verdict
+from benchgate.model.codec import decode_result
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from benchgate.model.result import Result
-    from benchgate.model.verdict import Verdict
 
 MAX_FILE_BYTES: Final = 1 << 30
 """Largest file that is read, after expansion: four times a result of ten million samples."""
@@ -34,16 +33,6 @@ def read_result(path: Path) -> Result:
         FormatError: it is no result file, or damaged.
     """
     return decode_result(read_bytes(path), str(path))
-
-
-def read_verdict(path: Path) -> Verdict:
-    """The verdict in a file.
-
-    Raises:
-        UsageError: there is no such file, or it may not be read.
-        FormatError: it is no verdict, or damaged.
-    """
-    return decode_verdict(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchgate.json_object import JsonObject, Probability, Text
+
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(JsonObject):
     """Where the true value lies, by one method.
 
     Attributes:
@@ -17,5 +19,5 @@ class Interval:
 
     low: float
     high: float
-    confidence: float
-    method: str
+    confidence: Probability
+    method: Text

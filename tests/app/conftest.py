@@ -18,7 +18,7 @@ from benchgate.measure.engine import (
     Observation,
 )
 from benchgate.measure.session import Session
-from benchgate.model.result import Metric, Tier
+from benchgate.model.run import Metric, Tier
 from benchgate.report.progress import Progress
 
 if TYPE_CHECKING:

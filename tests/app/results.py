@@ -10,16 +10,8 @@ from tests.contract.scene import zip_of
 
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
-    BenchmarkResult,
-    Launch,
-    Metric,
-    Result,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.result import Result
+from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

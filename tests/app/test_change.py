@@ -18,8 +18,10 @@ from benchgate.errors import BaselineError, MeasureError
 from benchgate.git.repository import Git
 from benchgate.measure.blame import Tried
 from benchgate.measure.environment import read_environment
-from benchgate.model.result import Result, Source, Tier
-from benchgate.model.verdict import Outcome, Skipped
+from benchgate.model.outcome import Outcome
+from benchgate.model.result import Result
+from benchgate.model.run import Source, Tier
+from benchgate.model.skipped import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from benchgate.github.events import PullRequest, Repository
 from benchgate.model.environment import Environment
 from benchgate.model.result import Shard
 from benchgate.model.screening import Screening
-from benchgate.model.verdict import Skipped
+from benchgate.model.skipped import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -26,8 +26,10 @@ from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Push, Repository
 from benchgate.github.plan import Head, plan_for
 from benchgate.model.environment import Environment
+from benchgate.model.outcome import Outcome
 from benchgate.model.result import Shard
-from benchgate.model.verdict import Decision, Outcome, Row
+from benchgate.model.row import Row
+from benchgate.model.verdict import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

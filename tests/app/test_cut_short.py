@@ -13,8 +13,9 @@ from benchgate.config import loads
 from benchgate.files import read_result
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
-from benchgate.model.result import Source
-from benchgate.model.verdict import Decision, Unconfirmed
+from benchgate.model.row import Unconfirmed
+from benchgate.model.run import Source
+from benchgate.model.verdict import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ from benchgate.errors import BaselineError
 from benchgate.git.fetching import ensure_commit
 from benchgate.git.repository import Git
 from benchgate.github.plan import Base, BaseRule, Head
-from benchgate.model.result import Source
+from benchgate.model.run import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

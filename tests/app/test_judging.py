@@ -14,15 +14,18 @@ from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
-from benchgate.model.result import Source, Tier
-from benchgate.model.verdict import NO_BASELINE, Decision, Outcome, Reason, Skipped
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Source, Tier
+from benchgate.model.skipped import Skipped
+from benchgate.model.verdict import NO_BASELINE, Decision, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tests.app.conftest import Fake, World
 
-    from benchgate.model.result import Launch, Result, Run, Series
+    from benchgate.model.result import Result
+    from benchgate.model.run import Launch, Run, Series
 
 CONFIG = loads('[gate]\nstatistics = ["p25"]\n', "benchgate.toml")
 

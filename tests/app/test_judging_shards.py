@@ -13,20 +13,20 @@ from benchgate.app.judging import judge_run, judge_stored, make_verdict
 from benchgate.baselines.stored import Earlier, Found
 from benchgate.config import loads
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
+from benchgate.model.outcome import Outcome
+from benchgate.model.result import Result, Shard
+from benchgate.model.run import (
     CANARY_ID,
     BenchmarkResult,
     Launch,
     Metric,
-    Result,
     Run,
     Series,
-    Shard,
     Source,
     Tier,
 )
 from benchgate.model.shards import join
-from benchgate.model.verdict import Decision, Outcome, Reason
+from benchgate.model.verdict import Decision, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

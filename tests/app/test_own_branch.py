@@ -25,9 +25,10 @@ from tests.contract.records import Review, Run, User
 from tests.contract.scene import FORK, HELLO
 
 from benchgate.app.publish import MOST_OWN_RESULTS
-from benchgate.model.result import Source
-from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
-from benchgate.model.verdict import Acceptance, Accepting
+from benchgate.model.policy import Document, Options, Policy
+from benchgate.model.run import Source
+from benchgate.model.screening import Screening, StoredRun
+from benchgate.model.waiver import Acceptance, Accepting
 
 if TYPE_CHECKING:
     from benchgate.model.result import Result

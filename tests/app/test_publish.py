@@ -31,10 +31,12 @@ from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
 from benchgate.github.events import Repository, WorkflowRun
 from benchgate.model.codec import decode_result, encode_result
-from benchgate.model.codec_types import LARGEST
 from benchgate.model.environment import Environment
-from benchgate.model.result import Result, Run, Shard, Source, Status
-from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
+from benchgate.model.policy import Document, Options, Policy
+from benchgate.model.result import Result, Shard
+from benchgate.model.run import Run, Source, Status
+from benchgate.model.samples import LARGEST
+from benchgate.model.screening import Screening, StoredRun
 from benchgate.model.shards import join
 from benchgate.report.comment import COMMENT_BYTES
 
@@ -714,7 +716,7 @@ def test_joined_parts_are_a_whole(make: Make) -> None:
 
 def not_a_number() -> bytes:
     document = json.loads(gzip.decompress(as_file(measured({"a": 1e-3}))))
-    document["benchmarks"][0]["metrics"][0]["launches"][0]["samples"][0] = float("nan")
+    document["head"]["benchmarks"][0]["series"][0]["launches"][0]["samples"][0] = float("nan")
     return json.dumps(document).encode()
 
 

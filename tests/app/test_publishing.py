@@ -15,7 +15,9 @@ from benchgate.app.publishing import Published, Target, annotation_lines, commen
 from benchgate.errors import GitHubError
 from benchgate.github.comments import MOST_OWN, mark
 from benchgate.github.plan import Comment, Commenting
-from benchgate.model.verdict import Decision, Outcome, Row
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.verdict import Decision
 from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict
 
@@ -32,7 +34,7 @@ __all__ = ["github"]
 TARGET = Target(
     HELLO.full_name, PULL.number, mark("default", head=HEAD_SHA, run=30433650, attempt=1)
 )
-NOW = Comment(Commenting.NOW, "the pull request is from this repository", PULL.number)
+NOW = Comment(Commenting.NOW, "the pull request is from this repository")
 
 
 def failed() -> VerdictView:
@@ -72,7 +74,7 @@ def test_one_comment_is_kept_up_to_date(github: GitHubServer) -> None:
 
 
 def test_a_fork_leaves_the_comment_to_the_other_workflow(github: GitHubServer) -> None:
-    wanted = Comment(Commenting.LATER, "the pull request is from a fork", PULL.number)
+    wanted = Comment(Commenting.LATER, "the pull request is from a fork")
     done = commented(github, failed(), wanted, token=FORKS_TOKEN)
     assert done == Published(notes=("no comment from here: the pull request is from a fork",))
     assert github.requests == []
@@ -93,7 +95,7 @@ def test_a_refused_comment_is_a_warning_that_says_what_is_missing(github: GitHub
 
 
 def test_a_token_that_may_not_is_no_surprise_to_dependabot(github: GitHubServer) -> None:
-    wanted = Comment(Commenting.IF_ALLOWED, "Dependabot's token is read-only", PULL.number)
+    wanted = Comment(Commenting.IF_ALLOWED, "Dependabot's token is read-only")
     done = commented(github, failed(), wanted, token=FORKS_TOKEN)
     assert done == Published(notes=("no comment: Dependabot's token is read-only",))
 

@@ -9,7 +9,7 @@ from benchgate.app.rounds import FixedRounds, measure_rounds
 from benchgate.errors import Interrupted
 from benchgate.files import read_result
 from benchgate.measure.engine import ArmName
-from benchgate.model.result import Source, Status
+from benchgate.model.run import Source, Status
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:

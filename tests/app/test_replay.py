@@ -18,10 +18,13 @@ from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
 from benchgate.github.urls import RunUrl
 from benchgate.model.codec import encode_verdict
-from benchgate.model.result import Shard, Tier
-from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
+from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Document, Options, Policy
+from benchgate.model.result import Shard
+from benchgate.model.run import Tier
+from benchgate.model.screening import Screening, StoredRun
 from benchgate.model.shards import join
-from benchgate.model.verdict import Outcome, Skipped
+from benchgate.model.skipped import Skipped
 
 if TYPE_CHECKING:
     from tests.contract.server import GitHubServer

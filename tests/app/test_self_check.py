@@ -11,7 +11,7 @@ from benchgate.app.self_check import rehearse
 from benchgate.config import loads
 from benchgate.gate.suite import gather_rows
 from benchgate.model.environment import Environment
-from benchgate.model.result import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence

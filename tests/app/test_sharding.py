@@ -15,16 +15,8 @@ from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
-    CANARY_ID,
-    MAX_SHARDS,
-    BenchmarkResult,
-    Result,
-    Run,
-    Shard,
-    Source,
-    Tier,
-)
+from benchgate.model.result import MAX_SHARDS, Result, Shard
+from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Source, Tier
 from benchgate.model.shards import ids_of
 
 if TYPE_CHECKING:

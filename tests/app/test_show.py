@@ -1,23 +1,26 @@
+"""What `show` does with a file that is no result."""
+
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from benchgate.app.choice import Choice
 from benchgate.app.show import show
 from benchgate.errors import FormatError
+from benchgate.model.codec import encode_verdict
+from benchgate.model.run import Source
+from benchgate.model.verdict import Decision, GateSettings, Verdict
 
-VERSION_1 = Path(__file__).parents[1] / "model" / "version_1"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-def test_an_old_verdict_is_said_to_be_no_result() -> None:
-    with pytest.raises(FormatError, match="holds no `benchmarks`: it is no result file"):
-        show(VERSION_1 / "verdict.json", Choice(), None)
+def test_a_verdict_is_said_to_be_no_result(tmp_path: Path) -> None:
+    path = tmp_path / "verdict.json"
+    verdict = Verdict(Decision.PASS, 0, "fine", Source(), Source(), GateSettings(), rows=())
+    path.write_bytes(encode_verdict(verdict, str))
 
-
-def test_an_old_result_is_shown() -> None:
-    found = show(VERSION_1 / "result.json", Choice(), None)
-
-    assert [run.arm for run in found.runs] == ["head", "base"]
-    assert all(run.environment.timer_cost_ns is None for run in found.runs)
+    with pytest.raises(FormatError, match="holds no `tool`: it is no result file"):
+        show(path, Choice(), None)

@@ -28,7 +28,8 @@ from benchgate.github.artifacts import list_artifacts
 from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Repository
 from benchgate.model.environment import Environment
-from benchgate.model.result import Result, Source
+from benchgate.model.result import Result
+from benchgate.model.run import Source
 from benchgate.model.skipped import by_reason
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 from benchgate.baselines.artifact import Wanted
 from benchgate.github.models import Artifact, ArtifactRun, Repository, WorkflowRun
 
-OURS = Repository(id=1296269, full_name="octo-org/hello")
-FORK = Repository(id=99, full_name="octocat/hello")
+OURS = Repository(id=1296269)
+FORK = Repository(id=99)
 NAME = "benchgate-baseline.default.linux-x86_64"
 
 

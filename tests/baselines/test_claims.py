@@ -13,7 +13,8 @@ from benchgate.baselines.claims import (
     lie_about_time,
 )
 from benchgate.model.environment import Environment
-from benchgate.model.result import Result, Run, Source
+from benchgate.model.result import Result
+from benchgate.model.run import Run, Source
 
 BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TOOK = Took(BEGAN, BEGAN + timedelta(minutes=20))

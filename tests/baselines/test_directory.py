@@ -13,7 +13,8 @@ from benchgate.errors import FormatError, UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.result import Result, Run, Source
+from benchgate.model.result import Result
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +61,7 @@ def test_what_cannot_be_read_is_skipped_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "bomb.json.gz").write_bytes(gzip.compress(b"[" * 2_000_000))
     (tmp_path / "cut.json.gz").write_bytes(gzip.compress(good.read_bytes())[:-20])
     (tmp_path / "damaged.json").write_bytes(good.read_bytes().replace(b'"abc"', b"NaN"))
-    (tmp_path / "verdict.json").write_bytes(b'{"schema": 3, "rows": []}')
+    (tmp_path / "verdict.json").write_bytes(b'{"schema": 1, "rows": []}')
     (tmp_path / "gone.json").symlink_to(tmp_path / "nowhere")
     (tmp_path / "folder.json").mkdir()
     (tmp_path / "notes.txt").write_text("not a result")
@@ -71,8 +72,8 @@ def test_what_cannot_be_read_is_skipped_with_its_reason(tmp_path: Path) -> None:
     assert sorted(reasons) == ["bomb.json.gz", "cut.json.gz", "damaged.json", "verdict.json"]
     assert reasons["bomb.json.gz"].startswith("nested too deeply")
     assert reasons["cut.json.gz"] == "the gzip data is cut off"
-    assert reasons["damaged.json"] == "run.sha: NaN is not a text"
-    assert reasons["verdict.json"].startswith("holds no `benchmarks`")
+    assert reasons["damaged.json"] == "head.source.sha: NaN is not a text"
+    assert reasons["verdict.json"].startswith("holds no `tool`")
     assert found.warnings[0].startswith("4 of 5 stored results are left out: ")
 
 

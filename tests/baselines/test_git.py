@@ -10,7 +10,7 @@ import pytest
 from benchgate.baselines.git import choose_base
 from benchgate.errors import BaselineError, UsageError
 from benchgate.git.repository import Git
-from benchgate.model.result import Source
+from benchgate.model.run import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

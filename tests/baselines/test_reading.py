@@ -15,7 +15,8 @@ from benchgate.baselines.reading import read_artifacts
 from benchgate.errors import FormatError, GitHubError
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.result import Result, Run, Source
+from benchgate.model.result import Result
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -117,9 +118,9 @@ HOSTILE = {
         "duration_s: Infinity is not a finite number",
     ),
     "a huge number": (changed(GOOD, duration_s=10**400), "duration_s: 1000000"),
-    "another kind of file": (b'{"schema": 1, "rows": []}', "holds no `benchmarks`"),
+    "another kind of file": (b'{"schema": 1, "rows": []}', "holds no `tool`"),
     "a later version": (changed(GOOD, schema=99), "schema: version 99 was written by a newer"),
-    "another type": (changed(GOOD, benchmarks={"a": 1}), "benchmarks: an object is not an array"),
+    "another type": (changed(GOOD, warnings={"a": 1}), "warnings: an object is not an array"),
     "a long text": (changed(GOOD, tool="x" * 200_000), 'tool: "xxx'),
     "two of one key": (GOOD.replace(b"{", b'{"schema": 1, ', 1), None),
     "no UTF-8": (GOOD.replace(b"Debian", b"\xff"), "not UTF-8 at line 1 column "),

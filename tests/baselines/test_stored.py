@@ -15,18 +15,18 @@ from benchgate.baselines.stored import (
     newest_first,
 )
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
+from benchgate.model.result import Result
+from benchgate.model.run import (
     CANARY_ID,
     BenchmarkResult,
     Launch,
     Metric,
-    Result,
     Run,
     Series,
     Source,
     Tier,
 )
-from benchgate.model.verdict import Skipped
+from benchgate.model.skipped import Skipped
 
 HERE = Environment(os="Debian", cpu_model="A", cpu_count=2)
 HEAD = Run(Source("head"), "2026-02-01T00:00:00Z", HERE, ())

@@ -9,21 +9,21 @@ import pytest
 from benchgate.baselines.unverified import Known, cleaned
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED, TIME
-from benchgate.model.result import (
+from benchgate.model.policy import Document, Policy
+from benchgate.model.result import Result, Shard
+from benchgate.model.run import (
     CANARY_ID,
     CHANGED_FILES_ID,
     BenchmarkResult,
     Launch,
     Metric,
-    Result,
     Run,
     Series,
-    Shard,
     Source,
     Status,
     Tier,
 )
-from benchgate.model.screening import Document, Policy, Screening, StoredRun
+from benchgate.model.screening import Screening, StoredRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ def marked(value: Any) -> Any:  # noqa: ANN401 - any part of the model
     if not is_dataclass(value) or isinstance(value, type):
         return value
     new = {field.name: marked(getattr(value, field.name)) for field in fields(value)}
-    optional = {one.name for one in fields(value) if one.type in {"str | None", "str"}}
+    optional = {one.name for one in fields(value) if one.type in {"Name", "Text", "Text | None"}}
     return replace(value, **{name: MARK if name in optional else x for name, x in new.items()})
 
 
@@ -80,7 +80,7 @@ def whole() -> Result:
     run = arm(failed, suite="x", seed=7, screen_rounds=5, complete=False, is_mixed=True)
     stored = Screening(run, (StoredRun("x", "x", run),), (), ("x",))
     policy = Policy(Document("x", "x"), Document("x", "x"))
-    plain = Result(run, run, 2.0, ("x",), "x", Shard(1, 2, ("x",)), (), stored, policy)
+    plain = Result(run, run, 2.0, ("x",), Shard(1, 2, ("x",)), (), stored, policy, tool="x")
     return replace(plain, shards=(plain, plain))
 
 

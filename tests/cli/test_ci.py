@@ -21,8 +21,8 @@ from benchgate.cli import ci, job, publish
 from benchgate.cli.job import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
+from benchgate.model.policy import Options
 from benchgate.model.result import Shard
-from benchgate.model.screening import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

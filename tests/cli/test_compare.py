@@ -11,19 +11,10 @@ import numpy as np
 import pytest
 
 from benchgate.files import write_atomic
-from benchgate.model.codec import encode_result, verdict_schema
+from benchgate.model.codec import VERDICT, encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
-    BenchmarkResult,
-    Kind,
-    Launch,
-    Metric,
-    Result,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.result import Result
+from benchgate.model.run import BenchmarkResult, Kind, Launch, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +74,7 @@ def slow(tmp_path: Path) -> Path:
 
 def verdict_of(done: Done) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads(done.out)
-    jsonschema.validate(loaded, verdict_schema())
+    jsonschema.validate(loaded, VERDICT.json_schema())
     return loaded
 
 
@@ -97,14 +88,14 @@ def test_what_lies_beyond_the_spread_of_twelve_runs_fails(
     done = call(slow.parent, "compare", *reversed(history), slow, "--json", "-")
     assert done.code == 3
     verdict = verdict_of(done)
-    assert verdict["verdict"] == "fail"
+    assert verdict["decision"] == "fail"
     assert verdict["base"]["sha"] == "000000c"
     assert verdict["base"]["why"] == "the newest of 12 earlier runs"
     assert verdict["warnings"] == []
     row = rows_of(verdict)["sort"]
     assert (row["outcome"], row["tier"], row["advisory"]) == ("regressed", "stored", False)
     known = row["calibration"]
-    assert (known["calibrated"], known["runs"]) == (True, 12)
+    assert (known["floor"] is None, known["runs"]) == (False, 12)
     assert 0.01 < known["spread"] < 0.04
     assert known["floor"] < row["ratio"] - 1
     assert row["ratio"] == pytest.approx(row["head"] / row["base"])
@@ -123,12 +114,12 @@ def test_the_same_change_by_fewer_runs_advises(call: Call, history: list[Path], 
     done = call(slow.parent, "compare", *history[:9], slow, "--json", "-")
     assert done.code == 0
     verdict = verdict_of(done)
-    assert verdict["verdict"] == "no verdict"
+    assert verdict["decision"] == "no verdict"
     (warning,) = verdict["warnings"]
     assert warning.startswith("advisory: 9 of the 10 earlier runs")
     row = rows_of(verdict)["sort"]
     assert (row["outcome"], row["advisory"]) == ("regressed", True)
-    assert row["calibration"]["calibrated"] is False
+    assert row["calibration"]["floor"] is None
     assert row["calibration"]["runs"] == 9
     done = call(slow.parent, "compare", *history[:9], slow)
     assert "advisory: 9 of 10 earlier runs" in " ".join(done.out.split())
@@ -143,11 +134,11 @@ def test_two_files_are_compared_as_ever(call: Call, history: list[Path], slow: P
     done = call(slow.parent, "compare", history[-1], slow, "--json", "-")
     assert done.code == 0
     verdict = verdict_of(done)
-    assert (verdict["verdict"], verdict["warnings"]) == ("no verdict", [])
+    assert (verdict["decision"], verdict["warnings"]) == ("no verdict", [])
     assert verdict["base"]["why"] == ""
     row = rows_of(verdict)["sort"]
     assert (row["outcome"], row["advisory"]) == ("regressed", True)
-    assert row["calibration"] == {"calibrated": False, "runs": 1, "spread": None, "floor": None}
+    assert row["calibration"] == {"runs": 1, "spread": None, "floor": None}
 
 
 def test_runs_of_another_machine_fail_nothing(call: Call, history: list[Path], slow: Path) -> None:
@@ -160,7 +151,7 @@ def test_runs_of_another_machine_fail_nothing(call: Call, history: list[Path], s
     done = call(slow.parent, "compare", *fast, slow, "--json", "-")
     assert done.code == 0
     verdict = verdict_of(done)
-    assert verdict["verdict"] == "no verdict"
+    assert verdict["decision"] == "no verdict"
     why = "another machine: CPU: 'B' and 'A'"
     assert verdict["warnings"] == [
         f"11 of 12 stored results are left out: 11 because {why}",
@@ -238,7 +229,7 @@ def test_a_clean_head_passes_and_claims_no_more_than_it_knows(
     done = call(head.parent, "compare", *history, head, "--json", "-")
     assert done.code == 0
     verdict = verdict_of(done)
-    assert verdict["verdict"] == "pass"
+    assert verdict["decision"] == "pass"
     assert {row["outcome"] for row in rows_of(verdict).values()} == {"inconclusive"}
     assert verdict["summary"].startswith("pass: nothing was found to be slower")
 

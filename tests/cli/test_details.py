@@ -14,14 +14,14 @@ import pytest
 
 from benchgate.cli.last import last_result_path
 from benchgate.files import write_atomic
-from benchgate.model.codec import encode_result, statistics_schema, verdict_schema
+from benchgate.model.codec import STATISTICS, VERDICT, encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
+from benchgate.model.result import Result
+from benchgate.model.run import (
     BenchmarkResult,
     Kind,
     Launch,
     Metric,
-    Result,
     Run,
     Series,
     Source,
@@ -253,7 +253,7 @@ def test_a_filter_that_matches_nothing(call: Call, result: Path, options: tuple[
 def test_json_alone_on_standard_output(call: Call, result: Path, options: tuple[str, ...]) -> None:
     found = document(call(result.parent, "show", *options, "--json", "-", result))
 
-    jsonschema.validate(found, statistics_schema())
+    jsonschema.validate(found, STATISTICS.json_schema())
     (run,) = found["runs"]
     assert all(bool(series["detail"]) is bool(options) for series in run["series"])
     assert bool(run["grids"]) is bool(options)
@@ -277,7 +277,7 @@ def test_json_in_a_file_beside_the_report(call: Call, result: Path) -> None:
     done.check(0)
     assert "sort[n=10], time" in done.out
     found = json.loads(plain.read_bytes())
-    jsonschema.validate(found, statistics_schema())
+    jsonschema.validate(found, STATISTICS.json_schema())
     assert json.loads(gzip.decompress(packed.read_bytes())) == found
 
 
@@ -351,7 +351,7 @@ def test_details_of_a_check_change_nothing_of_its_verdict(
     plain.check(3)
     detailed.check(3)
     verdict = json.loads(detailed.out)
-    jsonschema.validate(verdict, verdict_schema())
+    jsonschema.validate(verdict, VERDICT.json_schema())
     assert without_details(verdict) == json.loads(plain.out)
     rows = {row["benchmark"]: row for row in verdict["rows"] if row["statistic"] == "p25"}
     assert rows.keys() == set(IDS)

@@ -9,17 +9,8 @@ import pytest
 from benchgate.files import read_result, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
-    BenchmarkResult,
-    Launch,
-    Metric,
-    Result,
-    Run,
-    Series,
-    Shard,
-    Source,
-    Tier,
-)
+from benchgate.model.result import Result, Shard
+from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 from benchgate.model.shards import ids_of
 
 if TYPE_CHECKING:
@@ -64,7 +55,7 @@ def test_the_joined_result_has_one_verdict(call: Call, shards: list[Path], tmp_p
     assert done.out == "suite.json.gz: 3 benchmarks of 2 shards\n"
     assert ids_of(read_result(tmp_path / "suite.json.gz")) == list(SUITE)
     verdict = json.loads(call(tmp_path, "compare", "suite.json.gz", "--json", "-").out)
-    assert (verdict["verdict"], verdict["exit_code"]) == ("fail", 3)
+    assert (verdict["decision"], verdict["exit_code"]) == ("fail", 3)
     regressed = {r["benchmark"] for r in verdict["rows"] if r["outcome"] == "regressed"}
     assert regressed == {"sort"}
     shown = call(tmp_path, "show", "suite.json.gz")

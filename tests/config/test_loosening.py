@@ -14,7 +14,7 @@ from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.config.laxer import BY_ROW, LAXER, NEUTRAL
 from benchgate.config.models import TABLES, keys_of
 from benchgate.config.rules import covers
-from benchgate.model.verdict import Loosened
+from benchgate.model.waiver import Loosened
 
 IDS = ("db/insert", "db/select", "sort[n=10]")
 COMMAND = '[[benchmark]]\nname = "cli"\ncommand = "true"\n'

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
-    BenchmarkResult,
-    Kind,
-    Launch,
-    Metric,
-    Result,
-    Run,
-    Series,
-    Source,
-    Tier,
-)
+from benchgate.model.result import Result
+from benchgate.model.run import BenchmarkResult, Kind, Launch, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ import pytest
 from tests.describe.conftest import COUNT, benchmark_of, noisy_launches, series_of
 
 from benchgate.describe.grids import grids
-from benchgate.model.result import Kind, Metric
+from benchgate.model.run import Kind, Metric
 
 if TYPE_CHECKING:
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 
 def cell(label: str, factor: float, seed: int) -> BenchmarkResult:

@@ -19,7 +19,8 @@ from tests.describe.conftest import (
 from benchgate.describe.detail import DetailSettings
 from benchgate.describe.result import describe
 from benchgate.model.environment import Environment
-from benchgate.model.result import CANARY_ID, Kind, Metric, Result, Status
+from benchgate.model.result import Result
+from benchgate.model.run import CANARY_ID, Kind, Metric, Status
 from benchgate.stats.outliers import OUTLIER_MODES
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 
-from benchgate.model.codec import result_schema, verdict_schema
+from benchgate.model.codec import RESULT, VERDICT
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Done, Program, Project
@@ -51,15 +51,15 @@ def test_three_times_the_work_is_a_regression(benchgate: Program, toy: Project) 
     assert (row["benchmark"], row["outcome"]) == ("toy/work", "regressed")
     assert row["ratio"] > 1.5
     assert row["interval"][0] <= row["ratio"] <= row["interval"][1]
-    assert verdict["verdict"] == "fail"
-    jsonschema.validate(verdict, verdict_schema())
+    assert verdict["decision"] == "fail"
+    jsonschema.validate(verdict, VERDICT.json_schema())
     assert "toy/work" in (toy.root.parent / "comment.md").read_text()
 
     shown = benchgate(toy.root, "show", "../result.json.gz")
     shown.check(0)
     assert "toy/work" in shown.out
     result = json.loads(gzip.decompress((toy.root.parent / "result.json.gz").read_bytes()))
-    jsonschema.validate(result, result_schema())
+    jsonschema.validate(result, RESULT.json_schema())
     again = benchgate(toy.root, "compare", "../result.json.gz", "--json", "-")
     again.check(3)
     assert comparable(verdict_of(again)) == comparable(verdict)
@@ -75,7 +75,7 @@ def test_what_was_measured_until_all_was_decided_is_judged_as_such_again(
     assert row["outcome"] != "not tested"
     assert min(row["launches"]) > 3
     result = json.loads((toy.root.parent / "result.json").read_text())
-    assert result["run"]["until_decided"]
+    assert result["head"]["until_decided"]
     again = benchgate(toy.root, "compare", "../result.json", "--json", "-")
     assert comparable(verdict_of(again)) == comparable(verdict)
 
@@ -97,8 +97,8 @@ def test_the_same_code_does_not_fail(benchgate: Program, toy: Project) -> None:
     done = benchgate(toy.root, "check", "--json", "-")
     assert "Traceback" not in done.err
     verdict = verdict_of(done)
-    assert verdict["verdict"] != "fail", done.out
-    assert verdict["counts"].get("regressed", 0) == 0
+    assert verdict["decision"] != "fail", done.out
+    assert "regressed" not in [row["outcome"] for row in verdict["rows"]]
     assert done.code == verdict["exit_code"]
 
 
@@ -176,11 +176,11 @@ def test_a_seed_repeats_the_choices(benchgate: Program, toy: Project) -> None:
         result = json.loads(path.read_text())
         orders.append(
             [
-                [launch["order"] for launch in benchmark["metrics"][0]["launches"]]
-                for benchmark in result["benchmarks"]
+                [launch["order"] for launch in benchmark["series"][0]["launches"]]
+                for benchmark in result["head"]["benchmarks"]
             ]
         )
-        assert result["run"]["seed"] == 7
+        assert result["head"]["seed"] == 7
     assert orders[0] == orders[1]
 
 
@@ -210,7 +210,7 @@ def test_two_runs_compared(benchgate: Program, toy: Project) -> None:
     verdict = verdict_of(done)
     (row,) = verdict["rows"]
     assert (row["outcome"], row["tier"], row["test"]) == ("regressed", "stored", "mann-whitney")
-    assert verdict["verdict"] == "no verdict"  # alone it fails nothing
+    assert verdict["decision"] == "no verdict"  # alone it fails nothing
     assert done.code == 0
 
 
@@ -224,7 +224,7 @@ def test_run_outside_of_a_repository(benchgate: Program, toy: Project) -> None:
     done = benchgate(folder, "run", *ONE_ROUND, "--output", "result.json")
     done.check(0)
     assert "toy/work" in done.out
-    assert json.loads((folder / "result.json").read_text())["run"]["sha"] is None
+    assert json.loads((folder / "result.json").read_text())["head"]["source"]["sha"] is None
 
 
 def test_a_failed_benchmark_of_a_run(benchgate: Program, toy: Project) -> None:

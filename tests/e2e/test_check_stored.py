@@ -56,7 +56,7 @@ def test_the_first_run_becomes_the_baseline_of_the_next(benchgate: Program, toy:
     slow = benchgate(toy.root, *arguments, *QUIET)
     slow.check(0)  # two earlier runs advise
     verdict = verdict_of(slow)
-    assert verdict["verdict"] == "no verdict"
+    assert verdict["decision"] == "no verdict"
     assert outcomes(verdict) == {"toy/work": "regressed"}
     assert verdict["head"]["dirty"]
     assert verdict["warnings"][0].startswith("advisory: 2 of the 10 earlier runs")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import jsonschema
 from tests.e2e.test_streams import on_terminal
 
-from benchgate.model.codec import statistics_schema
+from benchgate.model.codec import STATISTICS
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program, Project
@@ -46,7 +46,7 @@ def test_all_that_is_known_of_a_check(benchgate: Program, toy: Project) -> None:
     written.check(0)
     assert written.err == ""
     statistics = json.loads(written.out)
-    jsonschema.validate(statistics, statistics_schema())
+    jsonschema.validate(statistics, STATISTICS.json_schema())
     ids = [{series["benchmark"] for series in run["series"]} for run in statistics["runs"]]
     assert ids == [{"toy/work[n=1]", "toy/work[n=3]"}] * 2
 

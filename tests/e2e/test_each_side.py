@@ -13,7 +13,8 @@ from tests.e2e.hosted import Hosted, pull_request
 from benchgate.app.check import CheckRequest, check
 from benchgate.app.choice import Choice
 from benchgate.cli.world import configuration, real_effects
-from benchgate.model.verdict import Decision, Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -61,9 +61,9 @@ def test_interrupted_while_measuring(
     done.check(130, "interrupted", f"What was measured is in {output}")
     assert done.out == ""
     result = json.loads(output.read_text())
-    assert result["run"]["complete"] is False
-    assert result["base"]["run"]["complete"] is False
-    times = [b["metrics"][0]["launches"] for b in result["benchmarks"]]
+    assert result["head"]["complete"] is False
+    assert result["base"]["complete"] is False
+    times = [b["series"][0]["launches"] for b in result["head"]["benchmarks"]]
     assert len(times) == 2
     assert all(len(launches) >= 2 for launches in times)
     assert toy.state() == before
@@ -98,7 +98,7 @@ def test_interrupted_twice(benchgate: Program, toy: Project) -> None:
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)
     end(benchgate, process).check(130)
-    assert json.loads(output.read_text())["run"]["complete"] is False
+    assert json.loads(output.read_text())["head"]["complete"] is False
     assert toy.state() == before
 
 
@@ -116,7 +116,7 @@ def test_killed(benchgate: Program, toy: Project) -> None:
     while benchgate.processes() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert benchgate.processes() == {}
-    assert json.loads(output.read_text())["run"]["complete"] is False
+    assert json.loads(output.read_text())["head"]["complete"] is False
     end(benchgate, benchgate.start(toy.root, "list")).check(0)
     assert toy.state() == before
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from benchgate.app.check import CheckRequest, check
 from benchgate.cli.world import configuration, real_effects
-from benchgate.model.verdict import Decision, Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import Decision
 
 if TYPE_CHECKING:
     import pytest

@@ -78,7 +78,7 @@ def test_two_parts_give_one_verdict(benchgate: Program, five: Project) -> None:
     done = benchgate(five.root, "compare", "../suite.json.gz", "--json", "-")
     done.check(3)
     verdict = verdict_of(done)
-    assert verdict["verdict"] == "fail"
+    assert verdict["decision"] == "fail"
     assert {row["benchmark"]: row["outcome"] for row in verdict["rows"]} == found[0] | found[1]
     assert found[0].keys() | found[1].keys() == IDS
     regressed = [r["benchmark"] for r in verdict["rows"] if r["outcome"] == "regressed"]
@@ -99,7 +99,7 @@ def test_more_shards_than_benchmarks(benchgate: Program, toy: Project) -> None:
         )
         done.check(code)
     verdict = verdict_of(done)
-    assert verdict["verdict"] == "no verdict"
+    assert verdict["decision"] == "no verdict"
     assert verdict["warnings"][0].startswith("shard 2 of 2: 0 of 1 benchmarks")
     done = benchgate(toy.root, "merge", "../2.json", "--output", "../suite.json")
     done.check(2, "there is no result of shard 1")

@@ -136,7 +136,7 @@ def test_a_benchmark_that_the_base_lacks_and_one_that_the_head_lacks(
     done.check(4)
     assert rows_of(done)["new/it"]["outcome"] == "new"
     assert rows_of(done)["old/it"]["outcome"] == "missing"
-    assert json.loads(done.out)["verdict"] == "fail"
+    assert json.loads(done.out)["decision"] == "fail"
 
 
 def test_a_missing_benchmark_is_no_pass_by_default(benchgate: Program, toy: Project) -> None:

@@ -12,7 +12,7 @@ from benchgate.gate.pairing import Pair
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
-from benchgate.model.result import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
+from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 P25 = '[gate]\nstatistics = ["p25"]'
 

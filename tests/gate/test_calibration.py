@@ -16,8 +16,8 @@ from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import calibration_of, foretell, prediction_reach, run_value
 from benchgate.gate.evidence import Evidence
 from benchgate.gate.pairing import Pair
-from benchgate.model.result import Better, Metric
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Better, Metric
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.gate.canary import disturbance, is_canary
-from benchgate.model.result import CANARY_ID, Metric
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import CANARY_ID, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchgate.gate.comparison import CompareSettings, with_details
-from benchgate.model.result import Better, Kind, Metric
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
     from benchgate.model.comparison import Comparison, RatioEstimate, Significance
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
     Compare = Callable[..., Comparison]
 

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from benchgate.gate.conclude import Conclusion, Terms, conclude
-from benchgate.model.verdict import Decision, Outcome, Reason, Row, Unconfirmed, compared_benchmarks
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row, Unconfirmed
+from benchgate.model.verdict import Decision, Reason, compared_benchmarks
 
 PASS, FAIL, NONE = Decision.PASS, Decision.FAIL, Decision.NO_VERDICT
 ALL = ("regressed", "failed", "missing", "inconclusive", "incomparable")

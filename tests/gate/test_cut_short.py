@@ -9,7 +9,8 @@ import pytest
 
 from benchgate.gate.cut_short import launch_test, unspent_families
 from benchgate.gate.findings import Stage
-from benchgate.model.verdict import Outcome, Unconfirmed
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Unconfirmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import BenchmarkResult
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
+    from benchgate.model.run import BenchmarkResult
 
 P25 = '[gate]\nstatistics = ["p25"]'
 

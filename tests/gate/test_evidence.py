@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from benchgate.gate.evidence import gather, series_of
-from benchgate.model.result import Better, Metric
+from benchgate.model.run import Better, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.pairing import Pair
-    from benchgate.model.result import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult, Series
 
 SAMPLES = [*range(1, 41)]
 

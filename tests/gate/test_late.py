@@ -13,7 +13,7 @@ from benchgate.gate.estimates import Estimate, paired_estimates
 from benchgate.gate.findings import Stage
 from benchgate.gate.late import foretold, is_within_reach, late_test
 from benchgate.gate.waves import LATE_LOOKS
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.stats.shift import paired_shift
 from benchgate.stats.signedrank import signed_rank
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import BenchmarkResult
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
+    from benchgate.model.run import BenchmarkResult
 
 P25 = '[gate]\nstatistics = ["p25"]'
 LIMIT = math.log1p(0.02)

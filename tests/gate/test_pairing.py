@@ -9,7 +9,7 @@ from benchgate.gate.pairing import pair
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 # (base, head, aliases, expected: (id, id of the base's side, id of the head's side, renamed from))
 CASES = {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgement
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 
 # 2**-6 and 1 / C(8, 4) are above alpha, 2**-7 and 1 / C(10, 5) below it, 1 / C(11, 3) too.

@@ -11,15 +11,15 @@ from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
 from benchgate.gate.replay import Build, ReplayedRow, replay
 from benchgate.gate.suite import gather_rows
 from benchgate.model.environment import Environment
-from benchgate.model.result import Better, Metric, Run, Source
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Better, Metric, Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 CONFIG = loads("", "defaults")
 

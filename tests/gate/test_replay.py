@@ -10,8 +10,8 @@ from benchgate.gate.findings import Stage
 from benchgate.gate.replay import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.model.environment import Environment
-from benchgate.model.result import Run, Source
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgement
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 P25 = '[gate]\nstatistics = ["p25"]'
 

@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from benchgate.gate.rows import different_work
-from benchgate.model.result import BenchmarkResult, Tier
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from benchgate.model.run import BenchmarkResult, Tier
 
 WHY = "the benchmark's own definition changed: base and head did different work"
 MANY = dict.fromkeys("abcdef", "1")
@@ -26,6 +21,6 @@ MANY = dict.fromkeys("abcdef", "1")
         (MANY, dict.fromkeys(MANY, "2"), f"{WHY}; what differs: a, b, c, d and 2 more"),
     ],
 )
-def test_what_differs_is_named(base: Mapping[str, str], head: Mapping[str, str], says: str) -> None:
+def test_what_differs_is_named(base: dict[str, str], head: dict[str, str], says: str) -> None:
     one, other = (BenchmarkResult("x", "w", Tier.LOCKSTEP, parts=parts) for parts in (base, head))
     assert different_work(one, other) == says

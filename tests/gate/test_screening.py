@@ -10,15 +10,16 @@ from benchgate.config import loads
 from benchgate.gate.screening import can_settle, joined, to_measure
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
-from benchgate.model.result import Better, Kind, Metric, Run, Source, Status, Tier
-from benchgate.model.verdict import Outcome, Row
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.run import Better, Kind, Metric, Run, Source, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 P25 = '[gate]\nstatistics = ["p25"]'
 COUNT = Metric("count", "", kind=Kind.EXACT)

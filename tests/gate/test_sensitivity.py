@@ -13,7 +13,7 @@ from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS
-from benchgate.model.result import Run, Source, Tier
+from benchgate.model.run import Run, Source, Tier
 from benchgate.stats.power import detectable_ratio
 from benchgate.stats.shift import paired_shift
 from benchgate.stats.spread import robust_spread
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.result import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult, Series
     from benchgate.model.self_check import Sensitivity
 
 DEFAULT = Procedure(rounds=12, level=0.0025, confidence=1 - (1 - 0.95) * 2 / 3, limit=30)

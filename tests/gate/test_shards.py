@@ -12,8 +12,8 @@ from benchgate.gate.findings import Stage
 from benchgate.gate.shards import joined
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
-from benchgate.model.result import Run, Source
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 CONFIG = loads('[gate]\nstatistics = ["p25"]', "test.toml")
 

@@ -13,7 +13,7 @@ from benchgate.gate.sides import sides
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment
-from benchgate.model.result import (
+from benchgate.model.run import (
     BenchmarkResult,
     Better,
     Kind,
@@ -26,7 +26,7 @@ from benchgate.model.result import (
 )
 
 if TYPE_CHECKING:
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 medians = st.floats(1e-9, 1e12)
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.model.result import BenchmarkResult, Better, Kind, Metric, Status, Tier
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import BenchmarkResult, Better, Kind, Metric, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import Series
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
+    from benchgate.model.run import Series
 
 P25 = '[gate]\nstatistics = ["p25"]'
 COUNT = Metric("count", "", kind=Kind.EXACT)

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from benchgate.config import loads, policy_from
 from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.waivers import apply_waivers
-from benchgate.model.result import Better
-from benchgate.model.verdict import Classical, Decision, Outcome, Row, Waiver
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Classical, Row
+from benchgate.model.run import Better
+from benchgate.model.verdict import Decision
+from benchgate.model.waiver import Waiver
 
 DAY = date(2026, 6, 30)
 

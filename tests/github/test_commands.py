@@ -12,10 +12,7 @@ from benchgate.github.commands import (
     ANNOTATIONS_PER_STEP,
     Annotation,
     Level,
-    add_mask,
     annotate,
-    end_group,
-    group,
     stopped,
 )
 
@@ -124,12 +121,6 @@ def test_of_more_the_last_one_says_how_many() -> None:
     lines = annotate(Level.WARNING, [Annotation(str(i)) for i in range(25)])
     assert lines[:-1] == [f"::warning::{i}" for i in range(9)]
     assert lines[-1] == "::warning::and 16 more: see the summary of the run"
-
-
-def test_groups_and_masks() -> None:
-    assert group("what: was\nmeasured") == "::group::what: was%0Ameasured"
-    assert end_group() == "::endgroup::"
-    assert add_mask("p%\nq") == "::add-mask::p%25%0Aq"
 
 
 def test_nothing_that_is_printed_inside_is_obeyed() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import PythonSettings
-from benchgate.model.result import CANARY_IDS
+from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian

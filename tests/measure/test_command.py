@@ -15,7 +15,7 @@ from benchgate.measure.armenviron import Outside
 from benchgate.measure.command import BURST_S, CommandEngine
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.job import CommandSpec
-from benchgate.model.result import Tier
+from benchgate.model.run import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

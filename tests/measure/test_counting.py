@@ -19,7 +19,7 @@ from benchgate.measure.counting import count_per_call
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import PythonEngine, PythonSettings
 from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.result import CANARY_ID
+from benchgate.model.run import CANARY_ID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

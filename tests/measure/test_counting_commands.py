@@ -96,7 +96,7 @@ def test_a_daemon_is_not_counted_in_later_commands(
     busy_ns = count(run(f"{PYTHON} {shlex.quote(source)}", TASK_CLOCK))
     assert busy_ns > 0
     waiting = run("sleep 0.5", TASK_CLOCK)
-    guardian.end_all()
+    guardian.close()
     assert count(waiting) < waiting.wall_ns / 4, "the daemon was busy all the time"
 
 

@@ -106,7 +106,7 @@ def test_a_process_that_moves_from_session_to_session_is_caught(
         [sys.executable, "-c", MOVES_ON, str(log)], env=guardian.variables, timeout=60, check=True
     )
     assert eventually(lambda: log.stat().st_size > 3)
-    guardian.end_all()
+    guardian.close()
     steps = log.stat().st_size
     time.sleep(0.5)
     assert log.stat().st_size == steps
@@ -120,16 +120,6 @@ def test_closing_kills_what_is_watched_and_ends_the_guardian(alive: Alive) -> No
     assert child.wait(10) == -signal.SIGKILL
     assert not alive(guardian.pid)
     guardian.close()
-
-
-def test_ending_all_kills_what_is_watched_and_the_guardian_goes_on(
-    guardian: Guardian, alive: Alive
-) -> None:
-    child = start_sleep({})
-    guardian.watch(child.pid)
-    guardian.end_all()
-    assert child.wait(10) == -signal.SIGKILL
-    assert alive(guardian.pid)
 
 
 def test_what_is_released_is_left_alone() -> None:

@@ -187,7 +187,7 @@ def test_a_child_that_floods_from_another_session_delays_nothing(
     )
     assert not run(python=program).timed_out
     pid = int((tmp_path / "pid").read_text())
-    guardian.end_all()
+    guardian.close()
     assert not alive(pid)
 
 

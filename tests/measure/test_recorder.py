@@ -11,7 +11,7 @@ from benchgate.measure.engine import (
     Observation,
 )
 from benchgate.measure.recorder import Recorder
-from benchgate.model.result import Kind, Metric, Status, Tier
+from benchgate.model.run import Kind, Metric, Status, Tier
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 TIME = Metric("time", "s")

@@ -17,7 +17,7 @@ from benchgate.measure.engine import (
     Observation,
 )
 from benchgate.measure.session import Session
-from benchgate.model.result import CANARY_ID, Metric, Status, Tier
+from benchgate.model.run import CANARY_ID, Metric, Status, Tier
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:

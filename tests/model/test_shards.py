@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
 from benchgate.model.environment import Environment, in_common
-from benchgate.model.result import (
+from benchgate.model.result import Result, Shard
+from benchgate.model.run import (
     CANARY_ID,
     CHANGED_FILES_ID,
     BenchmarkResult,
     Launch,
     Metric,
-    Result,
     Run,
     Series,
-    Shard,
     Source,
     Tier,
 )

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from benchgate.model.skipped import MOST_REASONS, by_reason
-from benchgate.model.verdict import Skipped
+from benchgate.model.skipped import MOST_REASONS, Skipped, by_reason
 
 
 def test_many_of_one_reason_are_counted_with_three_examples() -> None:

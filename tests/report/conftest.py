@@ -14,20 +14,12 @@ from rich.console import Console
 from benchgate.interval import Interval
 from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
 from benchgate.model.environment import Environment
-from benchgate.model.result import Better, Source, Tier
-from benchgate.model.verdict import (
-    NO_BASELINE,
-    Classical,
-    Decision,
-    GateSettings,
-    Loosened,
-    Outcome,
-    Reason,
-    Row,
-    Skipped,
-    Verdict,
-    Waiver,
-)
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Classical, Row
+from benchgate.model.run import Better, Source, Tier
+from benchgate.model.skipped import Skipped
+from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
+from benchgate.model.waiver import Loosened, Waiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.report.conftest import unchanged
 from tests.report.test_self_check import CHECK, CPU, NOISY, QUIET, REHEARSAL, TAIL, WAITING
 
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.report.advice import advise, false_alarms, named, next_round
 
 if TYPE_CHECKING:

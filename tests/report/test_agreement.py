@@ -15,8 +15,10 @@ from rich.console import Console
 from benchgate.gate.sides import sides
 from benchgate.model.codec import encode_verdict
 from benchgate.model.grid import Grid, GridCell
-from benchgate.model.result import Better, Source, Tier
-from benchgate.model.verdict import Decision, GateSettings, Outcome, Row, Verdict
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.run import Better, Source, Tier
+from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.comment import render_comment
 from benchgate.report.grid import print_grid
 from benchgate.report.remarks import remarks

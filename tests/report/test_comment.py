@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from tests.report.conftest import CLEAN, COMPARED, TRACEBACK, changed, tail, unchanged, verdict
 from tests.report.page import STATES, Page, assert_harmless
 
-from benchgate.model.verdict import Decision, Outcome, Row
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.verdict import Decision
 from benchgate.report import markdown
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.escape import code_cell

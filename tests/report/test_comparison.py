@@ -9,7 +9,8 @@ import pytest
 from tests.report.conftest import CLEAN, COMPARED, COMPARED_ONCE, changed, printed, verdict
 
 from benchgate.model.comparison import Effect, RatioEstimate, Significance
-from benchgate.model.verdict import Decision, Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import Decision
 from benchgate.report.comparison import view_comparison
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict

@@ -5,16 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.model.result import Source
-from benchgate.model.verdict import (
-    Decision,
-    GateSettings,
-    Outcome,
-    Reason,
-    Row,
-    Unconfirmed,
-    Verdict,
-)
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row, Unconfirmed
+from benchgate.model.run import Source
+from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
 from benchgate.report.headline import headline
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchgate.model.verdict import Loosened
+from benchgate.model.waiver import Loosened
 from benchgate.report.loosening import IN_FORCE, JUDGED, LooseningView, view_loosening
 
 MARGIN = Loosened("gate.margin", "", "2 %", "10 %", "benchgate.toml:3")

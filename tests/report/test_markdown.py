@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.page import OWN_TAGS, STATES, Page, assert_harmless
 
-from benchgate.model.result import Source
-from benchgate.model.verdict import Decision, GateSettings, Outcome, Row, Skipped, Verdict
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.run import Source
+from benchgate.model.skipped import Skipped
+from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import view_verdict
 

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.model.verdict import Calibration, Outcome, Row, Unconfirmed, Waiver
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Calibration, Row, Unconfirmed
+from benchgate.model.waiver import Waiver
 from benchgate.report.notes import note
 
 WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")

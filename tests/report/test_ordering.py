@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchgate.model.result import Better
-from benchgate.model.verdict import Outcome, Row
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.run import Better
 from benchgate.report.ordering import by_benchmark, needs_attention, worst_first
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)

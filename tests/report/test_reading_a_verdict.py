@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.model.result import Tier
-from benchgate.model.verdict import Decision, Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Tier
+from benchgate.model.verdict import Decision
 from benchgate.report.words import TIERS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reading-a-verdict.md").read_text(encoding="utf-8")

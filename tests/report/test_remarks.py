@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 from tests.report.conftest import changed, tail, verdict
 
-from benchgate.model.verdict import Decision, Outcome, Row
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.verdict import Decision
 from benchgate.report.remarks import Remark, remarks
 from benchgate.report.view import view_verdict
 

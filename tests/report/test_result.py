@@ -7,7 +7,7 @@ import pytest
 from tests.report.conftest import printed
 
 from benchgate.model.environment import Environment
-from benchgate.model.result import Source
+from benchgate.model.run import Source
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 from benchgate.report.result import render_result
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.conftest import printed, unchanged, verdict
 
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
 from benchgate.model.self_check import Rehearsal, SelfCheck, Sensitivity, Steadier, Tail
-from benchgate.model.verdict import Decision, Outcome, Row
+from benchgate.model.verdict import Decision
 from benchgate.report.self_check import headline, render_self_check
 
 if TYPE_CHECKING:

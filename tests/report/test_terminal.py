@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from benchgate.model.verdict import Skipped
+from benchgate.model.skipped import Skipped
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 

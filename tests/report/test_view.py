@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.model.environment import Environment
-from benchgate.model.verdict import GateSettings, Outcome, Verdict
+from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import GateSettings, Verdict
 from benchgate.report.view import RowView, VerdictView, view_verdict, without_secrets
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from benchgate.model.environment import Environment
-from benchgate.model.result import Better, Source
-from benchgate.model.verdict import Classical, Outcome, Row
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Classical, Row
+from benchgate.model.run import Better, Source
 from benchgate.report import words
 
 ROW = Row("a", Outcome.REGRESSED, "time", "p25", "s", ratio=1.146)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.classical import classical
-from benchgate.model.result import Better
+from benchgate.model.run import Better
 from benchgate.stats.mannwhitney import (
     mann_whitney,
     mann_whitney_classical,

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
     from benchgate.measure.blame import Tried
     from benchgate.measure.session import Session
-    from benchgate.model.result import Result, Source
+    from benchgate.model.result import Result
+    from benchgate.model.run import Source
 
 _CLASSICAL_ROUNDS = 10
 _OPEN_NAMED = 5

@@ -18,7 +18,7 @@ from benchgate.gate.screening import can_settle, to_measure
 from benchgate.git.settings import settings_digest
 from benchgate.measure.blame import Tried
 from benchgate.measure.environment import read_environment
-from benchgate.model.result import Status
+from benchgate.model.run import Status
 from benchgate.model.screening import Screening, StoredRun
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.model.environment import Environment
-    from benchgate.model.result import Result, Run, Source
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run, Source
 
 # Where stored runs can settle fewer, measuring the head alone costs more than it saves.
 _LEAST_SETTLED_SHARE = 0.5

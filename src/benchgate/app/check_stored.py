@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from benchgate.baselines.stored import Found
     from benchgate.config import Config
     from benchgate.git.repository import Git
-    from benchgate.model.result import Result, Run
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run
     from benchgate.model.verdict import Verdict
 
 STORED_SOURCES = frozenset({"directory", "file"})

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Final
 from benchgate.config import matches
 from benchgate.config.suggest import did_you_mean
 from benchgate.errors import UsageError
-from benchgate.model.result import CANARY_IDS
+from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.baselines.stored import Earlier, Found
     from benchgate.measure.session import Session
-    from benchgate.model.result import Run, Shard
+    from benchgate.model.result import Shard
+    from benchgate.model.run import Run
 
 _NAMED = 10
 

@@ -21,8 +21,8 @@ from benchgate.files import read_result, write_atomic
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
 from benchgate.github.plan import Commenting, plan_for
 from benchgate.model.codec import encode_result
+from benchgate.model.policy import Document, Options, Policy
 from benchgate.model.redact import Redactor
-from benchgate.model.screening import Document, Options, Policy
 from benchgate.model.shards import join
 from benchgate.model.skipped import by_reason
 
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from benchgate.app.job import Job
     from benchgate.config import Config
     from benchgate.github.plan import Plan
-    from benchgate.model.result import Result, Source
+    from benchgate.model.result import Result
+    from benchgate.model.run import Source
     from benchgate.model.verdict import Verdict
 
 RESULT_FILE = "result.json.gz"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.app.job import Job
     from benchgate.config import Config
     from benchgate.github.plan import Plan
-    from benchgate.model.result import Source
+    from benchgate.model.run import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from benchgate.github.comments import mark
 from benchgate.github.events import PullRequest
 from benchgate.github.files import write_outputs
 from benchgate.github.plan import Comment, Commenting, plan_for
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.failure import render_failure
 from benchgate.report.markdown import render_markdown

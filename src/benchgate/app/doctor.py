@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.model.environment import Environment
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 TIMER_PAIRS = 10_000
 NOISE_ROUNDS = 12

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from benchgate.github.plan import Head
-from benchgate.model.result import Source
+from benchgate.model.run import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,10 @@ from benchgate.gate.shards import joined
 from benchgate.gate.suite import judge
 from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.result import Result, Run, Source
-from benchgate.model.verdict import NO_BASELINE, GateSettings, Outcome, Skipped, Verdict
+from benchgate.model.outcome import Outcome
+from benchgate.model.result import Result
+from benchgate.model.run import Run, Source
+from benchgate.model.verdict import NO_BASELINE, GateSettings, Verdict
 from benchgate.report.headline import headline
 from benchgate.report.ordering import worst_first
 
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.suite import Judgement, Need
     from benchgate.model.result import Shard
-    from benchgate.model.verdict import Loosened, Row
+    from benchgate.model.row import Row
+    from benchgate.model.skipped import Skipped
+    from benchgate.model.waiver import Loosened
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchgate.app.choice import Choice
     from benchgate.config import Config
     from benchgate.git.repository import Git
-    from benchgate.model.result import Run
+    from benchgate.model.run import Run
 
 _MOST_FILES: Final = 500
 _MOST_CHARACTERS: Final = 1_000_000

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from benchgate.app.job import Job
     from benchgate.github.models import Artifact, WorkflowRun
-    from benchgate.model.result import Run
+    from benchgate.model.run import Run
 
 _USUAL_ENVIRONMENTS: Final = tuple(
     f"{os}-{machine}" for os in ("linux", "macos") for machine in ("x86_64", "arm64", "aarch64")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.model.result import Tier
+from benchgate.model.run import Tier
 from benchgate.report.listing import ListedBenchmark
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.session import Session
 from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.result import Status
+from benchgate.model.run import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

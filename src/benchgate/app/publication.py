@@ -32,7 +32,7 @@ from benchgate.github.artifact_names import Leg
 from benchgate.github.comments import mark, own_markers
 from benchgate.github.plan import Comment, Commenting
 from benchgate.github.pulls import commit_of, merge_base
-from benchgate.model.result import Source
+from benchgate.model.run import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.failure import render_failure
 from benchgate.report.view import named, view_verdict, without_secrets
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from benchgate.github.comments import Marker
     from benchgate.github.events import WorkflowRun
     from benchgate.github.models import PullRequest
-    from benchgate.model.result import Result, Run
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run
     from benchgate.model.verdict import Verdict
 
 _USUAL: Final = Leg.of(DEFAULT_SUITE, USUAL_ENVIRONMENT)
@@ -160,7 +161,7 @@ class Publication:
 
     def _post(self, marker: Marker, text: str) -> Published:
         target = Target(self._repository, self.pull.number, marker)
-        wanted = Comment(Commenting.NOW, "its head is what the run measured", self.pull.number)
+        wanted = Comment(Commenting.NOW, "its head is what the run measured")
         posted = comment(text, wanted, target, self.job.client)
         summarized = summarize(lambda _: text, self.step.environ)
         for one in (summarized, posted):

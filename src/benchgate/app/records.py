@@ -15,7 +15,8 @@ from benchgate.measure.engine import ArmName
 from benchgate.measure.environment import read_environment
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
-from benchgate.model.result import Result, Run, Source
+from benchgate.model.result import Result
+from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

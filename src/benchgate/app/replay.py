@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from benchgate.github.client import Client
     from benchgate.github.models import Artifact
     from benchgate.github.urls import RunUrl
+    from benchgate.model.policy import Document, Policy
     from benchgate.model.result import Result
-    from benchgate.model.screening import Document, Policy
     from benchgate.model.verdict import Verdict
 
 

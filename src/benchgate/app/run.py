@@ -12,7 +12,7 @@ from benchgate.app.records import DEFAULT_SUITE, Record, working_tree_source
 from benchgate.app.rounds import FixedRounds, measure_rounds
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.worktree import one_arm, sweep
-from benchgate.model.result import Source
+from benchgate.model.run import Source
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.measure.session import Session
-    from benchgate.model.result import Result, Run
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run
 
 _WRITTEN = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 

@@ -10,7 +10,7 @@ from benchgate.config.suggest import did_you_mean
 from benchgate.describe.result import describe
 from benchgate.errors import UsageError
 from benchgate.files import read_result
-from benchgate.model.result import CANARY_IDS
+from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.app.choice import Choice
     from benchgate.describe.detail import DetailSettings
-    from benchgate.model.result import Run
+    from benchgate.model.run import Run
     from benchgate.model.statistics import ResultStatistics
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from benchgate.github.context import Context
     from benchgate.github.models import Artifact
     from benchgate.model.environment import Environment
-    from benchgate.model.result import Result, Run
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run
 
 MEMBERS: Final = ("result.json.gz", "result.json")
 """What the one file in an artefact is called."""

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.stored import EXPIRED, FROM_ELSEWHERE, OF_PULL_REQUEST, OWN_COMMIT
-from benchgate.model.verdict import Skipped
+from benchgate.model.skipped import Skipped
 from benchgate.units import counted, format_value
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from benchgate.git.repository import FULL_SHA
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchgate.model.result import Result, Source
+    from benchgate.model.result import Result
+    from benchgate.model.run import Source
 
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
 """A runner's clock and GitHub's may be so far apart."""

@@ -8,7 +8,7 @@ from benchgate.baselines.stored import Earlier, Found, in_short, newest_first
 from benchgate.errors import UsageError
 from benchgate.files import MAX_FILE_BYTES, read_bytes, read_result
 from benchgate.model.codec import decode_result
-from benchgate.model.verdict import Skipped
+from benchgate.model.skipped import Skipped
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from benchgate.git.branches import (
 )
 from benchgate.git.changes import read_changes
 from benchgate.git.repository import FULL_SHA
-from benchgate.model.result import Source
+from benchgate.model.run import Source
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from benchgate.baselines.stored import OFF_BRANCH, Earlier, Found
 from benchgate.errors import FormatError, GitHubError
 from benchgate.files import MAX_FILE_BYTES, expand
 from benchgate.model.codec import decode_result
-from benchgate.model.verdict import Skipped
+from benchgate.model.skipped import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from benchgate.baselines.artifact import Candidate, Wanted
     from benchgate.github.models import Artifact, WorkflowRun
-    from benchgate.model.result import Run
+    from benchgate.model.run import Run
 
 MOST_LISTED: Final = 300
 """Artifacts of one name over all runs, strangers' among them."""

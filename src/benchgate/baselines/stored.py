@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from benchgate.model.result import CANARY_IDS
-from benchgate.model.verdict import RUNS_NEEDED, Skipped
+from benchgate.model.row import RUNS_NEEDED
+from benchgate.model.run import CANARY_IDS
+from benchgate.model.skipped import Skipped
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from benchgate.model.result import Result, Run
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run
 
 EXPIRED = "it has expired"
 OWN_COMMIT = "it is of the head's own commit"

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED
-from benchgate.model.result import (
+from benchgate.model.result import Result, Shard
+from benchgate.model.run import (
     CANARY_IDS,
     CHANGED_FILES_ID,
     BenchmarkResult,
     Launch,
-    Result,
     Run,
     Series,
-    Shard,
     Source,
     Status,
     Tier,

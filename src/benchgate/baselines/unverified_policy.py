@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.model.metrics import MEASURED
-from benchgate.model.result import CANARY_IDS
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from benchgate.config import Config
-    from benchgate.model.verdict import Loosened
+    from benchgate.model.waiver import Loosened
 
 OTHER_VALUE: Final = "another text"
 OTHER_NAMES: Final = "benchmarks that the base does not name"

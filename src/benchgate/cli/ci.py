@@ -29,7 +29,7 @@ from benchgate.cli.world import (
     working_directory,
 )
 from benchgate.github.events import WorkflowRun
-from benchgate.model.screening import Options
+from benchgate.model.policy import Options
 
 if TYPE_CHECKING:
     from benchgate.config import Config

@@ -7,13 +7,13 @@ import json
 import click
 
 from benchgate.config import config_schema
-from benchgate.model.codec import result_schema, statistics_schema, verdict_schema
+from benchgate.model.codec import RESULT, STATISTICS, VERDICT
 
 _SCHEMAS = {
     "config": config_schema,
-    "result": result_schema,
-    "verdict": verdict_schema,
-    "statistics": statistics_schema,
+    "result": RESULT.json_schema,
+    "verdict": VERDICT.json_schema,
+    "statistics": STATISTICS.json_schema,
 }
 
 

@@ -13,7 +13,7 @@ from benchgate.config.places import dotted
 from benchgate.config.policy import DECIDED_BY, Side, old_ids, with_options
 from benchgate.config.row_loosening import loosened_rows
 from benchgate.config.rules import covers
-from benchgate.model.verdict import Loosened
+from benchgate.model.waiver import Loosened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.config.places import KeyPath
     from benchgate.config.resolved import Config
     from benchgate.config.table import Table
-    from benchgate.model.verdict import Acceptance
+    from benchgate.model.waiver import Acceptance
 
 _NOTHING = "none"
 _PLACES = {CommandBenchmark: ("benchmark", "command"), PythonBenchmark: ("benchmark", "python")}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.config.models import Measure
     from benchgate.config.resolved import Config
-    from benchgate.model.verdict import Acceptance
+    from benchgate.model.waiver import Acceptance
 
 
 class Side(StrEnum):

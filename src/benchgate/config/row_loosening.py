@@ -12,7 +12,7 @@ from benchgate.config.laxer import BY_ROW
 from benchgate.config.places import dotted
 from benchgate.config.policy import old_ids
 from benchgate.config.rules import concerns, covers
-from benchgate.model.verdict import Loosened
+from benchgate.model.waiver import Loosened
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:

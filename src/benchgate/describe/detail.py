@@ -11,13 +11,13 @@ from benchgate.describe.launches import LEAST_SAMPLES, between_launches, reach, 
 from benchgate.describe.samples import full_mean, quantiles, trimmed_mean
 from benchgate.describe.series import finite_ratio
 from benchgate.describe.warmup import warmup
-from benchgate.model.result import Kind
+from benchgate.model.run import Kind
 from benchgate.model.statistics import SeriesDetail
 from benchgate.stats.quantiles import nearest_rank
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
-    from benchgate.model.result import Series
+    from benchgate.model.run import Series
     from benchgate.stats.outliers import OutlierMode
 
 

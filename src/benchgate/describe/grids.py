@@ -9,14 +9,14 @@ import numpy as np
 
 from benchgate.describe.series import finite_ratio, launch_values
 from benchgate.model.grid import Grid, GridCell, GridPair
-from benchgate.model.result import Kind
+from benchgate.model.run import Kind
 from benchgate.stats.groups import kruskal_wallis, pairwise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.result import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult, Series
 
 _ID = re.compile(r"(?P<name>.+)\[(?P<label>[^\[\]]*=[^\[\]]*)\]", re.DOTALL)
 _ALPHA = 0.05

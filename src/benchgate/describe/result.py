@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from benchgate.describe.detail import describe_series
 from benchgate.describe.grids import grids
 from benchgate.describe.series import summarise
-from benchgate.model.result import CANARY_IDS, Status
+from benchgate.model.run import CANARY_IDS, Status
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
 
 if TYPE_CHECKING:
     from benchgate.describe.detail import DetailSettings
-    from benchgate.model.result import BenchmarkResult, Result, Run, Series
+    from benchgate.model.result import Result
+    from benchgate.model.run import BenchmarkResult, Run, Series
 
 
 def describe(result: Result, detail: DetailSettings | None = None) -> ResultStatistics:

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.model.metrics import notes_on
-from benchgate.model.result import Kind
+from benchgate.model.run import Kind
 from benchgate.model.statistics import SeriesStatistics
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.spread import robust_spread
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.result import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult, Series
 
 _LEAST_LAUNCHES = 2
 

@@ -12,7 +12,7 @@ from benchgate.stats.warmup import settled_index
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.model.result import Launch
+    from benchgate.model.run import Launch
 
 WINDOW = 10
 """Values in a row that have to be steady."""

@@ -10,7 +10,7 @@ from benchgate.gate.batches import by_length, by_lengths
 from benchgate.gate.calibration import calibration_of, foretell
 from benchgate.gate.estimates import paired_estimates, stored_estimates
 from benchgate.gate.findings import Finding, Stage
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.multiplicity import holm
 from benchgate.stats.power import least_launches

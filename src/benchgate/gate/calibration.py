@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO, Estimate, reaches
-from benchgate.model.verdict import RUNS_NEEDED, Calibration
+from benchgate.model.row import RUNS_NEEDED, Calibration
 from benchgate.stats.moments import moments
 from benchgate.stats.scaling import finite_exp
 

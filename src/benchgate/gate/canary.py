@@ -8,12 +8,12 @@ import numpy as np
 
 from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.pairing import Pair
-from benchgate.model.result import CANARY_IDS
+from benchgate.model.run import CANARY_IDS
 from benchgate.stats.shift import paired_shift
 from benchgate.stats.signedrank import signed_rank
 
 if TYPE_CHECKING:
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 _METRIC, _STATISTIC = "time", "p25"
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.gate.batches import by_lengths
-from benchgate.model.result import Better
-from benchgate.model.verdict import Classical
+from benchgate.model.row import Classical
+from benchgate.model.run import Better
 from benchgate.stats.mannwhitney import mann_whitney_classical
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.units import format_change

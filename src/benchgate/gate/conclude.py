@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.config.rules import TAIL_STATISTICS
-from benchgate.model.verdict import (
-    DECIDED,
-    Decision,
-    Outcome,
-    Reason,
-    compared_benchmarks,
-)
+from benchgate.model.outcome import DECIDED, Outcome
+from benchgate.model.verdict import Decision, Reason, compared_benchmarks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 PASS, REGRESSION, NO_VERDICT, BROKEN = 0, 3, 4, 5
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES, TAIL_STATISTICS
-from benchgate.model.result import Better, Kind
+from benchgate.model.run import Better, Kind
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.pairing import Pair
-    from benchgate.model.result import BenchmarkResult, Launch, Metric, Series
+    from benchgate.model.run import BenchmarkResult, Launch, Metric, Series
 
 _ALIKE_LOOPS = 1.5
 _QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95}

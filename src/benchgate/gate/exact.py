@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.model.result import Better
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Better
 from benchgate.units import counted, format_change
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
-    from benchgate.model.result import Series
+    from benchgate.model.run import Series
 
 _ROUNDING = 1e-12
 

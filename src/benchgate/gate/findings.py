@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from benchgate.gate.estimates import Estimate
-    from benchgate.model.verdict import Calibration, Outcome
+    from benchgate.model.outcome import Outcome
+    from benchgate.model.row import Calibration
 
 
 class Stage(StrEnum):

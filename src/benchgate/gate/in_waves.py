@@ -14,7 +14,7 @@ from benchgate.gate.estimates import paired_estimates
 from benchgate.gate.findings import Finding, Stage
 from benchgate.gate.late import foretold, is_within_reach, late_test
 from benchgate.gate.waves import TESTS, WaveRows, confirm, find_suspects
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.stats.power import least_launches
 from benchgate.units import counted
 

@@ -10,7 +10,7 @@ from benchgate.model.renames import renamed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.model.result import BenchmarkResult
+    from benchgate.model.run import BenchmarkResult
 
 
 @dataclass(frozen=True, slots=True)

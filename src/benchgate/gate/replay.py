@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.plan import follow_up
 from benchgate.gate.suite import needs_of
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.stats.scaling import finite_exp
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from benchgate.gate.evidence import series_of
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.gate.sides import sides
 from benchgate.model.metrics import INSTRUCTIONS, notes_on
-from benchgate.model.result import Status, Tier
-from benchgate.model.verdict import Outcome, Row, Unconfirmed
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row, Unconfirmed
+from benchgate.model.run import Status, Tier
 from benchgate.stats.scaling import finite_exp
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding
     from benchgate.gate.pairing import Pair
-    from benchgate.model.result import BenchmarkResult, Series
-    from benchgate.model.verdict import Classical
+    from benchgate.model.row import Classical
+    from benchgate.model.run import BenchmarkResult, Series
 
 # As many as a screen has: with a spread as wide as the tolerance, five rounds of chance that agree
 # and lie beyond it occur less than once in a thousand rows.

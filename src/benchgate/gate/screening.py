@@ -17,8 +17,8 @@ from benchgate.gate.batches import by_lengths
 from benchgate.gate.calibration import is_steady
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
-from benchgate.model.result import Tier
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Tier
 from benchgate.stats.mannwhitney import least_p_mann_whitney, mann_whitney
 from benchgate.stats.shift import two_sample_shift
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgement
-    from benchgate.model.result import Run
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
+    from benchgate.model.run import Run
 
 _CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 

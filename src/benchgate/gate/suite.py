@@ -25,8 +25,9 @@ from benchgate.gate.rows import (
     untested_row,
 )
 from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.result import FILES_CANARY_ID, Kind, Status
-from benchgate.model.verdict import RUNS_NEEDED, Classical, Outcome, Row
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import RUNS_NEEDED, Classical, Row
+from benchgate.model.run import FILES_CANARY_ID, Kind, Status
 from benchgate.units import format_change
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding, Stage
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.result import BenchmarkResult, Run, Series
+    from benchgate.model.run import BenchmarkResult, Run, Series
 
 _CLASSICAL_OUTCOMES = {
     "slower": Outcome.REGRESSED,

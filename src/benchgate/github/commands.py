@@ -61,21 +61,6 @@ def annotate(level: Level, annotations: Sequence[Annotation]) -> list[str]:
     return [_annotation(level, annotation) for annotation in shown]
 
 
-def group(title: str) -> str:
-    """The command that opens a group of the log, to be folded."""
-    return _command("group", title)
-
-
-def end_group() -> str:
-    """The command that ends it."""
-    return _command("endgroup")
-
-
-def add_mask(secret: str) -> str:
-    """The command that has the runner put stars for a text, not empty, in all that follows."""
-    return _command("add-mask", secret)
-
-
 @contextmanager
 def stopped(stream: TextIO, draw: Callable[[], str]) -> Iterator[None]:
     """Have the runner obey nothing that is written inside, whoever writes it.

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     _IsIt: TypeAlias = "Callable[[Comment, Marker | None], bool]"
 
-MARKER_CHARACTERS: Final = 512
-"""More than any marker has."""
-
 JOB_LOGIN: Final = "github-actions[bot]"
 """Who writes with a job's own token. No person can have that name."""
 

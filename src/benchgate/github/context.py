@@ -13,7 +13,7 @@ from benchgate.errors import UsageError
 from benchgate.github.events import Repository
 from benchgate.github.payloads import PAYLOADS
 from benchgate.github.variables import Variables
-from benchgate.model.codec_document import first_fault
+from benchgate.model.fault import first_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Self, TypeAlias
 from pydantic import Field, ValidationError
 
 from benchgate.errors import GitHubError
-from benchgate.github.payloads import FullName, Id, Outside, Ref, Sha
-from benchgate.model.codec_document import first_fault
+from benchgate.github.payloads import Id, Outside, Ref, Sha
+from benchgate.model.fault import first_fault
 
 Time: TypeAlias = Annotated[datetime, Field(strict=False)]
 
@@ -46,11 +46,9 @@ class Repository(Answered):
 
     Attributes:
         id: stays when it is renamed.
-        full_name: e.g. "octo-org/hello".
     """
 
     id: Id
-    full_name: FullName
 
 
 class ArtifactRun(Answered):
@@ -90,8 +88,6 @@ class WorkflowRun(Answered):
 
     Attributes:
         event: that started it, e.g. "push".
-        status: e.g. "completed".
-        conclusion: e.g. "success"; None until it is completed.
         path: of the workflow's file, with "@REF" behind it.
         created_at: when its first attempt was started.
         run_started_at: when its newest attempt was.
@@ -102,10 +98,7 @@ class WorkflowRun(Answered):
     id: Id
     run_attempt: Id = 1
     event: str
-    status: str | None
-    conclusion: str | None
     path: str
-    html_url: str
     created_at: Time | None = None
     run_started_at: Time | None = None
     head_branch: Ref | None
@@ -122,8 +115,6 @@ class Comment(Answered):
     html_url: str
     body: str = ""
     user: User | None
-    created_at: Time
-    updated_at: Time
 
 
 class PullRequestSide(Answered):
@@ -139,7 +130,6 @@ class PullRequest(Answered):
 
     number: Id
     state: str
-    html_url: str
     head: PullRequestSide
     base: PullRequestSide
     user: User | None = None
@@ -207,9 +197,6 @@ class Commit(Answered):
 
 
 class Comparison(Answered):
-    """Two commits compared; the head is "ahead", "behind", "diverged" or "identical"."""
+    """Two commits compared."""
 
-    status: str
-    ahead_by: int
-    behind_by: int
     merge_base_commit: Commit

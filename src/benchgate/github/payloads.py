@@ -20,7 +20,7 @@ from benchgate.github.events import (
     WorkflowDispatch,
     WorkflowRun,
 )
-from benchgate.model.codec_types import misplaced
+from benchgate.json_object import misplaced
 
 _BRANCH_PREFIX = "refs/heads/"
 _LONGEST = 1024

@@ -85,15 +85,10 @@ class Keeping:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """Who comments.
-
-    Attributes:
-        pull_request: its number, where the event tells it; never that of an artefact.
-    """
+    """Who comments."""
 
     when: Commenting
     why: str
-    pull_request: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,16 +205,16 @@ def _comment(context: Context) -> Comment:  # noqa: PLR0911 - one row each
     match context.event:
         case PullRequest(is_open=False):
             return Comment(Commenting.NEVER, "the pull request is closed")
-        case PullRequest(number=number) as pull if _is_fork(pull, context):
+        case PullRequest() as pull if _is_fork(pull, context):
             why = "the pull request is from a fork, whose token is read-only"
-            return Comment(Commenting.LATER, why, number)
-        case PullRequest(number=number) if context.actor == DEPENDABOT:
+            return Comment(Commenting.LATER, why)
+        case PullRequest() if context.actor == DEPENDABOT:
             why = (
                 "Dependabot's token is read-only unless the workflow's `permissions` say otherwise"
             )
-            return Comment(Commenting.IF_ALLOWED, why, number)
-        case PullRequest(number=number):
-            return Comment(Commenting.NOW, "the pull request is from this repository", number)
+            return Comment(Commenting.IF_ALLOWED, why)
+        case PullRequest():
+            return Comment(Commenting.NOW, "the pull request is from this repository")
         case WorkflowRun(event="pull_request", is_completed=True):
             why = "on the open pull request whose head the run measured"
             return Comment(Commenting.NOW, why)

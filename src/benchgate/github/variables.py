@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from benchgate.github.payloads import FullName, Id, Outside, Ref, Sha
-from benchgate.model.codec_types import misplaced
+from benchgate.json_object import misplaced
 
 _DIGITS = re.compile(r"[0-9]{1,20}")
 _URL = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/[A-Za-z0-9._~/-]*)?")

@@ -35,7 +35,7 @@ from benchgate.measure.process import Launcher
 from benchgate.measure.turns import executions_within, later_orders, starting_order
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, TIME
 from benchgate.model.renames import renamed
-from benchgate.model.result import Tier
+from benchgate.model.run import Tier
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.job import Job
     from benchgate.measure.process import Execution
-    from benchgate.model.result import Metric
+    from benchgate.model.run import Metric
 
 BURST_S = 6.0
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
-    from benchgate.model.result import Metric, Tier
+    from benchgate.model.run import Metric, Tier
     from benchgate.stats.timer import Timer
 
 

@@ -84,12 +84,6 @@ class Guardian:
         if pgid in self._slots:
             self._write(self._slots.index(pgid), 0)
 
-    def end_all(self) -> None:
-        """Kill now what would be killed at the end, and forget it."""
-        _guardian.end([pgid for pgid in self._slots if pgid], self._token)
-        for slot in range(len(self._slots)):
-            self._write(slot, 0)
-
     def close(self) -> None:
         """Let the guardian kill what is left, and wait for its end."""
         if self._table.closed:

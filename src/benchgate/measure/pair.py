@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.measure.counters import Event
     from benchgate.measure.worker import Worker
-    from benchgate.model.result import Metric
+    from benchgate.model.run import Metric
 
 # What the first call in a process may take longer than the next one, and still count as warm.
 _WARM_RATIO = 1.01

@@ -36,7 +36,7 @@ from benchgate.measure.provided import Provided, provided_by, versions_of
 from benchgate.measure.turns import starting_order
 from benchgate.measure.worker import ForeignModuleError, Worker, WorkerFailedError, WorkerSetting
 from benchgate.model.renames import renamed
-from benchgate.model.result import Tier
+from benchgate.model.run import Tier
 
 if TYPE_CHECKING:
     import random

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.measure.engine import ArmName
-from benchgate.model.result import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
+from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from benchgate.measure.engine import Definition, Discovery, Observation
-    from benchgate.model.result import Metric
+    from benchgate.model.run import Metric
 
 
 _CHANGES_NAMED = 5
@@ -49,7 +49,7 @@ class _Record:
             notes=(*about.notes, *self.notes),
             location=about.location,
             display_unit=about.display_unit,
-            parts=about.parts,
+            parts=dict(about.parts),
             round_s=self.round_s,
         )
 
@@ -65,11 +65,6 @@ class Recorder:
         self._records: dict[ArmName, dict[str, _Record]] = {arm: {} for arm in arms}
         self._failures: dict[ArmName, list[BenchmarkResult]] = {arm: [] for arm in self._records}
         self.is_spoiled = False
-
-    @property
-    def arms(self) -> tuple[ArmName, ...]:
-        """The arms that are measured."""
-        return tuple(self._records)
 
     def define(self, discovery: Discovery) -> None:
         """Take note of the benchmarks that an engine found, and of what it could not read."""

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from benchgate.errors import UsageError
 from benchgate.measure.blame import Tried
 from benchgate.measure.recorder import Recorder
-from benchgate.model.result import CANARY_IDS
+from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchgate.measure.engine import ArmName, Engine, Observation
     from benchgate.measure.ground import Ground
-    from benchgate.model.result import BenchmarkResult, Shard
+    from benchgate.model.result import Shard
+    from benchgate.model.run import BenchmarkResult
     from benchgate.stats.timer import Timer
 
 

@@ -1,37 +1,121 @@
-"""Results, verdicts and statistics as versioned JSON, and the schemas, made from the same code."""
+"""Results, verdicts and statistics as versioned JSON."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from benchgate.model.codec_result import RESULT, RESULT_SCHEMA, decode_result, encode_result
-from benchgate.model.codec_statistics import (
-    STATISTICS_SCHEMA,
-    encode_statistics,
-    statistics_schema,
-)
-from benchgate.model.codec_verdict import VERDICT, VERDICT_SCHEMA, decode_verdict, encode_verdict
+from benchgate.errors import FormatError, UsageError
+from benchgate.model.document import REWRITE, Format
+from benchgate.model.result import Result
+from benchgate.model.shards import join
+from benchgate.model.statistics import ResultStatistics
+from benchgate.model.verdict import Verdict
 
-__all__ = [
-    "RESULT_SCHEMA",
-    "STATISTICS_SCHEMA",
-    "VERDICT_SCHEMA",
-    "decode_result",
-    "decode_verdict",
-    "encode_result",
-    "encode_statistics",
-    "encode_verdict",
-    "result_schema",
-    "statistics_schema",
-    "verdict_schema",
-]
+if TYPE_CHECKING:
+    from benchgate.json_object import Redact
+    from benchgate.model.run import Run
+
+RESULT: Final = Format("result file", Result, hallmark="tool")
+VERDICT: Final = Format("verdict", Verdict, hallmark="rows")
+STATISTICS: Final = Format("statistics", ResultStatistics, hallmark="runs")
 
 
-def result_schema() -> dict[str, Any]:
-    """The JSON Schema of a result file."""
-    return RESULT.json_schema()
+def encode_result(result: Result, redact: Redact) -> bytes:
+    """The result file, not compressed.
+
+    Args:
+        result: every number in it finite, every array of one dimension.
+        redact: takes the secrets out of a text; applied to every text of the file.
+
+    Raises:
+        ValueError: the result holds what `decode_result` would refuse.
+    """
+    first, *others = result.shards or (result,)
+    stored = replace(first, shards=tuple(others), screening=result.screening, policy=result.policy)
+    return RESULT.write(_told_apart(stored, redact), redact)
 
 
-def verdict_schema() -> dict[str, Any]:
-    """The JSON Schema of a verdict."""
-    return VERDICT.json_schema()
+def decode_result(data: bytes, name: str) -> Result:
+    """The result that a file holds; of shards that were joined, the whole of them.
+
+    Args:
+        data: the file, not compressed.
+        name: of the file, for messages.
+
+    Raises:
+        FormatError: names the file and the place in it.
+    """
+    stored = RESULT.read(data, name)
+    if not stored.shards:
+        return stored
+    first = replace(stored, shards=(), screening=None, policy=None)
+    others = [(f"shards[{i}]", other) for i, other in enumerate(stored.shards)]
+    try:
+        joined = join([("the file itself", first), *others])
+    except UsageError as error:
+        raise FormatError(f"{name}: {error.message}", hint=REWRITE) from None
+    return replace(joined, screening=stored.screening, policy=stored.policy)
+
+
+def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:
+    """The verdict as indented JSON.
+
+    Args:
+        verdict: a number in its rows that is not finite is written as null.
+        redact: takes the secrets out of a text; applied to every text of the document.
+
+    Raises:
+        ValueError: the verdict holds what is refused when it is read.
+    """
+    return VERDICT.write(verdict, redact, indent=2)
+
+
+def encode_statistics(statistics: ResultStatistics, redact: Redact) -> bytes:
+    """The statistics as indented JSON.
+
+    Args:
+        statistics: every number in them finite.
+        redact: takes the secrets out of a text; applied to every text of the document.
+
+    Raises:
+        ValueError: the statistics hold what is refused when they are read.
+    """
+    return STATISTICS.write(statistics, redact, indent=2)
+
+
+def _told_apart(result: Result, redact: Redact) -> Result:
+    """Number the ids that only a secret told from each other, in each run of it."""
+
+    def each(run: Run | None) -> Run | None:
+        return run and _run_told_apart(run, redact)
+
+    screening = result.screening
+    return replace(
+        result,
+        head=_run_told_apart(result.head, redact),
+        base=each(result.base),
+        shards=tuple(_told_apart(one, redact) for one in result.shards),
+        screening=screening
+        and replace(
+            screening,
+            head=each(screening.head),
+            earlier=tuple(
+                replace(one, run=_run_told_apart(one.run, redact)) for one in screening.earlier
+            ),
+        ),
+    )
+
+
+def _run_told_apart(run: Run, redact: Redact) -> Run:
+    taken: set[str] = set()
+    benchmarks = []
+    for benchmark in run.benchmarks:
+        plain = id_ = redact(benchmark.id)
+        copy = 1
+        while id_ in taken:
+            copy += 1
+            id_ = f"{plain} ({copy})"
+        taken.add(id_)
+        benchmarks.append(replace(benchmark, id=id_))
+    return replace(run, benchmarks=tuple(benchmarks))

@@ -7,14 +7,13 @@ measured and decides nothing. Ratios are head / base as measured.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from benchgate.interval import Interval
+from benchgate.interval import Interval
+from benchgate.json_object import Count, JsonObject, Probability, Text
 
 
 @dataclass(frozen=True, slots=True)
-class RatioEstimate:
+class RatioEstimate(JsonObject):
     """One way to estimate the ratio.
 
     Attributes:
@@ -22,13 +21,13 @@ class RatioEstimate:
         interval: None where there are too few launches for the confidence asked for.
     """
 
-    name: str
+    name: Text
     ratio: float
     interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Significance:
+class Significance(JsonObject):
     """One test that nothing changed.
 
     Attributes:
@@ -37,14 +36,14 @@ class Significance:
         p_greater, p_less: one-sided, against a head that measures more, or less, than the base.
     """
 
-    name: str
-    p: float
-    p_greater: float | None = None
-    p_less: float | None = None
+    name: Text
+    p: Probability
+    p_greater: Probability | None = None
+    p_less: Probability | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(JsonObject):
     """How far the launches' values of the arms lie apart, > 0 where the head's are greater.
 
     Attributes:
@@ -58,12 +57,12 @@ class Effect:
     vargha_delaney_a: float
     cohens_d: float | None
     hedges_g: float | None
-    magnitude: str
+    magnitude: Text
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two arms of one row.
+class Comparison(JsonObject):
+    """Every other estimate and test of a row, from all of its rounds; none of it decides.
 
     Attributes:
         launches: of base and head, all of them.
@@ -76,12 +75,12 @@ class Comparison:
         notes: what not to trust.
     """
 
-    launches: tuple[int, int]
+    launches: tuple[Count, Count]
     ratios: tuple[RatioEstimate, ...]
     tests: tuple[Significance, ...]
     effect: Effect
-    q: float | None
-    power: float
+    q: Probability | None
+    power: Probability
     detectable_ratio: float | None
-    launches_needed: int | None
-    notes: tuple[str, ...] = ()
+    launches_needed: Count | None
+    notes: tuple[Text, ...] = ()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from benchgate.json_object import Count, JsonObject, NotNegative, Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
-    """What can be known of the machine; None where the OS does not tell.
+class Environment(JsonObject):
+    """The machine that a run was measured on. What the OS does not tell has no value.
 
     Attributes:
         os: name and release of the distribution or OS, e.g. "Debian GNU/Linux 12".
@@ -33,22 +37,22 @@ class Environment:
         timer_resolution_ns: least step seen of that clock; None also where it took none.
     """
 
-    os: str = ""
-    kernel: str = ""
-    machine: str = ""
-    cpu_model: str = ""
-    cpu_flags_hash: str = ""
-    cpu_count: int = 0
-    memory_bytes: int | None = None
-    governor: str | None = None
+    os: Text = ""
+    kernel: Text = ""
+    machine: Text = ""
+    cpu_model: Text = ""
+    cpu_flags_hash: Text = ""
+    cpu_count: Count = 0
+    memory_bytes: Count | None = None
+    governor: Text | None = None
     turbo: bool | None = None
-    virtualisation: str = ""
-    runner_image: str | None = None
+    virtualisation: Text = ""
+    runner_image: Text | None = None
     load_average: float | None = None
-    python: str = ""
-    toolchains: dict[str, str] = field(default_factory=dict)
-    timer_cost_ns: float | None = None
-    timer_resolution_ns: float | None = None
+    python: Text = ""
+    toolchains: dict[Text, Text] = field(default_factory=dict)
+    timer_cost_ns: NotNegative | None = None
+    timer_resolution_ns: Annotated[float, Field(gt=0)] | None = None
 
     def differences(self, other: Environment) -> tuple[str, ...]:
         """What makes two runs incomparable: one phrase for each of CPU, cores, OS and toolchain."""

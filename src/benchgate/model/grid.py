@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchgate.json_object import Count, JsonObject, Probability, Text
+
 
 @dataclass(frozen=True, slots=True)
-class GridCell:
+class GridCell(JsonObject):
     """One cell of a parameter grid.
 
     Attributes:
@@ -14,13 +16,13 @@ class GridCell:
         median: of the launches' p25.
     """
 
-    label: str
-    launches: int
+    label: Text
+    launches: Count
     median: float
 
 
 @dataclass(frozen=True, slots=True)
-class GridPair:
+class GridPair(JsonObject):
     """Two cells compared.
 
     Attributes:
@@ -28,15 +30,15 @@ class GridPair:
         p, p_adjusted: two-sided Mann-Whitney, adjusted by Holm over the pairs of the grid.
     """
 
-    first: str
-    second: str
+    first: Text
+    second: Text
     ratio: float | None
-    p: float
-    p_adjusted: float
+    p: Probability
+    p_adjusted: Probability
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(JsonObject):
     """A benchmark with parameters: does any of them matter, and which differ.
 
     Attributes:
@@ -44,13 +46,13 @@ class Grid:
         h, df, p: the Kruskal-Wallis test over all cells; of two the p of their pair decides.
     """
 
-    benchmark: str
-    metric: str
-    unit: str
+    benchmark: Text
+    metric: Text
+    unit: Text
     cells: tuple[GridCell, ...]
     h: float
-    df: int
-    p: float
+    df: Count
+    p: Probability
     pairs: tuple[GridPair, ...]
-    notes: tuple[str, ...] = ()
-    display_unit: str | None = None
+    notes: tuple[Text, ...] = ()
+    display_unit: Text | None = None

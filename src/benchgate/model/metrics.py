@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.result import Kind, Metric
+from benchgate.model.run import Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

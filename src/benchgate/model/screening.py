@@ -2,86 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Annotated, Final
 
-if TYPE_CHECKING:
-    from benchgate.model.result import Run
-    from benchgate.model.verdict import Acceptance, Skipped
+from pydantic import FailFast, Field
+
+from benchgate.json_object import JsonObject, Text
+from benchgate.model.run import Run
+from benchgate.model.skipped import Skipped
+
+MOST_STORED: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StoredRun:
-    """An earlier run.
+class StoredRun(JsonObject):
+    """An earlier run that the head was held against.
 
     Attributes:
         name: by which messages call it.
         why: what makes it the base, in words.
     """
 
-    name: str
-    why: str
+    name: Text
+    why: Text
     run: Run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Screening:
+class Screening(JsonObject):
     """A head that was measured alone, and what it was held against.
 
     Attributes:
-        head: the run of it alone; None where stored runs could not have settled anything.
-        earlier: in order of preference; none where nothing was held against them.
+        head: the run of it alone; None if stored runs could not have settled anything.
+        earlier: in order of preference; none if nothing was held against them.
         skipped: what could not be used.
         warnings: what a reader of the verdict must know of them.
         is_first: whether there is nothing to compare with yet, and nobody is to blame.
     """
 
     head: Run | None
-    earlier: tuple[StoredRun, ...]
+    earlier: Annotated[tuple[StoredRun, ...], FailFast(), Field(max_length=MOST_STORED)]
     skipped: tuple[Skipped, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
     is_first: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A configuration as it was written.
-
-    Attributes:
-        name: what messages call it; one that ends in pyproject.toml is read as such.
-        text: all of it.
-    """
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the command line said instead of a configuration; see `Config.with_overrides`."""
-
-    rule: str | None = None
-    alpha: float | None = None
-    margin: str | None = None
-    fail_on: tuple[str, ...] = ()
-    budget: str | None = None
-    rounds: int | None = None
-    until_decided: bool = False
-    seed: int | None = None
-    baseline: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """By what a result was judged, so that it can be judged so again.
-
-    Attributes:
-        head: the configuration of the head; None where it has none.
-        base: that of the base, where it decides.
-        accepted: what made the head's own waivers count, where they did.
-    """
-
-    head: Document | None
-    base: Document | None
-    options: Options = field(default_factory=Options)
-    accepted: Acceptance | None = None

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.errors import UsageError
 from benchgate.model.environment import in_common
-from benchgate.model.result import CANARY_IDS, CHANGED_FILES_ID, Result
+from benchgate.model.result import Result
+from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from benchgate.model.result import Run, Shard
+    from benchgate.model.result import Shard
+    from benchgate.model.run import Run
 
 _NAMED = 10
 _ONCE = "Give the result of each shard of one suite, and each of them once."

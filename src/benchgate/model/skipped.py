@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.verdict import Skipped
+from benchgate.json_object import JsonObject, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 EXAMPLES: Final = 3
 MOST_REASONS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped(JsonObject):
+    """A stored result that was not used.
+
+    Attributes:
+        what: its file, or its artefact and the run that left it.
+        reason: in plain words, after "because".
+    """
+
+    what: Text
+    reason: Text
 
 
 def by_reason(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:

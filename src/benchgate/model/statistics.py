@@ -6,20 +6,20 @@ None stands for what does not exist, and `notes` beside it say why. Values are i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Annotated
 
-from benchgate.model.result import Better, Kind
+from pydantic import Field
 
-if TYPE_CHECKING:
-    from benchgate.interval import Interval
-    from benchgate.model.environment import Environment
-    from benchgate.model.grid import Grid
-    from benchgate.model.result import Source
+from benchgate.interval import Interval
+from benchgate.json_object import Count, JsonObject, Name, Probability, Text
+from benchgate.model.environment import Environment
+from benchgate.model.grid import Grid
+from benchgate.model.run import Better, Kind, Source
 
 
 @dataclass(frozen=True, slots=True)
-class Quantile:
+class Quantile(JsonObject):
     """One quantile of all samples.
 
     Attributes:
@@ -29,15 +29,15 @@ class Quantile:
         note: e.g. "equals the maximum": there are too few samples to tell them apart.
     """
 
-    name: str
-    p: float
+    name: Text
+    p: Probability
     value: float
     interval: Interval | None = None
-    note: str = ""
+    note: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(JsonObject):
     """A mean and what it is worth if its values are independent of each other.
 
     Attributes:
@@ -47,7 +47,7 @@ class Mean:
         sem: standard error of the mean; the Winsorized one of a trimmed sample.
     """
 
-    n: int
+    n: Count
     mean: float
     sd: float | None = None
     cv: float | None = None
@@ -57,7 +57,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmed:
+class Trimmed(JsonObject):
     """The same without outliers. No test and no quantile leaves any sample out.
 
     Attributes:
@@ -65,14 +65,14 @@ class Trimmed:
         dropped_low, dropped_high: how many values below and above were left out.
     """
 
-    mode: str
-    dropped_low: int
-    dropped_high: int
+    mode: Text
+    dropped_low: Count
+    dropped_high: Count
     mean: Mean
 
 
 @dataclass(frozen=True, slots=True)
-class WithinLaunch:
+class WithinLaunch(JsonObject):
     """How the samples of a launch depend on their neighbours: medians over the launches.
 
     Attributes:
@@ -83,11 +83,11 @@ class WithinLaunch:
 
     lag_one: float
     effective_n: float
-    samples: int
+    samples: Count
 
 
 @dataclass(frozen=True, slots=True)
-class BetweenLaunches:
+class BetweenLaunches(JsonObject):
     """How the launches differ.
 
     Attributes:
@@ -105,11 +105,11 @@ class BetweenLaunches:
     intraclass_correlation: float | None
     understatement: float | None
     mean: Mean
-    trend_p: float | None = None
+    trend_p: Probability | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class Needed(JsonObject):
     """Launches on each side that would find a change.
 
     Attributes:
@@ -118,11 +118,11 @@ class Needed:
     """
 
     change_ratio: float
-    launches: int | None
+    launches: Count | None
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(JsonObject):
     """What a comparison of two such runs, measured apart, could find in one row.
 
     Attributes:
@@ -133,14 +133,14 @@ class Reach:
     """
 
     spread_ratio: float
-    alpha: float
-    power: float
+    alpha: Probability
+    power: Probability
     detectable_ratio: float | None
     needed: tuple[Needed, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Warmup:
+class Warmup(JsonObject):
     """How the samples of a launch settle.
 
     Attributes:
@@ -152,14 +152,14 @@ class Warmup:
     """
 
     curve: tuple[float, ...]
-    discarded: int
-    launches: int
-    settled: int
-    settled_at: int | None
+    discarded: Count
+    launches: Count
+    settled: Count
+    settled_at: Count | None
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesDetail:
+class SeriesDetail(JsonObject):
     """Everything that can be said of one series.
 
     Attributes:
@@ -168,7 +168,7 @@ class SeriesDetail:
         notes: why something is missing, and what not to trust.
     """
 
-    samples: int
+    samples: Count
     quantiles: tuple[Quantile, ...]
     full: Mean
     trimmed: Trimmed
@@ -177,11 +177,11 @@ class SeriesDetail:
     reach: Reach | None = None
     warmup: Warmup | None = None
     timer_ratio: float | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesStatistics:
+class SeriesStatistics(JsonObject):
     """One metric of one benchmark.
 
     Attributes:
@@ -198,33 +198,33 @@ class SeriesStatistics:
         detail: where it was asked for.
     """
 
-    benchmark: str
-    metric: str
-    unit: str
-    launches: int
-    samples: int
-    loops: int
+    benchmark: Name
+    metric: Name
+    unit: Text
+    launches: Count
+    samples: Count
+    loops: Count
     p25: float
     median: float
     p95: float | None
     spread_ratio: float | None
     better: Better = Better.LOWER
     kind: Kind = Kind.SAMPLED
-    display_unit: str | None = None
-    notes: tuple[str, ...] = ()
+    display_unit: Text | None = None
+    notes: tuple[Text, ...] = ()
     detail: SeriesDetail | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(JsonObject):
     """A benchmark that failed, and how."""
 
-    benchmark: str
-    error: str
+    benchmark: Name
+    error: Text
 
 
 @dataclass(frozen=True, slots=True)
-class RunStatistics:
+class RunStatistics(JsonObject):
     """One arm.
 
     Attributes:
@@ -232,9 +232,9 @@ class RunStatistics:
         grids: benchmarks with parameters, where details were asked for.
     """
 
-    arm: str
+    arm: Text
     source: Source
-    started: str
+    started: Text
     complete: bool
     environment: Environment
     series: tuple[SeriesStatistics, ...]
@@ -243,9 +243,10 @@ class RunStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultStatistics:
-    """One result file, the head's run first."""
+class ResultStatistics(JsonObject):
+    """The statistics of a benchgate result, the head's run first."""
 
+    schema: Annotated[int, Field(ge=1, le=1)] = field(default=1, kw_only=True)
     runs: tuple[RunStatistics, ...]
     duration_s: float = 0.0
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()

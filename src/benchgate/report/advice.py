@@ -6,7 +6,7 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.report.escape import plain_line
 from benchgate.units import format_percent
 

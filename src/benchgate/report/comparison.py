@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.model.comparison import Comparison, Effect
-    from benchgate.model.verdict import Row
+    from benchgate.model.row import Row
 
 
 RATIO_TITLES = ("change by", "estimate", "interval", "method")

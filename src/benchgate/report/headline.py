@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from benchgate.model.verdict import DECIDED, Decision, Outcome, Reason, Row, Unconfirmed
+from benchgate.model.outcome import DECIDED, Outcome
+from benchgate.model.row import Row, Unconfirmed
+from benchgate.model.verdict import Decision, Reason
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import ORDER, by_benchmark, is_tail, tails_left_open, worst_first

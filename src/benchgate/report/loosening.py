@@ -10,7 +10,7 @@ from benchgate.report.escape import plain_line
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchgate.model.verdict import Loosened
+    from benchgate.model.waiver import Loosened
 
 JUDGED = (
     "this change loosens its own gate: it was judged by the base's configuration, and what follows "

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import RUNS_NEEDED, Accepting, Outcome
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import RUNS_NEEDED
+from benchgate.model.waiver import Accepting
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from benchgate.model.verdict import Acceptance, Row
+    from benchgate.model.row import Row
+    from benchgate.model.waiver import Acceptance
 
 _LOGIN_LIMIT = 60
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import Outcome, Row
+from benchgate.model.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from benchgate.model.row import Row
 
 ORDER = (
     Outcome.FAILED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.report.escape import plain_line
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from benchgate.model.result import Kind
+from benchgate.model.run import Kind
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_text
 from benchgate.report.detail import print_detail

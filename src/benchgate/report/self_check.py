@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from benchgate.model.verdict import Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.report import words
 from benchgate.report.advice import advise, false_alarms, named
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text

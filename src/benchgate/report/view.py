@@ -9,8 +9,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.model.outcome import Outcome
 from benchgate.model.skipped import by_reason
-from benchgate.model.verdict import NO_BASELINE, Outcome, Row
+from benchgate.model.verdict import NO_BASELINE
 from benchgate.report import words
 from benchgate.report.comparison import ComparisonView, view_comparison
 from benchgate.report.escape import plain_block, plain_line
@@ -23,7 +24,9 @@ from benchgate.units import counted, format_duration, format_percent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from benchgate.model.verdict import Decision, Skipped, Verdict
+    from benchgate.model.row import Row
+    from benchgate.model.skipped import Skipped
+    from benchgate.model.verdict import Decision, Verdict
     from benchgate.report.loosening import LooseningView
 
 NAME_LIMIT: Final = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from benchgate.model.result import Better, Tier
+from benchgate.model.run import Better, Tier
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import is_tail
 from benchgate.units import (
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from benchgate.model.environment import Environment
     from benchgate.model.grid import Grid
-    from benchgate.model.result import Source
+    from benchgate.model.row import Row, Unconfirmed
+    from benchgate.model.run import Source
     from benchgate.model.statistics import SeriesStatistics
-    from benchgate.model.verdict import Row, Unconfirmed
 
 _STATISTICS = {
     "p25": "typical (p25)",

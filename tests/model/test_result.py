@@ -3,7 +3,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -14,48 +13,33 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from benchgate.errors import FormatError
-from benchgate.model.codec import RESULT_SCHEMA, decode_result, encode_result, result_schema
-from benchgate.model.codec_screening import MOST_STORED
-from benchgate.model.codec_types import LARGEST
+from benchgate.model.codec import RESULT, decode_result, encode_result
 from benchgate.model.environment import Environment
+from benchgate.model.policy import Document, Options, Policy
 from benchgate.model.redact import Redactor
-from benchgate.model.result import (
+from benchgate.model.result import MAX_SHARDS, Result, Shard
+from benchgate.model.run import (
     CANARY_ID,
-    MAX_SHARDS,
     BenchmarkResult,
     Better,
     Kind,
     Launch,
     Metric,
-    Result,
     Run,
     Series,
-    Shard,
     Source,
     Status,
     Tier,
 )
-from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
+from benchgate.model.samples import LARGEST
+from benchgate.model.screening import MOST_STORED, Screening, StoredRun
 from benchgate.model.shards import join
-from benchgate.model.verdict import Skipped
+from benchgate.model.skipped import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = "result.json"
-UNSPLIT: dict[str, Any] = {
-    "shard": None,
-    "other_shards": [],
-    "screening": None,
-    "policy": None,
-}
-VERSION_1, VERSION_2, VERSION_3 = (Path(__file__).with_name(f"version_{n}") for n in (1, 2, 3))
-
-
-def without_parts(arm: dict[str, Any]) -> None:
-    """Say of every benchmark what it is read as where nothing is known of its parts."""
-    for benchmark in arm["benchmarks"]:
-        benchmark["parts"] = {}
 
 
 def as_is(text: str) -> str:
@@ -228,7 +212,7 @@ def test_anything_else_is_refused(data: bytes) -> None:
 
 def test_samples_are_read_only_float64() -> None:
     whole = document()
-    whole["benchmarks"][0]["metrics"][0]["launches"][0]["samples"] = [1, 2]
+    whole["head"]["benchmarks"][0]["series"][0]["launches"][0]["samples"] = [1, 2]
     read = decode_result(json.dumps(whole).encode(), NAME)
     samples = read.head.benchmarks[0].series[0].launches[0].samples
     assert samples.dtype == np.float64
@@ -238,20 +222,20 @@ def test_samples_are_read_only_float64() -> None:
 def test_the_layout_is_the_documented_one() -> None:
     whole = document()
     assert list(whole) == [
-        "schema", "tool", "run", "environment", "benchmarks", "base", "duration_s", "warnings",
-        "shard", "other_shards", "screening", "policy",
+        "schema", "tool", "head", "base", "duration_s", "warnings", "shard", "shards",
+        "screening", "policy",
     ]  # fmt: skip
-    assert whole["schema"] == RESULT_SCHEMA
-    assert list(whole["base"]) == ["run", "environment", "benchmarks"]
-    assert whole["benchmarks"][0]["metrics"][0] == {
-        "name": "time",
-        "unit": "s",
-        "better": "lower",
-        "kind": "sampled",
+    assert whole["schema"] == RESULT.version
+    assert list(whole["base"]) == [
+        "source", "started", "suite", "seed", "complete", "screen_rounds", "until_decided",
+        "is_mixed", "environment", "benchmarks",
+    ]  # fmt: skip
+    assert whole["head"]["benchmarks"][0]["series"][0] == {
+        "metric": {"name": "time", "unit": "s", "better": "lower", "kind": "sampled"},
         "loops": 16,
         "launches": [
-            {"round": 0, "order": 0, "warmup": [], "samples": [0.25, 0.5]},
-            {"round": 1, "order": 0, "warmup": [], "samples": [0.125]},
+            {"round": 0, "order": 0, "samples": [0.25, 0.5], "warmup": []},
+            {"round": 1, "order": 0, "samples": [0.125], "warmup": []},
         ],
     }
 
@@ -259,21 +243,21 @@ def test_the_layout_is_the_documented_one() -> None:
 @settings(deadline=None, max_examples=30)
 @given(results)
 def test_files_follow_the_schema(original: Result) -> None:
-    validator = jsonschema.Draft202012Validator(result_schema())
+    validator = jsonschema.Draft202012Validator(RESULT.json_schema())
     validator.validate(json.loads(encode_result(original, as_is)))
 
 
 def test_the_schema_refuses_what_reading_refuses() -> None:
-    schema = result_schema()
+    schema = RESULT.json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
-    assert not validator.is_valid(document() | {"schema": RESULT_SCHEMA + 1})
+    assert not validator.is_valid(document() | {"schema": RESULT.version + 1})
     assert not validator.is_valid(document() | {"more": 1})
-    assert not validator.is_valid({"schema": RESULT_SCHEMA})
+    assert not validator.is_valid({"schema": RESULT.version})
 
 
-METRIC = "benchmarks[0].metrics[0]"
-LAUNCH = f"{METRIC}.launches[1]"
+SERIES = "head.benchmarks[0].series[0]"
+LAUNCH = f"{SERIES}.launches[1]"
 
 
 def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
@@ -323,40 +307,44 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
         (
             f"{LAUNCH}.samples",
             [10**400],
-            f"{LAUNCH}.samples[0]: {'1' + '0' * 39}... is not a number",
+            f"{LAUNCH}.samples[0]: {'1' + '0' * 39}... is not a finite number",
         ),
         (f"{LAUNCH}.round", 0, f"{LAUNCH}.round: round 0 comes after round 0"),
         (f"{LAUNCH}.round", 1.5, f"{LAUNCH}.round: 1.5 is not a whole number"),
         (f"{LAUNCH}.round", -1, f"{LAUNCH}.round: -1: must be at least 0"),
         (f"{LAUNCH}.extra", 1, f'{LAUNCH}: unknown key "extra"'),
         (LAUNCH, 5, f"{LAUNCH}: 5 is not an object"),
-        (f"{METRIC}.better", "up", f"{METRIC}.better: \"up\": must be 'lower' or 'higher'"),
-        (f"{METRIC}.loops", "16", f'{METRIC}.loops: "16" is not a whole number'),
-        ("benchmarks[0].id", "", "benchmarks[0].id: is empty"),
-        ("benchmarks[0].notes", {}, "benchmarks[0].notes: an object is not an array"),
-        ("run.dirty", 1, "run.dirty: 1 is not true or false"),
         (
-            "run.started",
+            f"{SERIES}.metric.better",
+            "up",
+            f"{SERIES}.metric.better: \"up\": must be 'lower' or 'higher'",
+        ),
+        (f"{SERIES}.loops", "16", f'{SERIES}.loops: "16" is not a whole number'),
+        ("head.benchmarks[0].id", "", "head.benchmarks[0].id: is empty"),
+        ("head.benchmarks[0].notes", {}, "head.benchmarks[0].notes: an object is not an array"),
+        ("head.source.dirty", 1, "head.source.dirty: 1 is not true or false"),
+        (
+            "head.started",
             "today",
-            'run.started: "today" is not a UTC time such as 2025-01-31T09:30:00Z',
+            'head.started: "today" is not a UTC time such as 2025-01-31T09:30:00Z',
         ),
         (
-            "run.started",
+            "head.started",
             "2026-02-30T00:00:00Z",
-            'run.started: "2026-02-30T00:00:00Z" is not a UTC time such as 2025-01-31T09:30:00Z',
+            'head.started: "2026-02-30T00:00:00Z" is not a UTC time such as 2025-01-31T09:30:00Z',
         ),
         (
-            "environment.toolchains",
+            "head.environment.toolchains",
             {"base python": 3},
-            'environment.toolchains."base python": 3 is not a text',
+            'head.environment.toolchains."base python": 3 is not a text',
         ),
         (
-            "environment.timer_cost_ns",
+            "head.environment.timer_cost_ns",
             -1.0,
-            "environment.timer_cost_ns: -1.0: must be at least 0",
+            "head.environment.timer_cost_ns: -1.0: must be at least 0",
         ),
-        ("base", {}, 'base: "run" is missing'),
-        ("base.run.sha", 5, "base.run.sha: 5 is not a text"),
+        ("base", {}, 'base: "source" is missing'),
+        ("base.source.sha", 5, "base.source.sha: 5 is not a text"),
         ("duration_s", -1, "duration_s: -1: must be at least 0"),
         ("shard", {}, 'shard: "number" is missing'),
         (
@@ -369,8 +357,8 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
             {"number": 1, "count": 10**400, "dealt": []},
             f"shard.count: {'1' + '0' * 39}...: must be at most 1000",
         ),
-        ("other_shards", [{}], 'other_shards[0]: "run" is missing'),
-        ("schema", 5, "schema: version 5 was written by a newer benchgate; this one reads up to 4"),
+        ("shards", [{}], 'shards[0]: "schema" is missing'),
+        ("schema", 2, "schema: version 2 was written by a newer benchgate; this one reads up to 1"),
         ("schema", 0, "schema: there never was a version 0"),
         ("schema", -(10**30), f"schema: there never was a version {-(10**30)}"),
         ("schema", True, "schema: true is not a version number"),
@@ -390,7 +378,8 @@ def test_wrong_values_are_refused_with_their_place(place: str, value: object, me
     ("key", "message"),
     [
         ("schema", "holds no `schema`: it is no result file"),
-        ("benchmarks", "holds no `benchmarks`: it is no result file"),
+        ("tool", "holds no `tool`: it is no result file"),
+        ("head", '"head" is missing'),
         ("base", '"base" is missing'),
     ],
 )
@@ -408,72 +397,6 @@ def test_a_newer_version_asks_for_an_upgrade() -> None:
     assert "Upgrade benchgate" in caught.value.hint
 
 
-def add_unknown_cost(arm: dict[str, Any]) -> None:
-    for one in arm["benchmarks"]:
-        one["round_s"] = None
-
-
-def test_a_file_of_version_1_is_read_with_an_unknown_timer() -> None:
-    data = (VERSION_1 / "result.json").read_bytes()
-    read = decode_result(data, NAME)
-    assert read.base is not None
-    for arm in (read.head, read.base):
-        assert arm.environment.timer_cost_ns is None
-        assert arm.environment.timer_resolution_ns is None
-        assert arm.environment.cpu_count == 2
-        launches = {b.id: len(b.series[0].launches) for b in arm.benchmarks}
-        assert launches == {"sort/sort": 2, "cli/true": 2, CANARY_ID: 2}
-    written = json.loads(encode_result(read, as_is))
-    older = json.loads(data)
-    for arm in (older, older["base"]):
-        arm["environment"] |= {"timer_cost_ns": None, "timer_resolution_ns": None}
-        arm["run"] |= {"until_decided": False, "untracked": 0}
-        without_parts(arm)
-        add_unknown_cost(arm)
-    assert written == older | UNSPLIT | {"schema": RESULT_SCHEMA}
-
-
-def test_a_file_of_version_1_that_was_measured_alone_is_read() -> None:
-    older = json.loads((VERSION_1 / "result.json").read_bytes()) | {"base": None}
-    assert decode_result(json.dumps(older).encode(), NAME).base is None
-
-
-def test_a_file_of_version_2_was_not_measured_until_all_was_decided() -> None:
-    data = (VERSION_2 / "result.json").read_bytes()
-    read = decode_result(data, NAME)
-    assert read.base is not None
-    assert not read.head.until_decided
-    assert not read.base.until_decided
-    assert read.head.environment.timer_resolution_ns == 50
-    older = json.loads(data)
-    for arm in (older, older["base"]):
-        arm["run"] |= {"until_decided": False, "untracked": 0}
-        without_parts(arm)
-        add_unknown_cost(arm)
-    assert json.loads(encode_result(read, as_is)) == older | UNSPLIT | {"schema": RESULT_SCHEMA}
-
-
-def test_a_file_of_version_3_is_a_suite_of_its_own() -> None:
-    data = (VERSION_3 / "result.json").read_bytes()
-    read = decode_result(data, NAME)
-    assert (read.shard, read.shards) == (None, ())
-    assert read.head.until_decided
-    assert {b.id for b in read.head.benchmarks} == {"sort/sort", "cli/true", CANARY_ID}
-    older, written = json.loads(data), json.loads(encode_result(read, as_is))
-    for arm in (older, older["base"]):
-        arm["run"]["untracked"] = 0
-        without_parts(arm)
-        add_unknown_cost(arm)
-    assert written == older | UNSPLIT | {"schema": RESULT_SCHEMA}
-
-
-@pytest.mark.parametrize("change", [{"environment": []}, {"base": {}}, {"base": 5}])
-def test_a_broken_file_of_version_1_is_refused(change: dict[str, Any]) -> None:
-    older = json.loads((VERSION_1 / "result.json").read_bytes()) | change
-    with pytest.raises(FormatError, match="not valid in version 1"):
-        decode_result(json.dumps(older).encode(), NAME)
-
-
 def test_two_benchmarks_of_one_id_are_refused() -> None:
     whole = document()
     whole["base"]["benchmarks"] *= 2
@@ -486,8 +409,8 @@ def test_two_benchmarks_of_one_id_are_refused() -> None:
 
 def test_negative_values_that_are_no_times_are_read() -> None:
     whole = document()
-    whole["benchmarks"][0]["metrics"][0]["unit"] = "B"
-    whole["benchmarks"][0]["metrics"][0]["launches"][0]["samples"] = [-1.0]
+    whole["head"]["benchmarks"][0]["series"][0]["metric"]["unit"] = "B"
+    whole["head"]["benchmarks"][0]["series"][0]["launches"][0]["samples"] = [-1.0]
     read = decode_result(json.dumps(whole).encode(), NAME)
     assert read.head.benchmarks[0].series[0].launches[0].samples.tolist() == [-1.0]
 
@@ -495,24 +418,27 @@ def test_negative_values_that_are_no_times_are_read() -> None:
 @pytest.mark.parametrize(
     ("launches", "fault"),
     [
-        ([launch(0, 1, float("nan"))], "samples[1]: nan is not a finite number"),
-        ([launch(0, float("-inf"))], "samples[0]: -inf is not a finite number"),
-        ([launch(0, 1.0, 1e151)], "samples[1]: 1e+151 is beyond what can be measured"),
+        ([launch(0, 1, float("nan"))], "launches[0].samples[1]: nan is not a finite number"),
+        ([launch(0, float("-inf"))], "launches[0].samples[0]: -inf is not a finite number"),
+        ([launch(0, 1.0, 1e151)], "launches[0].samples[1]: 1e+151 is beyond what can be measured"),
         ([launch(0, -1.0)], "launches[0].samples[0]: -1.0 is negative: a time cannot be"),
-        ([launch(0)], "samples: an array of shape (0,) holds no samples"),
+        ([launch(0)], "launches[0].samples: an array of shape (0,) holds no samples"),
         ([launch(0, 1), launch(0, 1)], "launches[1].round: round 0 comes after round 0"),
-        ([Launch(0, 0, np.ones((2, 2)), np.array([]))], "samples: an array of shape (2, 2) holds"),
+        (
+            [Launch(0, 0, np.ones((2, 2)), np.array([]))],
+            "launches[0].samples: an array of shape (2, 2) holds",
+        ),
     ],
 )
 def test_nothing_is_written_that_would_be_refused(launches: list[Launch], fault: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"sort: {fault}")):
+    with pytest.raises(ValueError, match=re.escape(f"{SERIES}.{fault}")):
         encode_result(Result(head=run(benchmark("sort", *launches))), as_is)
 
 
 def texts_of(kind: type, text: str) -> dict[str, Any]:
     """The text for every field of a dataclass that holds one."""
     fields = dataclasses.fields(kind)
-    return {field.name: text for field in fields if field.type in {"str", "str | None"}}
+    return {field.name: text for field in fields if field.type in {"Name", "Text", "Text | None"}}
 
 
 def test_every_text_is_redacted() -> None:
@@ -611,44 +537,38 @@ class TestJoinedShards:
 
     def test_the_file_is_that_of_the_first_with_the_others_behind(self, file: bytes) -> None:
         whole = json.loads(file)
-        others = whole["other_shards"]
+        others = whole["shards"]
         first = json.loads(encode_result(shards()[0], as_is))
-        assert whole == first | {"other_shards": others}
+        assert whole == first | {"shards": others}
         for other, part in zip(others, shards()[1:], strict=True):
-            alone = json.loads(encode_result(part, as_is))
-            assert alone == other | {
-                "schema": RESULT_SCHEMA,
-                "other_shards": [],
-                "screening": None,
-                "policy": None,
-            }
-        jsonschema.validate(whole, result_schema())
+            assert other == json.loads(encode_result(part, as_is))
+        jsonschema.validate(whole, RESULT.json_schema())
 
     @pytest.mark.parametrize(
         ("place", "value", "message"),
         [
             ("shard", None, "the file itself is not the result of a shard: "),
             (
-                "other_shards[0].shard.number",
+                "shards[0].shard.number",
                 1,
-                "the file itself and other_shards[0] are both shard 1 of 3",
+                "the file itself and shards[0] are both shard 1 of 3",
             ),
             (
-                "other_shards[1].shard.dealt",
+                "shards[1].shard.dealt",
                 ["a"],
-                "the file itself and other_shards[1] are not of one suite: ",
+                "the file itself and shards[1] are not of one suite: ",
             ),
             (
-                "other_shards[0].benchmarks",
+                "shards[0].head.benchmarks",
                 [],
                 "no shard measured 'a'",
             ),
             (
-                "other_shards[0].run.sha",
+                "shards[0].head.source.sha",
                 "f",
-                "the file itself and other_shards[0] differ in the commit: ",
+                "the file itself and shards[0] differ in the commit: ",
             ),
-            ("other_shards[1].duration_s", -1, "other_shards[1].duration_s: -1: must be at least"),
+            ("shards[1].duration_s", -1, "shards[1].duration_s: -1: must be at least"),
         ],
     )
     def test_what_is_not_a_whole_suite_is_refused(
@@ -656,7 +576,7 @@ class TestJoinedShards:
     ) -> None:
         whole = json.loads(file)
         if place.endswith("benchmarks"):
-            whole["other_shards"][0]["base"]["benchmarks"] = []
+            whole["shards"][0]["base"]["benchmarks"] = []
         set_at(place, value)(whole)
         with pytest.raises(FormatError) as caught:
             decode_result(json.dumps(whole).encode(), NAME)
@@ -664,7 +584,7 @@ class TestJoinedShards:
         assert caught.value.hint
 
     def test_without_the_others_it_is_a_part(self, file: bytes) -> None:
-        read = decode_result(json.dumps(json.loads(file) | {"other_shards": []}).encode(), NAME)
+        read = decode_result(json.dumps(json.loads(file) | {"shards": []}).encode(), NAME)
         assert (read.shard, read.shards) == (Shard(1, 3, ("a", "b")), ())
         assert [b.id for b in read.head.benchmarks] == ["b", CANARY_ID]
 
@@ -689,12 +609,12 @@ def replace_texts(part: Result, text: str) -> Result:
 class TestScreening:
     @pytest.fixture
     def screened(self) -> Result:
-        earlier = StoredRun("artefact 11 of run 12", "the base commit's own run", run())
+        earlier = StoredRun("artifact 11 of run 12", "the base commit's own run", run())
         return dataclasses.replace(
             result(),
             base=None,
             screening=Screening(
-                run(), (earlier,), (Skipped("artefact 13", "it has expired"),), ("one",)
+                run(), (earlier,), (Skipped("artifact 13", "it has expired"),), ("one",)
             ),
             policy=Policy(
                 Document("benchgate.toml", '[gate]\nmargin = "3%"\n'),
@@ -709,7 +629,7 @@ class TestScreening:
         assert plain(read.screening) == plain(screened.screening)
         assert read.policy == screened.policy
         assert encode_result(read, as_is) == file
-        jsonschema.validate(json.loads(file), result_schema())
+        jsonschema.validate(json.loads(file), RESULT.json_schema())
 
     def test_a_secret_in_the_configuration_is_not_written(self, screened: Result) -> None:
         def redact(text: str) -> str:

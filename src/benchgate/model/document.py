@@ -1,23 +1,26 @@
-"""Reading a versioned JSON file: migration of older versions, and errors that name the place."""
+"""Reads and writes versioned JSON: migration of older versions, errors that name the place."""
 
 from __future__ import annotations
 
 import gc
-import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails, from_json
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json
 
 from benchgate.errors import FormatError
-from benchgate.model.codec_types import Lengths, Record
+from benchgate.json_object import JsonObject
+from benchgate.model.fault import first_fault, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-R = TypeVar("R", bound=Record)
+    from benchgate.json_object import Redact
+
+D = TypeVar("D", bound=JsonObject)
 Migration: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
 
 MAX_CONTAINERS: Final = 5_000_000
@@ -32,33 +35,37 @@ MAX_VALUES: Final = 40_000_000
 A number takes two bytes of the file and sixteen times as many of memory.
 """
 
-REWRITE = "A file that benchgate wrote and nobody edited is never refused: write or fetch it anew."
-_FETCH_AGAIN = "The file was damaged after it was written: write or fetch it anew."
+REWRITE: Final = (
+    "A file that benchgate wrote and nobody edited is never refused: write or fetch it again."
+)
 _UPGRADE = "Upgrade benchgate to at least the version that wrote the file."
 _KINDS = "`--output` writes result files, `--json` writes verdicts."
-_SHOWN_CHARACTERS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Format(Generic[R]):
+@dataclass(frozen=True)
+class Format(Generic[D]):
     """A kind of file.
 
     Attributes:
         kind: for messages, e.g. "result file".
-        record: the current version, whole.
-        version: the number that `record` has under "schema".
+        document: the type of the whole of it; its field `schema` holds the current version.
         hallmark: a key that no other kind of file has.
         migrations: version n to the function that makes n + 1 of it; it may change its argument.
     """
 
     kind: str
-    record: type[R]
-    version: int
+    document: type[D]
     hallmark: str
     migrations: Mapping[int, Migration] = field(default_factory=dict)
 
-    def read(self, data: bytes, name: str) -> R:
-        """The record that the file holds.
+    @cached_property
+    def version(self) -> int:
+        """The current one."""
+        current: int = self.document.__dataclass_fields__["schema"].default
+        return current
+
+    def read(self, data: bytes, name: str) -> D:
+        """The document that the file holds.
 
         Args:
             data: the file, not compressed.
@@ -67,32 +74,69 @@ class Format(Generic[R]):
         Raises:
             FormatError: names the file and the place in it.
         """
+        _require_few(data, name)
         with _collector_paused():
-            document = self._migrated(self._having("schema", _parsed(data, name), name), name)
             try:
-                document = self._having(self.hallmark, document, name)
-                return self.record.model_validate(document, context=Lengths())
+                return self._adapter.validate_json(data)
             except ValidationError as error:
-                raise FormatError(f"{name}: {first_fault(error)}", hint=REWRITE) from None
+                return self._read_older(_parsed(data, name), name, error)
+
+    def write(self, document: D, redact: Redact, *, indent: int | None = None) -> bytes:
+        """The file, not compressed: UTF-8, with every text redacted and a line end behind it.
+
+        Args:
+            document: what is written.
+            redact: takes the secrets out of a text.
+            indent: for people to read.
+
+        Raises:
+            ValueError: the document holds what `read` would refuse; the message names the place.
+        """
+        with _collector_paused():
+            try:
+                checked = self._adapter.validate_python(document)
+            except ValidationError as error:
+                raise ValueError(first_fault(error)) from None
+            return self._adapter.serializer.to_json(checked, indent=indent, context=redact) + b"\n"
 
     def json_schema(self) -> dict[str, Any]:
         """The JSON Schema of the current version."""
+        schema = self._adapter.json_schema()
+        if reference := schema.pop("$ref", None):  # of a document that holds others of its kind
+            schema |= schema["$defs"][reference.rpartition("/")[2]]
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
-            **self.record.model_json_schema(),
+            **schema,
             "title": f"benchgate {self.kind}, version {self.version}",
         }
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[D]:
+        return TypeAdapter(self.document)
+
+    def _read_older(self, parsed: object, name: str, error: ValidationError) -> D:
+        """What is not valid may be of an older version, or of another kind."""
+        document = self._having("schema", parsed, name)
+        if self._version_of(document, name) == self.version:
+            self._having(self.hallmark, document, name)
+        else:
+            document = self._having(self.hallmark, self._migrated(document, name), name)
+            try:
+                return self._adapter.validate_json(to_json(document))
+            except ValidationError as invalid:
+                error = invalid
+        raise FormatError(f"{name}: {first_fault(error)}", hint=REWRITE) from None
 
     def _having(self, key: str, document: object, name: str) -> dict[str, Any]:
         if isinstance(document, dict) and key in document:
             return document
         raise FormatError(f"{name}: holds no `{key}`: it is no {self.kind}", hint=_KINDS)
 
-    def _migrated(self, document: dict[str, Any], name: str) -> dict[str, Any]:
+    def _version_of(self, document: dict[str, Any], name: str) -> int:
         found = document["schema"]
         if type(found) is not int:
             raise FormatError(
-                f"{name}: schema: {_shown(found)} is not a version number", hint=REWRITE
+                f"{name}: schema: {shown(found)} is not a version number", hint=REWRITE
             )
         if found > self.version:
             raise FormatError(
@@ -100,7 +144,10 @@ class Format(Generic[R]):
                 f" this one reads up to {self.version}",
                 hint=_UPGRADE,
             )
-        for version in range(found, self.version):
+        return found
+
+    def _migrated(self, document: dict[str, Any], name: str) -> dict[str, Any]:
+        for version in range(document["schema"], self.version):
             migrate = self.migrations.get(version)
             if migrate is None:
                 raise FormatError(
@@ -129,7 +176,7 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _parsed(data: bytes, name: str) -> object:
+def _require_few(data: bytes, name: str) -> None:
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise FormatError(
             f"{name}: holds more than {MAX_CONTAINERS} arrays and objects, which is the limit",
@@ -140,65 +187,17 @@ def _parsed(data: bytes, name: str) -> object:
             f"{name}: holds more than {MAX_VALUES} values, which is the limit",
             hint="Measure fewer benchmarks or samples into one file.",
         )
+
+
+def _parsed(data: bytes, name: str) -> object:
     try:
         document: object = from_json(data, cache_strings="keys")
     except ValueError as error:
-        raise FormatError(f"{name}: {_syntax(str(error))}", hint=_FETCH_AGAIN) from None
+        raise FormatError(
+            f"{name}: {_syntax(str(error))}",
+            hint="The file was damaged after it was written: write or fetch it again.",
+        ) from None
     return document
-
-
-def first_fault(error: ValidationError) -> str:
-    """The place and the nature of the first thing that is wrong, in one line."""
-    fault = error.errors(include_url=False)[0]
-    return ": ".join(filter(None, (_place(fault), _fault(fault))))
-
-
-def _place(fault: ErrorDetails) -> str:
-    """The way down to a fault: `benchmarks[3].metrics[0].launches[7].samples[12]`."""
-    steps = (*fault["loc"], *fault.get("ctx", {}).get("place", ()))
-    if fault["type"] in {"missing", "extra_forbidden"}:
-        steps = steps[:-1]
-    return "".join(_step(step) for step in steps).removeprefix(".")
-
-
-def _step(step: str | int) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    return f".{step}" if step.isidentifier() else f".{_shown(step)}"
-
-
-def _fault(fault: ErrorDetails) -> str:
-    """What is wrong at that place, in the words of somebody who looks into the file."""
-    kind, message = fault["type"], fault["msg"]
-    if kind == "misplaced":
-        return message
-    if kind in _MESSAGES:
-        key = fault["loc"][-1] if fault["loc"] else ""
-        limits = fault.get("ctx", {})
-        return _MESSAGES[kind].format(given=_shown(fault["input"]), key=_shown(key), **limits)
-    return f"{_shown(fault['input'])}: must be {message.removeprefix('Input should be ')}"
-
-
-_MESSAGES = {
-    "missing": "{key} is missing",
-    "extra_forbidden": "unknown key {key}",
-    "finite_number": "{given} is not a finite number",
-    "float_type": "{given} is not a number",
-    "int_type": "{given} is not a whole number",
-    "int_from_float": "{given} is not a whole number",
-    "string_type": "{given} is not a text",
-    "bool_type": "{given} is not true or false",
-    "list_type": "{given} is not an array",
-    "tuple_type": "{given} is not an array",
-    "dict_type": "{given} is not an object",
-    "model_type": "{given} is not an object",
-    "too_short": "is empty",
-    "too_long": "holds more than {max_length} of them, which is the limit",
-    "string_too_long": "{given}: is longer than {max_length} characters",
-    "less_than_equal": "{given}: must be at most {le:g}",
-    "greater_than_equal": "{given}: must be at least {ge:g}",
-    "string_pattern_mismatch": "{given} is not a UTC time such as 2025-01-31T09:30:00Z",
-}
 
 
 def _syntax(complaint: str) -> str:
@@ -212,11 +211,3 @@ def _syntax(complaint: str) -> str:
     if what.startswith("recursion limit"):
         return f"nested too deeply at line {place}"
     return f"not valid JSON: {complaint}"
-
-
-def _shown(value: object) -> str:
-    """A value as JSON, on one line and cut to a length that fits into a message."""
-    if isinstance(value, list | dict):
-        return "an array" if isinstance(value, list) else "an object"
-    text = json.dumps(value, default=repr)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchgate.interval import Interval
-from benchgate.model.codec import STATISTICS_SCHEMA, encode_statistics, statistics_schema
+from benchgate.model.codec import STATISTICS, encode_statistics
 from benchgate.model.environment import Environment
 from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.redact import Redactor
-from benchgate.model.result import Better, Kind, Source
+from benchgate.model.run import Better, Kind, Source
 from benchgate.model.statistics import (
     BetweenLaunches,
     Failure,
@@ -35,7 +35,7 @@ from benchgate.model.statistics import (
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-VALIDATOR = jsonschema.Draft202012Validator(statistics_schema())
+VALIDATOR = jsonschema.Draft202012Validator(STATISTICS.json_schema())
 LEAKY = "a xyzzy123 b"
 
 
@@ -188,7 +188,7 @@ RUN = RunStatistics(
 def test_every_field_is_written_under_its_own_name(found: ResultStatistics) -> None:
     document = written(found)
 
-    assert document.pop("schema") == STATISTICS_SCHEMA
+    assert document["schema"] == STATISTICS.version
     assert document == plain(found)
 
 
@@ -203,7 +203,6 @@ def test_statistics_follow_the_schema(found: ResultStatistics) -> None:
 def test_every_text_is_redacted(found: ResultStatistics) -> None:
     document = written(found, Redactor({"MY_TOKEN": "xyzzy123"}))
 
-    del document["schema"]
     assert document == json.loads(json.dumps(plain(found)).replace("xyzzy123", "[removed]"))
 
 
@@ -228,12 +227,12 @@ def test_the_version_comes_first_and_it_is_indented_for_people() -> None:
 
 
 def test_the_schema_refuses_what_is_no_such_document() -> None:
-    jsonschema.Draft202012Validator.check_schema(statistics_schema())
+    jsonschema.Draft202012Validator.check_schema(STATISTICS.json_schema())
     document = written(ResultStatistics((RUN,)))
     assert VALIDATOR.is_valid(document)
-    assert not VALIDATOR.is_valid(document | {"schema": STATISTICS_SCHEMA + 1})
+    assert not VALIDATOR.is_valid(document | {"schema": STATISTICS.version + 1})
     assert not VALIDATOR.is_valid(document | {"more": 1})
-    assert not VALIDATOR.is_valid({"schema": STATISTICS_SCHEMA})
+    assert not VALIDATOR.is_valid({"schema": STATISTICS.version})
     del document["runs"][0]["series"][0]["detail"]
     assert not VALIDATOR.is_valid(document)
 

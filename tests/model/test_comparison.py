@@ -3,18 +3,24 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from benchgate.interval import Interval
-from benchgate.model.codec_comparison import ComparisonRecord
+from benchgate.model.codec import VERDICT
 from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
+from benchgate.model.outcome import Outcome
 from benchgate.model.redact import Redactor
+from benchgate.model.row import Row
+from benchgate.model.run import Source
+from benchgate.model.verdict import Decision, GateSettings, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FOUND = Comparison(
     launches=(17, 12),
@@ -39,6 +45,18 @@ FOUND = Comparison(
 
 def as_is(text: str) -> str:
     return text
+
+
+def written(found: Comparison, redact: Callable[[str], str] = as_is) -> bytes:
+    """A verdict with one row, which has these details."""
+    rows = (Row("sort", Outcome.UNCHANGED, detail=found),)
+    whole = Verdict(Decision.PASS, 0, "", Source(), Source(), GateSettings(), rows)
+    return VERDICT.write(whole, redact)
+
+
+def detail(verdict: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(verdict)["rows"][0]["detail"]
+    return found
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -71,18 +89,17 @@ comparisons = st.builds(
 @settings(deadline=None)
 @given(comparisons)
 def test_what_is_written_is_read_again(original: Comparison) -> None:
-    written = ComparisonRecord.of(original).to_json(as_is)
+    verdict = written(original)
 
-    assert ComparisonRecord.model_validate_json(written).comparison() == original
-    jsonschema.validate(json.loads(written), ComparisonRecord.model_json_schema())
+    assert VERDICT.read(verdict, "a.json").rows[0].detail == original
+    jsonschema.validate(json.loads(verdict), VERDICT.json_schema())
 
 
 def test_every_key_is_there_also_where_nothing_is_known() -> None:
     bare = Comparison((1, 1), (), (), Effect(0.0, 0.5, None, None, "small"), None, 0.8, None, None)
 
     for found in (FOUND, bare):
-        whole = json.loads(ComparisonRecord.of(found).to_json(as_is))
-        assert whole == json.loads(json.dumps(dataclasses.asdict(found)))
+        assert detail(written(found)) == json.loads(json.dumps(dataclasses.asdict(found)))
 
 
 @pytest.mark.parametrize(
@@ -99,8 +116,8 @@ def test_every_key_is_there_also_where_nothing_is_known() -> None:
     ],
 )
 def test_nothing_is_written_that_would_be_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        ComparisonRecord.of(dataclasses.replace(FOUND, **change))
+    with pytest.raises(ValueError, match=rf"^rows\[0\]\.detail\.{next(iter(change))}\b"):
+        written(dataclasses.replace(FOUND, **change))
 
 
 def test_every_text_is_redacted() -> None:
@@ -113,7 +130,7 @@ def test_every_text_is_redacted() -> None:
         notes=(text,),
     )
 
-    written = ComparisonRecord.of(found).to_json(Redactor({"MY_TOKEN": "xyzzy123"}))
+    verdict = written(found, Redactor({"MY_TOKEN": "xyzzy123"}))
 
-    assert b"xyzzy123" not in written
-    assert written.count(b"a [removed] b") == 5
+    assert b"xyzzy123" not in verdict
+    assert verdict.count(b"a [removed] b") == 5

@@ -1,21 +1,27 @@
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import Field
 
 from benchgate.errors import FormatError
-from benchgate.model import codec_document
-from benchgate.model.codec_document import Format
-from benchgate.model.codec_types import Lengths, Name, Record, Text
+from benchgate.json_object import MAX_NAME, MAX_TEXT, JsonObject, Name, Text
+from benchgate.model import document
+from benchgate.model.document import Format
 
 
-class Third(Record):
-    version: Annotated[int, Field(ge=3, le=3)] = Field(alias="schema")
-    names: Annotated[list[str], Field(max_length=9)]
-    name: Name | None = None
-    text: Text | None = None
+@dataclass(frozen=True, slots=True)
+class Names(JsonObject):
+    """Names, shouted.
+
+    Attributes:
+        names: in upper case.
+    """
+
+    names: Annotated[tuple[str, ...], Field(max_length=9)]
+    schema: Literal[3] = 3
 
 
 def split(document: dict[str, Any]) -> dict[str, Any]:
@@ -29,7 +35,7 @@ def shout(document: dict[str, Any]) -> dict[str, Any]:
     return document | {"names": [name.upper() for name in document["names"]]}
 
 
-FORMAT = Format("list of names", Third, 3, hallmark="names", migrations={1: split, 2: shout})
+FORMAT = Format("list of names", Names, hallmark="names", migrations={1: split, 2: shout})
 
 
 @pytest.mark.parametrize(
@@ -41,7 +47,7 @@ FORMAT = Format("list of names", Third, 3, hallmark="names", migrations={1: spli
     ],
 )
 def test_older_versions_are_migrated_step_by_step(data: bytes) -> None:
-    assert FORMAT.read(data, "a.json") == Third(schema=3, names=["ANN"])
+    assert FORMAT.read(data, "a.json") == Names(("ANN",))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +107,7 @@ def test_a_broken_file_of_an_older_version_is_refused(data: bytes, message: str)
 def test_too_many_arrays_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(codec_document, "MAX_CONTAINERS", 10)
+    monkeypatch.setattr(document, "MAX_CONTAINERS", 10)
     with pytest.raises(FormatError, match="more than 10 arrays and objects"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"[]," * 10, "a.json")
 
@@ -109,22 +115,47 @@ def test_too_many_arrays_are_refused_before_they_take_memory(
 def test_too_many_values_are_refused_before_they_take_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(codec_document, "MAX_VALUES", 10)
+    monkeypatch.setattr(document, "MAX_VALUES", 10)
     with pytest.raises(FormatError, match="more than 10 values"):
         FORMAT.read(b'{"schema": 3, "names": [' + b"0," * 11 + b"0]}", "a.json")
 
 
-@pytest.mark.parametrize(("key", "longest"), [("name", Lengths().name), ("text", Lengths().text)])
+@dataclass(frozen=True, slots=True)
+class Bounded(JsonObject):
+    name: Name
+    text: Text
+    schema: Literal[1] = 1
+
+
+BOUNDED = Format("pair", Bounded, hallmark="text")
+
+
+@pytest.mark.parametrize(("key", "longest"), [("name", MAX_NAME), ("text", MAX_TEXT)])
 def test_longer_texts_are_refused_in_a_file_and_written_all_the_same(
     key: str, longest: int
 ) -> None:
-    def read(length: int) -> Third:
-        document = f'{{"schema": 3, "names": [], "{key}": "{"x" * length}"}}'
-        return FORMAT.read(document.encode(), "a.json")
+    def written(length: int) -> bytes:
+        texts = {"name": "a", "text": "b", key: "x" * length}
+        return BOUNDED.write(Bounded(texts["name"], texts["text"]), str)
 
-    assert len(getattr(read(longest), key)) == longest
+    assert len(getattr(BOUNDED.read(written(longest), "a.json"), key)) == longest
     with pytest.raises(FormatError) as caught:
-        read(longest + 1)
+        BOUNDED.read(written(longest + 1), "a.json")
     shown = f'"{"x" * 39}...'
     assert caught.value.message == f"a.json: {key}: {shown}: is longer than {longest} characters"
-    Third(schema=3, names=[], **{key: "x" * (longest + 1)}).to_json(str)
+
+
+def test_no_key_may_be_left_out_though_the_program_may_leave_out_a_field() -> None:
+    assert Bounded("a", "b").schema == 1
+    with pytest.raises(FormatError, match='"name" is missing'):
+        BOUNDED.read(b'{"schema": 1, "text": "b"}', "a.json")
+    assert set(BOUNDED.json_schema()["required"]) == {"schema", "name", "text"}
+
+
+def test_the_schema_describes_a_class_by_its_docstring() -> None:
+    assert FORMAT.json_schema()["description"] == "Names, shouted."
+
+
+def test_what_would_be_refused_is_not_written() -> None:
+    with pytest.raises(ValueError, match=r"^names\[1\]: 5 is not a text$"):
+        FORMAT.write(Names(("A", 5)), str)  # type: ignore[arg-type]

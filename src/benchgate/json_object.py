@@ -1,0 +1,200 @@
+"""What the JSON documents are made of: objects with a key for each field, and typed values.
+
+The dataclasses of a document are defined once, from these types: pydantic reads and writes them,
+and makes the JSON Schema of them. In the program they are plain dataclasses: constructing one
+checks nothing. A document is checked as a whole when it is read, and before it is written.
+
+Reading takes JSON, and writing takes the objects themselves: a type that treats them differently
+has a schema for each (`json_or_python_schema`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    SerializationInfo,
+    WithJsonSchema,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
+
+Redact: TypeAlias = Callable[[str], str]
+
+MAX_TEXT = 100_000
+"""Characters of a text in a file that is read. A written text is never refused for its length."""
+MAX_NAME = 10_000
+
+
+class JsonObject:
+    """A dataclass that is an object of a JSON document.
+
+    In the document every key is known, none is left out (the defaults of the dataclass are for
+    the program), no type is guessed at, and no number is NaN or infinite.
+    """
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        strict=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always"
+    )
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Require every field, and keep them in the order of their definition."""
+        schema = handler(source)
+        fields: Any = handler.resolve_ref_schema(schema)
+        while fields["type"] != "dataclass-args":
+            fields = fields["schema"]
+        for field in fields["fields"]:
+            if field["schema"]["type"] == "default":
+                field["schema"] = field["schema"]["schema"]
+        names = list(cls.__dataclass_fields__)
+        fields["fields"].sort(key=lambda field: names.index(field["name"]))
+        return schema
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe the object by the docstring of its class, without the attributes."""
+        found = handler(schema)
+        description = inspect.cleandoc(cls.__doc__ or "").partition("\n\nAttributes:")[0]
+        handler.resolve_ref_schema(found)["description"] = description
+        return found
+
+
+def misplaced(message: str, *place: str | int) -> PydanticCustomError:
+    """The error of a check that sees a whole object and finds fault deep inside it.
+
+    Args:
+        message: what is wrong there.
+        place: keys and indices from the checked object down to the fault.
+    """
+    return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place})
+
+
+class _Text:
+    """A text passes through the redaction when it is written as JSON."""
+
+    def __init__(self, *, max_length: int, min_length: int = 0) -> None:
+        self._max_length = max_length
+        self._min_length = min_length
+
+    def __get_pydantic_core_schema__(
+        self, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        text = core_schema.str_schema(strict=True, min_length=self._min_length or None)
+        return core_schema.json_or_python_schema(
+            json_schema=text | {"max_length": self._max_length},
+            python_schema=core_schema.no_info_before_validator_function(_encodable, text),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                _redacted, info_arg=True, return_schema=text, when_used="json"
+            ),
+        )
+
+
+def _encodable(value: object) -> object:
+    """Output of a program may hold bytes that are no UTF-8; Python keeps them as surrogates."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def _redacted(value: str, info: SerializationInfo[Redact]) -> str:
+    return info.context(value)
+
+
+Text: TypeAlias = Annotated[str, _Text(max_length=MAX_TEXT)]
+Name: TypeAlias = Annotated[str, _Text(max_length=MAX_NAME, min_length=1)]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+NotNegative: TypeAlias = Annotated[float, Field(ge=0)]
+
+
+class _NullUnlessFinite:
+    """JSON has no infinity and no NaN: null is written for both. None of them is read."""
+
+    def __get_pydantic_core_schema__(
+        self, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        number = handler(source)
+        return core_schema.json_or_python_schema(
+            json_schema=number,
+            python_schema=core_schema.no_info_before_validator_function(
+                _none_unless_finite, number
+            ),
+        )
+
+
+def _none_unless_finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+Estimate: TypeAlias = Annotated[float | None, _NullUnlessFinite()]
+PValue: TypeAlias = Annotated[Probability | None, _NullUnlessFinite()]
+
+
+class _OpenEnds:
+    """Two numbers in JSON, null for an end that is infinite; NaN says no more than that."""
+
+    def __get_pydantic_core_schema__(
+        self, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        end = core_schema.float_schema(strict=True, allow_inf_nan=False)
+        ends = core_schema.tuple_positional_schema([core_schema.nullable_schema(end)] * 2)
+        return core_schema.json_or_python_schema(
+            json_schema=core_schema.no_info_after_validator_function(_opened, ends),
+            python_schema=core_schema.tuple_positional_schema(
+                [core_schema.float_schema(strict=True, allow_inf_nan=True)] * 2, strict=True
+            ),
+        )
+
+
+def _opened(ends: tuple[float | None, float | None]) -> tuple[float, float]:
+    low, high = ends
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+Ends: TypeAlias = Annotated[tuple[float, float], _OpenEnds()]
+
+
+def _exists(time: str) -> str:
+    try:
+        datetime.fromisoformat(time)
+    except ValueError as error:
+        raise PydanticCustomError("string_pattern_mismatch", "no such time") from error
+    return time
+
+
+def _is_day(day: str) -> str:
+    try:
+        is_day = date.fromisoformat(day).isoformat() == day
+    except ValueError:
+        is_day = False
+    if not is_day:
+        raise misplaced("is not a day such as 2025-01-31")
+    return day
+
+
+Timestamp: TypeAlias = Annotated[
+    str,
+    Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$"),
+    AfterValidator(_exists),
+]
+Day: TypeAlias = Annotated[
+    str, AfterValidator(_is_day), WithJsonSchema({"type": "string", "format": "date"})
+]

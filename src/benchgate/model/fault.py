@@ -1,0 +1,78 @@
+"""What is wrong with a JSON document, and where, in the words of somebody who looks into it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+_SHOWN_CHARACTERS: Final = 40
+_OF_A_KEY = {"missing", "extra_forbidden", "unexpected_keyword_argument"}
+
+
+def first_fault(error: ValidationError) -> str:
+    """The place and the nature of the first thing that is wrong, in one line."""
+    fault = error.errors(include_url=False)[0]
+    return ": ".join(filter(None, (_place(fault), _fault(fault))))
+
+
+def shown(value: object) -> str:
+    """A value as JSON, on one line and cut to a length that fits into a message."""
+    if isinstance(value, list | dict):
+        return "an array" if isinstance(value, list) else "an object"
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+
+
+def _place(fault: ErrorDetails) -> str:
+    """The way down to a fault: `head.benchmarks[3].series[0].launches[7].samples[12]`."""
+    steps = (*fault["loc"], *fault.get("ctx", {}).get("place", ()))
+    if fault["type"] in _OF_A_KEY:
+        steps = steps[:-1]
+    return "".join(_step(step) for step in steps).removeprefix(".")
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if step.isidentifier() else f".{shown(step)}"
+
+
+def _fault(fault: ErrorDetails) -> str:
+    """What is wrong at that place, in the words of somebody who looks into the file."""
+    kind, message = fault["type"], fault["msg"]
+    if kind == "misplaced":
+        return message
+    if kind in _MESSAGES:
+        key = fault["loc"][-1] if fault["loc"] else ""
+        limits = fault.get("ctx", {})
+        return _MESSAGES[kind].format(given=shown(fault["input"]), key=shown(key), **limits)
+    return f"{shown(fault['input'])}: must be {message.removeprefix('Input should be ')}"
+
+
+_MESSAGES = {
+    "missing": "{key} is missing",
+    "extra_forbidden": "unknown key {key}",
+    "unexpected_keyword_argument": "unknown key {key}",
+    "finite_number": "{given} is not a finite number",
+    "float_type": "{given} is not a number",
+    "int_type": "{given} is not a whole number",
+    "int_from_float": "{given} is not a whole number",
+    "string_type": "{given} is not a text",
+    "bool_type": "{given} is not true or false",
+    "list_type": "{given} is not an array",
+    "tuple_type": "{given} is not an array",
+    "dict_type": "{given} is not an object",
+    "model_type": "{given} is not an object",
+    "dataclass_type": "{given} is not an object",
+    "too_short": "is empty",
+    "string_too_short": "is empty",
+    "too_long": "holds more than {max_length} of them, which is the limit",
+    "string_too_long": "{given}: is longer than {max_length} characters",
+    "less_than_equal": "{given}: must be at most {le:g}",
+    "greater_than_equal": "{given}: must be at least {ge:g}",
+    "string_pattern_mismatch": "{given} is not a UTC time such as 2025-01-31T09:30:00Z",
+}

@@ -1,0 +1,28 @@
+"""The outcomes of a row."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """What was decided of one row."""
+
+    REGRESSED = "regressed"
+    IMPROVED = "improved"
+    UNCHANGED = "unchanged"
+    INCONCLUSIVE = "inconclusive"
+    NOT_TESTED = "not tested"
+    NEW = "new"
+    MISSING = "missing"
+    FAILED = "failed"
+    BASE_FAILED = "base failed"
+    INCOMPARABLE = "incomparable"
+    WAIVED = "waived"
+
+
+DECIDED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.WAIVED})
+"""Outcomes that say whether something changed."""
+
+COMPARED = DECIDED | {Outcome.INCONCLUSIVE}
+"""Outcomes of rows in which both arms were compared."""

@@ -1,0 +1,238 @@
+"""What was measured of one commit: a run, its benchmarks, and every sample of them.
+
+Values are in base units (s, B, counts). Arrays are float64, one-dimensional and in the
+order in which they were measured; nobody changes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from operator import attrgetter
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, FailFast, Field, model_validator
+
+from benchgate.json_object import (
+    Count,
+    JsonObject,
+    Name,
+    Text,
+    Timestamp,
+    misplaced,
+)
+from benchgate.model.environment import Environment
+from benchgate.model.samples import Samples, Warmup
+
+MAX_ROUND_S = 1e9
+"""Thirty years: a file that says more is damaged, or made up."""
+
+MAX_BENCHMARKS = 100_000
+"""Of one arm: ten times as many as a large suite has."""
+
+CANARY_ID = "benchgate/canary/loop"
+FILES_CANARY_ID = "benchgate/canary/files"
+CANARY_IDS = frozenset({CANARY_ID, FILES_CANARY_ID})
+"""Ids of the fixed workloads that are measured beside the user's benchmarks."""
+
+CHANGED_FILES_ID = "benchgate/files"
+"""Has failed where files were changed that must not be while they are measured; no benchmark."""
+
+
+def _distinct(place: str) -> AfterValidator:
+    """Refuses a tuple in which two objects have the same text at `place`."""
+    text_of, steps = attrgetter(place), place.split(".")
+
+    def check(objects: tuple[Any, ...]) -> tuple[Any, ...]:
+        first: dict[str, int] = {}
+        for index, text in enumerate(map(text_of, objects)):
+            if text in first:
+                message = f"{text!r} is there already, at index {first[text]}"
+                raise misplaced(message, index, *steps)
+            first[text] = index
+        return objects
+
+    return AfterValidator(check)
+
+
+class Better(StrEnum):
+    """The direction in which a metric improves."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+
+
+class Kind(StrEnum):
+    """What a metric's values are: sampled again and again, exact, or a summary of lost samples."""
+
+    SAMPLED = "sampled"
+    EXACT = "exact"
+    SUMMARY = "summary"
+
+
+class Tier(StrEnum):
+    """How the launches of both arms relate to each other; it says how far they can be believed."""
+
+    LOCKSTEP = "lockstep"
+    INTERLEAVED = "interleaved"
+    STORED = "stored"
+
+
+class Status(StrEnum):
+    """Whether a benchmark ran."""
+
+    OK = "ok"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric(JsonObject):
+    """A quantity measured on a benchmark."""
+
+    name: Name
+    unit: Text
+    better: Better = Better.LOWER
+    kind: Kind = Kind.SAMPLED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch(JsonObject):
+    """The samples of one fresh process: the unit of independence.
+
+    Attributes:
+        round: the pass in which it was measured, from 0; launches of both arms with the
+            same round were measured in turn.
+        order: this arm's place in the round, 0 for the arm that was started first.
+        samples: shape (n,), n >= 1, in the metric's unit, per operation.
+        warmup: shape (k,), what was measured before and discarded.
+    """
+
+    round: Count
+    order: Count
+    samples: Samples
+    warmup: Warmup
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series(JsonObject):
+    """One metric of one benchmark, launch by launch.
+
+    Attributes:
+        loops: operations in one sample; a sample is their mean.
+        launches: by ascending round.
+    """
+
+    metric: Metric
+    loops: Annotated[int, Field(ge=1)]
+    launches: Annotated[tuple[Launch, ...], FailFast()]
+
+    @model_validator(mode="after")
+    def _times_are_not_negative(self) -> Self:
+        if self.metric.unit == "s":
+            for index, launch in enumerate(self.launches):
+                for key, values in (("warmup", launch.warmup), ("samples", launch.samples)):
+                    if values.size and values.min() < 0:
+                        worst = int((values < 0).argmax())
+                        message = f"{values[worst]} is negative: a time cannot be"
+                        raise misplaced(message, "launches", index, key, worst)
+        return self
+
+    @model_validator(mode="after")
+    def _rounds_ascend(self) -> Self:
+        rounds = [launch.round for launch in self.launches]
+        for index in range(1, len(rounds)):
+            if rounds[index] <= rounds[index - 1]:
+                message = f"round {rounds[index]} comes after round {rounds[index - 1]}"
+                raise misplaced(message, "launches", index, "round")
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BenchmarkResult(JsonObject):
+    """Everything measured on one benchmark.
+
+    Attributes:
+        id: stable across commits, `group/name[param=value]`.
+        workload: hash of the benchmark's definition: two runs with different ones
+            measured different work.
+        tier: how it was measured.
+        status: failed when any launch of it failed; `error` then says how.
+        error: one line, then the tail of its output; None when ok.
+        series: one per metric.
+        notes: what a reader of its numbers must know, e.g. "not pinned: no support". One that is
+            about one metric begins with its name, "peak_rss: ...".
+        location: `path:line` of its definition, relative to the tree; None when unknown.
+        display_unit: the unit its author wants times shown in.
+        parts: what `workload` is made of, by what a person may call it; digests. It may be empty.
+        round_s: how long its last round took on all arms, with what had to be started and set up
+            for it; None when unknown.
+    """
+
+    id: Name
+    workload: Text
+    tier: Tier
+    series: Annotated[tuple[Series, ...], FailFast(), _distinct("metric.name")] = ()
+    status: Status = Status.OK
+    error: Text | None = None
+    notes: tuple[Text, ...] = ()
+    location: Text | None = None
+    display_unit: Text | None = None
+    parts: dict[Text, Text] = field(default_factory=dict)
+    round_s: Annotated[float, Field(ge=0, le=MAX_ROUND_S)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source(JsonObject):
+    """The code that was measured.
+
+    Attributes:
+        sha: commit; None outside of git.
+        ref: the name it was asked for by; None when there is none.
+        dirty: whether uncommitted changes of tracked files were part of it.
+        why: for a base, why it was chosen; else "".
+        untracked: how many new files, which git does not track, were part of it.
+    """
+
+    sha: Text | None = None
+    ref: Text | None = None
+    dirty: bool = False
+    why: Text = ""
+    untracked: Count = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run(JsonObject):
+    """Everything measured for one commit in one job.
+
+    Attributes:
+        started: UTC, ISO 8601 with a trailing Z.
+        seed: every random choice of the run follows from it.
+        complete: False while rounds are still to come, and when it was interrupted.
+        screen_rounds: how many of the first rounds were the screen; a verdict
+            recomputed from the file needs it.
+        until_decided: whether every row was to go on until it is decided; likewise.
+        is_mixed: whether it was joined from shards of machines that differ; `environment` is then
+            what these have in common.
+    """
+
+    source: Source
+    started: Timestamp
+    suite: Text = field(default="default", kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+    complete: bool = field(default=True, kw_only=True)
+    screen_rounds: Count = field(default=0, kw_only=True)
+    until_decided: bool = field(default=False, kw_only=True)
+    is_mixed: bool = field(default=False, kw_only=True)
+    environment: Environment
+    benchmarks: Annotated[
+        tuple[BenchmarkResult, ...],
+        FailFast(),
+        Field(max_length=MAX_BENCHMARKS),
+        _distinct("id"),
+    ]
+
+    def differences(self, other: Run) -> tuple[str, ...]:
+        """What makes the machines of two runs incomparable, one phrase for each reason."""
+        if self.is_mixed or other.is_mixed:
+            return ("the shards of one of them ran on machines that differ",)
+        return self.environment.differences(other.environment)

@@ -1,0 +1,70 @@
+"""What a configuration waives, and how a change loosens the gate that it has to pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from benchgate.json_object import Day, JsonObject, Text
+from benchgate.model.outcome import Outcome
+
+
+class Accepting(StrEnum):
+    """How somebody accepted the waivers that a change brings along."""
+
+    REVIEW = "review"
+    LABEL = "label"
+    PUSH = "push"
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance(JsonObject):
+    """That the waivers of a change count although the base does not have them.
+
+    Attributes:
+        by: the login of who accepted them.
+    """
+
+    by: Text
+    how: Accepting
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver(JsonObject):
+    """What allows a benchmark to regress, to be missing, or to do other work than before.
+
+    Attributes:
+        outcome: what it allows: regressed, missing or incomparable.
+        ceiling: the largest regression that it allows, as a fraction; None for other outcomes.
+        until: the last day on which it holds, UTC, ISO 8601.
+        accepted: of a waiver that the change itself brings, what makes it count.
+    """
+
+    outcome: Outcome
+    ceiling: Annotated[float, Field(gt=0)] | None
+    until: Day
+    reason: Text
+    accepted: Acceptance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loosened(JsonObject):
+    """One way in which the head's configuration is laxer than the base's.
+
+    Attributes:
+        key: as it is written in the head, "gate.margin" or "waive[0]".
+        about: the benchmarks that it is for, ids or globs; "" for all.
+        before, after: what the base and the head say, in words.
+        place: its file and line in the head, "benchgate.toml:3".
+        in_force: the head's word counted, because the base cannot know; else the base's.
+    """
+
+    key: Text
+    about: Text
+    before: Text
+    after: Text
+    place: Text
+    in_force: bool = False
