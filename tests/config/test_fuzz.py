@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config.models import TABLES, keys_of
-from benchgate.config.origin import Origin
-from benchgate.config.places import line_numbers
+from benchgate.config.origin import Origin, line_numbers
 from benchgate.config.resolved import resolve
 from benchgate.errors import ConfigError
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from benchgate.config import kept_text, loads
 from benchgate.config.kept import MOST_CHARACTERS
-from benchgate.config.origin import Origin
-from benchgate.config.places import line_numbers
+from benchgate.config.origin import Origin, line_numbers
 from benchgate.errors import ConfigError
 from benchgate.model.redact import Redactor
 

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from benchgate.config.places import KeyPath, dotted, line_numbers, nearest_line, statements
+from benchgate.config.origin import KeyPath, dotted, line_numbers, nearest_line, statements
 
 DOCUMENT = '''\
 # a comment

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.places import dotted, statements
+from benchgate.config.origin import dotted, statements
 from benchgate.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from benchgate.config.options import GIVES_WAY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.config.models import Measure
+    from benchgate.config.benchmarks import Measure
     from benchgate.config.resolved import Config
     from benchgate.model.verdict import Acceptance
 

@@ -14,15 +14,15 @@ from benchgate.config.options import overridden
 from benchgate.config.policy import DECIDED_BY, Side
 from benchgate.config.problems import config_error, from_validation
 from benchgate.config.rules import effective_policy, matches
-from benchgate.config.suggest import did_you_mean
+from benchgate.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
-    from benchgate.config.benchmarks import Benchmark
-    from benchgate.config.models import Accept, Baseline, Build, Gate, Measure, Rule, Waive
+    from benchgate.config.benchmarks import Benchmark, Build, Measure
+    from benchgate.config.models import Accept, Baseline, Gate, Rule, Waive
     from benchgate.config.origin import Origin
     from benchgate.config.policy import Sides
     from benchgate.config.rules import RowPolicy

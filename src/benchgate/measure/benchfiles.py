@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from benchgate.config.search import PATTERN, is_benchmark_file
+from benchgate.config.benchmarks import PATTERN, is_benchmark_file
 from benchgate.measure.importpath import import_path
 from benchgate.model.redact import Redactor
 

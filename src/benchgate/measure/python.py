@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.search import PATTERN
+from benchgate.config.benchmarks import PATTERN
 from benchgate.errors import UsageError
 from benchgate.measure.affinity import moved_to
 from benchgate.measure.benchfiles import (
