@@ -24,7 +24,8 @@ from benchgate.files import read_result
 from benchgate.github.context import Context
 from benchgate.github.events import MergeGroup, PullRequest, Push, Repository
 from benchgate.model.environment import Environment
-from benchgate.model.verdict import Acceptance, Accepting, Decision, Outcome
+from benchgate.model.policy import Acceptance, Accepting
+from benchgate.model.verdict import Decision, Outcome
 from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict
 

@@ -14,6 +14,7 @@ from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
+from benchgate.model.policy import Options
 from benchgate.model.result import Source, Tier
 from benchgate.model.verdict import NO_BASELINE, Decision, Outcome, Reason, Skipped
 
@@ -329,7 +330,7 @@ def test_noise_alone_is_no_pass(world: World) -> None:
     assert verdict.summary == (
         "no verdict: no benchmark could be decided; 2 of 2 benchmarks are inconclusive: a, b"
     )
-    strict = CONFIG.with_overrides(fail_on=("inconclusive",))
+    strict = CONFIG.with_overrides(Options(fail_on=("inconclusive",)))
     verdict = make_verdict(judge_run(result, strict), strict)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
     assert verdict.reason is Reason.LEFT_OPEN

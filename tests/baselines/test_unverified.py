@@ -9,6 +9,7 @@ import pytest
 from benchgate.baselines.unverified import Known, cleaned
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED, TIME
+from benchgate.model.policy import ConfigTables, Policy
 from benchgate.model.result import (
     CANARY_ID,
     CHANGED_FILES_ID,
@@ -23,7 +24,7 @@ from benchgate.model.result import (
     Status,
     Tier,
 )
-from benchgate.model.screening import Document, Policy, Screening, StoredRun
+from benchgate.model.screening import Screening, StoredRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +80,7 @@ def whole() -> Result:
     failed = bench("x", status=Status.FAILED, error="x", notes=("x",))
     run = arm(failed, suite="x", seed=7, screen_rounds=5, complete=False, is_mixed=True)
     stored = Screening(run, (StoredRun("x", "x", run),), (), ("x",))
-    policy = Policy(Document("x", "x"), Document("x", "x"))
+    policy = Policy(ConfigTables("x", {"x": "x"}, {"x": 1}), ConfigTables("x", {"x": ["x"]}, {}))
     plain = Result(run, run, 2.0, ("x",), "x", Shard(1, 2, ("x",)), (), stored, policy)
     return replace(plain, shards=(plain, plain))
 

@@ -64,7 +64,7 @@ DOCUMENTS = st.fixed_dictionaries(
 
 def _outcome(document: dict[str, Any]) -> Config | ConfigError:
     try:
-        return resolve(Origin(name="benchgate.toml", document=document))
+        return resolve(Origin(name="benchgate.toml", tables=document))
     except ConfigError as error:
         return error
 

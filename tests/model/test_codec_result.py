@@ -18,6 +18,7 @@ from benchgate.model.codec import RESULT_SCHEMA, decode_result, encode_result, r
 from benchgate.model.codec_screening import MOST_STORED
 from benchgate.model.codec_types import LARGEST
 from benchgate.model.environment import Environment
+from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (
     CANARY_ID,
@@ -35,7 +36,7 @@ from benchgate.model.result import (
     Status,
     Tier,
 )
-from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
+from benchgate.model.screening import Screening, StoredRun
 from benchgate.model.shards import join
 from benchgate.model.verdict import Skipped
 
@@ -49,6 +50,7 @@ UNSPLIT: dict[str, Any] = {
     "screening": None,
     "policy": None,
 }
+KEPT = ConfigTables("benchgate.toml", {"gate": {"margin": "3%"}}, {"gate": 1, "gate.margin": 2})
 VERSION_1, VERSION_2, VERSION_3 = (Path(__file__).with_name(f"version_{n}") for n in (1, 2, 3))
 
 
@@ -697,7 +699,7 @@ class TestScreening:
                 run(), (earlier,), (Skipped("artefact 13", "it has expired"),), ("one",)
             ),
             policy=Policy(
-                Document("benchgate.toml", '[gate]\nmargin = "3%"\n'),
+                KEPT,
                 None,
                 Options(fail_on=("regressed",), alpha=0.02, rounds=6),
             ),
@@ -717,7 +719,7 @@ class TestScreening:
 
         policy = decode_result(encode_result(screened, redact), NAME).policy
         assert policy
-        assert policy.head == Document("benchgate.toml", '[gate]\nmargin = "***"\n')
+        assert policy.head == dataclasses.replace(KEPT, tables={"gate": {"margin": "***"}})
 
     def test_too_many_earlier_runs_are_refused(self, screened: Result) -> None:
         whole = json.loads(encode_result(screened, as_is))

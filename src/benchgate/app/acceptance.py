@@ -15,7 +15,7 @@ from benchgate.github.approvals import approver, labeler
 from benchgate.github.events import MergeGroup, PullRequest, Push
 from benchgate.github.pulls import read_pull_request
 from benchgate.github.runs import read_run
-from benchgate.model.verdict import Acceptance, Accepting
+from benchgate.model.policy import Acceptance, Accepting
 
 if TYPE_CHECKING:
     from benchgate.app.job import Job

@@ -10,7 +10,8 @@ from benchgate.config.benchmarks import CommandBenchmark, PythonBenchmark
 from benchgate.config.laxer import BY_ROW, LAXER
 from benchgate.config.models import field_of
 from benchgate.config.origin import dotted
-from benchgate.config.policy import DECIDED_BY, Side, old_ids, with_options
+from benchgate.config.precedence import old_ids, with_options
+from benchgate.config.resolved import DECIDED_BY, Side
 from benchgate.config.rules import concerns, covers
 from benchgate.model.verdict import Loosened
 from benchgate.units import format_percent
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from benchgate.config.origin import KeyPath
     from benchgate.config.resolved import Config
     from benchgate.config.rules import RowPolicy
-    from benchgate.model.verdict import Acceptance
+    from benchgate.model.policy import Acceptance
 
     Where: TypeAlias = tuple[str, str | None]
     """A benchmark and a metric of it; None for what is said of all."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from benchgate.config import Config, Waive
-    from benchgate.model.verdict import Acceptance
+    from benchgate.model.policy import Acceptance
 
 # 1 + 0.07 and 107 / 100 may differ in their last digit.
 _ROUNDING = 1e-9

@@ -156,7 +156,7 @@ def first_fault(error: ValidationError) -> str:
 def _place(fault: ErrorDetails) -> str:
     """The way down to a fault: `benchmarks[3].metrics[0].launches[7].samples[12]`."""
     steps = (*fault["loc"], *fault.get("ctx", {}).get("place", ()))
-    if fault["type"] in {"missing", "extra_forbidden"}:
+    if fault["type"] in {"missing", "extra_forbidden", "unexpected_keyword_argument"}:
         steps = steps[:-1]
     return "".join(_step(step) for step in steps).removeprefix(".")
 
@@ -182,6 +182,7 @@ def _fault(fault: ErrorDetails) -> str:
 _MESSAGES = {
     "missing": "{key} is missing",
     "extra_forbidden": "unknown key {key}",
+    "unexpected_keyword_argument": "unknown key {key}",
     "finite_number": "{given} is not a finite number",
     "float_type": "{given} is not a number",
     "int_type": "{given} is not a whole number",
@@ -192,6 +193,7 @@ _MESSAGES = {
     "tuple_type": "{given} is not an array",
     "dict_type": "{given} is not an object",
     "model_type": "{given} is not an object",
+    "dataclass_type": "{given} is not an object",
     "too_short": "is empty",
     "too_long": "holds more than {max_length} of them, which is the limit",
     "string_too_long": "{given}: is longer than {max_length} characters",

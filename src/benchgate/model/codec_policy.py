@@ -1,27 +1,12 @@
 """What the policy added to a verdict: waivers, and how a change loosens its own gate."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field
 
-from benchgate.model.codec_types import Day, Record, Text, Word
-from benchgate.model.verdict import Acceptance, Accepting, Loosened, Outcome, Waiver
-
-
-class AcceptanceRecord(Record):
-    """Who accepted the waivers that a change brings along, and how."""
-
-    by: Text
-    how: Literal["review", "label", "push"]
-
-    @classmethod
-    def of(cls, acceptance: Acceptance) -> Self:
-        """What is written of it."""
-        return cls(by=acceptance.by, how=acceptance.how.value)
-
-    def acceptance(self) -> Acceptance:
-        """What was read."""
-        return Acceptance(self.by, Accepting(self.how))
+from benchgate.model.codec_types import Day, Object, Record, Text, Word
+from benchgate.model.policy import Acceptance
+from benchgate.model.verdict import Loosened, Outcome, Waiver
 
 
 class WaiverRecord(Record):
@@ -35,7 +20,7 @@ class WaiverRecord(Record):
     ceiling: Annotated[float, Field(gt=0)] | None
     until: Day
     reason: Text
-    accepted: AcceptanceRecord | None
+    accepted: Object[Acceptance] | None
 
     @classmethod
     def of(cls, waiver: Waiver) -> Self:
@@ -45,13 +30,12 @@ class WaiverRecord(Record):
             ceiling=waiver.ceiling,
             until=waiver.until,
             reason=waiver.reason,
-            accepted=AcceptanceRecord.of(waiver.accepted) if waiver.accepted else None,
+            accepted=waiver.accepted,
         )
 
     def waiver(self) -> Waiver:
         """What was read."""
-        accepted = self.accepted.acceptance() if self.accepted else None
-        return Waiver(self.outcome, self.ceiling, self.until, self.reason, accepted)
+        return Waiver(self.outcome, self.ceiling, self.until, self.reason, self.accepted)
 
 
 class LoosenedRecord(Record):

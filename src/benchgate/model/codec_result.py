@@ -10,8 +10,9 @@ from benchgate.model.codec_arm import ArmRecord, RunRecord, arm_fields, run_of
 from benchgate.model.codec_benchmarks import Benchmarks
 from benchgate.model.codec_document import REWRITE, Format
 from benchgate.model.codec_environment import EnvironmentRecord, add_unknown_timer
-from benchgate.model.codec_screening import PolicyRecord, ScreeningRecord
-from benchgate.model.codec_types import Name, Record, Redact, Text, misplaced
+from benchgate.model.codec_screening import ScreeningRecord
+from benchgate.model.codec_types import Name, Object, Record, Redact, Text, misplaced
+from benchgate.model.policy import Policy
 from benchgate.model.result import MAX_SHARDS, Result, Shard
 from benchgate.model.shards import join
 
@@ -72,7 +73,7 @@ class ResultRecord(Record):
     shard: ShardRecord | None
     other_shards: Annotated[list[OtherShardRecord], FailFast()]
     screening: ScreeningRecord | None
-    policy: PolicyRecord | None
+    policy: Object[Policy] | None
 
 
 def _second(document: dict[str, Any]) -> dict[str, Any]:
@@ -118,7 +119,7 @@ def encode_result(result: Result, redact: Redact) -> bytes:
         **_measured(first, redact),
         other_shards=[OtherShardRecord(**_measured(other, redact)) for other in others],
         screening=ScreeningRecord.of(result.screening, redact) if result.screening else None,
-        policy=PolicyRecord.of(result.policy) if result.policy else None,
+        policy=result.policy,
     ).to_json(redact)
 
 
@@ -147,7 +148,7 @@ def decode_result(data: bytes, name: str) -> Result:
     return replace(
         _joined(record, name),
         screening=record.screening.screening() if record.screening else None,
-        policy=record.policy.policy() if record.policy else None,
+        policy=record.policy,
     )
 
 

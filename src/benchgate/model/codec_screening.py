@@ -1,15 +1,13 @@
-"""What a result file holds beside its arms: stored runs, and by what it was judged."""
+"""What a result file holds of stored runs."""
 
-from dataclasses import asdict
 from typing import Annotated, Final, Self
 
 from pydantic import FailFast, Field
 
 from benchgate.model.codec_arm import ArmRecord, arm_fields
-from benchgate.model.codec_policy import AcceptanceRecord
 from benchgate.model.codec_skipped import SkippedRecord
-from benchgate.model.codec_types import Many, Record, Redact, Text
-from benchgate.model.screening import Document, Options, Policy, Screening, StoredRun
+from benchgate.model.codec_types import Record, Redact, Text
+from benchgate.model.screening import Screening, StoredRun
 
 MOST_STORED: Final = 100
 
@@ -58,62 +56,4 @@ class ScreeningRecord(Record):
             tuple(one.skipped() for one in self.skipped),
             tuple(self.warnings),
             self.is_first,
-        )
-
-
-class DocumentRecord(Record):
-    """A configuration as it was written."""
-
-    name: Text
-    text: Text
-
-    @classmethod
-    def of(cls, document: Document) -> Self:
-        """What is written of it."""
-        return cls(name=document.name, text=document.text)
-
-    def document(self) -> Document:
-        """What was read."""
-        return Document(self.name, self.text)
-
-
-class OptionsRecord(Record):
-    """What the command line said instead of a configuration."""
-
-    rule: Text | None
-    alpha: float | None
-    margin: Text | None
-    fail_on: Many[Text]
-    budget: Text | None
-    rounds: int | None
-    until_decided: bool
-    seed: int | None
-    baseline: Text | None
-
-
-class PolicyRecord(Record):
-    """By what the result was judged."""
-
-    head: DocumentRecord | None
-    base: DocumentRecord | None
-    options: OptionsRecord
-    accepted: AcceptanceRecord | None
-
-    @classmethod
-    def of(cls, policy: Policy) -> Self:
-        """What is written of it."""
-        return cls(
-            head=DocumentRecord.of(policy.head) if policy.head else None,
-            base=DocumentRecord.of(policy.base) if policy.base else None,
-            options=OptionsRecord(**asdict(policy.options)),
-            accepted=AcceptanceRecord.of(policy.accepted) if policy.accepted else None,
-        )
-
-    def policy(self) -> Policy:
-        """What was read."""
-        return Policy(
-            self.head.document() if self.head else None,
-            self.base.document() if self.base else None,
-            Options(**self.options.model_dump()),
-            self.accepted.acceptance() if self.accepted else None,
         )

@@ -7,7 +7,7 @@ refused later. Every free text is a `Text`, which passes through the redaction w
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from pydantic import (
@@ -74,14 +74,15 @@ class Lengths:
 
 
 def _no_longer_than_texts_are(text: str, info: ValidationInfo[Lengths | None]) -> str:
-    return _bounded(text, info.context.text) if info.context else text
+    return bounded(text, info.context.text) if info.context else text
 
 
 def _no_longer_than_names_are(name: str, info: ValidationInfo[Lengths | None]) -> str:
-    return _bounded(name, info.context.name) if info.context else name
+    return bounded(name, info.context.name) if info.context else name
 
 
-def _bounded(text: str, limit: int) -> str:
+def bounded(text: str, limit: int) -> str:
+    """Refuse a text that is too long."""
     if len(text) > limit:
         raise PydanticCustomError("string_too_long", "too long", {"max_length": limit})
     return text
@@ -126,6 +127,29 @@ T = TypeVar("T")
 Word: TypeAlias = Annotated[T, Field(strict=False)]
 Pair: TypeAlias = Annotated[tuple[T, T], Field(strict=False)]
 Many: TypeAlias = Annotated[tuple[T, ...], Field(strict=False)]
+
+
+class _Object:
+    """Lets the object that a file holds stand for a dataclass, whose fields are strict."""
+
+    def __get_pydantic_core_schema__(
+        self, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        schema: Any = {**handler.resolve_ref_schema(handler(source))}
+        del schema["ref"]
+        arguments = schema["schema"]
+        every = [_required(one) for one in arguments["fields"]]
+        strict = {"strict": False, "revalidate_instances": "always"}
+        return cast("CoreSchema", {**schema, **strict, "schema": {**arguments, "fields": every}})
+
+
+def _required(argument: Any) -> Any:  # noqa: ANN401 - a part of pydantic's schema
+    """An argument that has no default: no key of a file is left out."""
+    schema = argument["schema"]
+    return {**argument, "schema": schema["schema"]} if schema["type"] == "default" else argument
+
+
+Object: TypeAlias = Annotated[T, _Object()]
 
 LARGEST = 1e150
 """A sample beyond it is damage: its square, or the sum of many, would be no number."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.model.environment import Environment
-    from benchgate.model.screening import Policy, Screening
+    from benchgate.model.policy import Policy
+    from benchgate.model.screening import Screening
 
 
 CANARY_ID = "benchgate/canary/loop"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from benchgate.model.result import Run
-    from benchgate.model.verdict import Acceptance, Skipped
+    from benchgate.model.verdict import Skipped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,47 +41,3 @@ class Screening:
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
     is_first: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A configuration as it was written.
-
-    Attributes:
-        name: what messages call it; one that ends in pyproject.toml is read as such.
-        text: all of it.
-    """
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the command line said instead of a configuration; see `Config.with_overrides`."""
-
-    rule: str | None = None
-    alpha: float | None = None
-    margin: str | None = None
-    fail_on: tuple[str, ...] = ()
-    budget: str | None = None
-    rounds: int | None = None
-    until_decided: bool = False
-    seed: int | None = None
-    baseline: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """By what a result was judged, so that it can be judged so again.
-
-    Attributes:
-        head: the configuration of the head; None where it has none.
-        base: that of the base, where it decides.
-        accepted: what made the head's own waivers count, where they did.
-    """
-
-    head: Document | None
-    base: Document | None
-    options: Options = field(default_factory=Options)
-    accepted: Acceptance | None = None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.model.comparison import Comparison
+    from benchgate.model.policy import Acceptance
 
 
 class Outcome(StrEnum):
@@ -99,26 +100,6 @@ class Calibration:
     def calibrated(self) -> bool:
         """Whether so many runs are known that the row can decide."""
         return self.floor is not None
-
-
-class Accepting(StrEnum):
-    """How somebody accepted the waivers that a change brings along."""
-
-    REVIEW = "review"
-    LABEL = "label"
-    PUSH = "push"
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """That the waivers of a change count although the base does not have them.
-
-    Attributes:
-        by: the login of who accepted them.
-    """
-
-    by: str
-    how: Accepting
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.model.verdict import RUNS_NEEDED, Accepting, Outcome
+from benchgate.model.policy import Accepting
+from benchgate.model.verdict import RUNS_NEEDED, Outcome
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from benchgate.model.verdict import Acceptance, Row
+    from benchgate.model.policy import Acceptance
+    from benchgate.model.verdict import Row
 
 _LOGIN_LIMIT = 60
 

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchgate.config.models import TABLES, keys_of
+from benchgate.model.policy import OVERRIDES, Options, redacted
+
+GIVEN: dict[str, Any] = {
+    "rule": "launch",
+    "alpha": 0.05,
+    "margin": "2%",
+    "fail_on": ("failed",),
+    "budget": "1m",
+    "rounds": 0,
+    "until_decided": True,
+    "seed": 0,
+    "against": "",
+    "baseline": "auto",
+}
+
+
+def test_nothing_is_given_by_default() -> None:
+    assert Options().given() == {}
+
+
+@pytest.mark.parametrize("name", OVERRIDES)
+def test_each_option_alone_is_what_is_given(name: str) -> None:
+    assert Options(**{name: GIVEN[name]}).given() == {name: GIVEN[name]}
+
+
+def test_a_later_option_holds_and_the_others_stay() -> None:
+    earlier = Options(margin="2%", rounds=9, fail_on=("failed",))
+    assert Options(margin="3%", seed=0).over(earlier) == Options(
+        margin="3%", rounds=9, fail_on=("failed",), seed=0
+    )
+    assert Options().over(earlier) == earlier
+
+
+@pytest.mark.parametrize("name", OVERRIDES)
+def test_an_option_is_for_keys_that_there_are(name: str) -> None:
+    one = OVERRIDES[name]
+    keys = keys_of(TABLES[one.table,])
+    assert {*one.keys, *one.gives_way} <= {*keys}
+    assert one.keys
+    assert one.flag == f"--{name.replace('_', '-')}"
+
+
+def test_every_text_of_a_value_is_redacted() -> None:
+    value: dict[str, Any] = {"secret": ["a secret", {"b": "secret"}, 1, 2.5, True, None]}
+    assert redacted(value, lambda text: text.replace("secret", "***")) == {
+        "***": ["a ***", {"b": "***"}, 1, 2.5, True, None]
+    }
