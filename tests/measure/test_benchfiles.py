@@ -5,15 +5,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.measure.benchmarks import functions
 
-from benchgate.measure.benchfiles import (
-    PythonSpec,
+from benchgate.measure.benchfiles import find_files
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.interpreter import (
     default_interpreter,
-    find_files,
     interpreter_of,
     scripts_of,
+    settings_of,
 )
-from benchgate.measure.engine import Arm, ArmName
 
 FILES = [
     "benchmarks/bench_text.py",
@@ -65,19 +66,19 @@ def arm(tmp_path: Path) -> Arm:
     ],
 )
 def test_finds_files(arm: Arm, path: str, group: str, expected: dict[str, str]) -> None:
-    found = find_files(arm, PythonSpec((path,), group=group), path)
+    found = find_files(arm, functions(path, group=group), path)
     assert {file.path: file.group for file in found} == expected
     assert all(file.id_of("x[n=1]") == f"{file.group}/x[n=1]" for file in found)
 
 
 def test_the_interpreter_of_an_arm(arm: Arm) -> None:
-    spec = PythonSpec(("benchmarks",))
+    spec = functions("benchmarks")
     assert interpreter_of(arm, spec, "/my tools/python") == ("/my tools/python",)
     own = arm.env / "bin" / "python"
     own.parent.mkdir(parents=True)
     own.touch()
     assert interpreter_of(arm, spec, "/my tools/python") == (str(own),)
-    named = PythonSpec(("benchmarks",), interpreter="{root}/run 'my python' -X dev")
+    named = functions("benchmarks", interpreter="{root}/run 'my python' -X dev")
     assert interpreter_of(arm, named, "p") == (f"{arm.root}/run", "my python", "-X", "dev")
 
 
@@ -110,7 +111,7 @@ def test_the_users_interpreter(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_set_for_the_interpreter_counts(was: str, now: str) -> None:
-    before, after = (PythonSpec((".",), interpreter=words).settings for words in (was, now))
+    before, after = (settings_of(functions(".", interpreter=words)) for words in (was, now))
     assert before != after
 
 
@@ -118,7 +119,7 @@ def test_what_is_set_for_the_interpreter_counts(was: str, now: str) -> None:
 def test_a_script_of_the_tree_that_starts_python_counts(arm: Arm, words: str) -> None:
     script = arm.root / "tools" / "py"
     script.parent.mkdir()
-    spec = PythonSpec((".",), interpreter=words)
+    spec = functions(".", interpreter=words)
     found = []
     for text in (f"exec {arm.env}/python", "exec {env}/python", "SIZE=1 exec {env}/python"):
         script.write_text(f"#!/bin/sh\n{text}\n")
@@ -130,8 +131,8 @@ def test_a_script_of_the_tree_that_starts_python_counts(arm: Arm, words: str) ->
 
 def test_no_other_interpreter_is_read(arm: Arm) -> None:
     for words in (None, "python3", sys.executable, "{env}/bin/python", "{root}/gone"):
-        assert scripts_of(arm, PythonSpec((".",), interpreter=words)) == {}
+        assert scripts_of(arm, functions(".", interpreter=words)) == {}
     wrapper = arm.env / "bin" / "python"
     wrapper.parent.mkdir(parents=True)
     wrapper.write_text("SIZE=1 exec python3")
-    assert scripts_of(arm, PythonSpec((".",)))
+    assert scripts_of(arm, functions("."))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python import PythonSettings
+from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.result import CANARY_IDS
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guar
         interpreter="/no/such/python",
         forbidden=(checkout,),  # as when benchgate measures itself
         environ={**os.environ, "PYTHONPATH": str(tmp_path)},
+        timeout_s=60,
     )
     arms = [
         Arm(name, tmp_path / name, tmp_path / f"{name}-env", variables=guardian.variables)

@@ -17,7 +17,7 @@ from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.environment import read_environment
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.python import PythonSettings
+from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.session import Session
 from benchgate.stats.power import detectable_ratio
 from benchgate.stats.quantiles import nearest_rank
@@ -136,6 +136,7 @@ def _measure_noise(config: Config, effects: Effects) -> Noise:
             interpreter="",
             forbidden=(),
             environ=effects.environ,
+            timeout_s=config.measure.timeout_s,
         )
         engine = canary_engine(arms, settings, guardian, in_trees=False)
         stack.callback(engine.close)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.measure.benchfiles import PythonSpec
+from benchgate.config import PythonBenchmark
 from benchgate.measure.engine import Arm
 from benchgate.measure.python import PythonEngine
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.python import PythonSettings
+    from benchgate.measure.python_workers import PythonSettings
 
 _FOLDER = Path(__file__).parent
 _TREE = "BENCHGATE_CANARY_TREE"
 _SAMPLES = 15
 _LAUNCH_NS = 15_000_000
+_TIMEOUT_S = 60.0
 
 
 def canary_engine(
@@ -32,15 +33,16 @@ def canary_engine(
     Args:
         in_trees: also measure how long it takes to write and read a file in each arm's tree.
     """
-    spec = PythonSpec(
+    benchmark = PythonBenchmark.model_construct(
         paths=("bench_canary.py",),
         interpreter=f"{shlex.quote(sys.executable)} -S -B",
         pythonpath=(),
         group="benchgate",
+        timeout_s=_TIMEOUT_S,
     )
     here = [
         Arm(arm.name, _FOLDER, arm.env, variables={_TREE: str(arm.root)} if in_trees else {})
         for arm in arms
     ]
     short = replace(settings, samples=_SAMPLES, launch_ns=_LAUNCH_NS, forbidden=(), event=None)
-    return PythonEngine({arm.name: [spec] for arm in here}, here, short, guardian)
+    return PythonEngine({arm.name: [benchmark] for arm in here}, here, short, guardian)
