@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.measure.benchmarks import sampling
+
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python_workers import PythonSettings
@@ -18,16 +20,13 @@ if TYPE_CHECKING:
 def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guardian) -> None:
     checkout = Path(__file__).parents[2]
     settings = PythonSettings(
-        samples=45,
-        launch_ns=50_000_000,
-        warmup=3,
+        measure=sampling(45, 0.05, 3),
         cpu=None,
         unpinned="not pinned: no CPU was chosen",
         all_cpus=(),
         interpreter="/no/such/python",
         forbidden=(checkout,),  # as when benchgate measures itself
         environ={**os.environ, "PYTHONPATH": str(tmp_path)},
-        timeout_s=60,
     )
     arms = [
         Arm(name, tmp_path / name, tmp_path / f"{name}-env", variables=guardian.variables)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from tests.measure.benchmarks import functions
+from tests.measure.benchmarks import functions, sampling
 
 from benchgate.measure import pair
 from benchgate.measure.canary import canary_engine
@@ -62,16 +62,13 @@ class Measure(Protocol):
 @pytest.fixture
 def settings(tmp_path: Path) -> PythonSettings:
     return PythonSettings(
-        samples=5,
-        launch_ns=1_000_000,
-        warmup=1,
+        measure=sampling(5, 0.001),
         cpu=None,
         unpinned="",
         all_cpus=(),
         interpreter=sys.executable,
         forbidden=(tmp_path / "checkout",),
         environ={"PATH": os.environ["PATH"]},
-        timeout_s=60,
         event=PAGE_FAULTS,
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pytest
-from tests.measure.benchmarks import functions
+from tests.measure.benchmarks import functions, sampling
 
 from benchgate.errors import UsageError
 from benchgate.measure.affinity import supports_pinning
@@ -92,16 +92,13 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
                 Arm(name, root, tmp_path / f"{name}-env", variables=dict(guardian.variables))
             )
         settings = PythonSettings(
-            samples=samples,
-            launch_ns=samples * 200_000,
-            warmup=warmup,
+            measure=sampling(samples, samples * 200e-6, warmup),
             cpu=cpu,
             unpinned="" if cpu is not None else "not pinned: no CPU was chosen",
             all_cpus=tuple(sorted(os.sched_getaffinity(0))) if supports_pinning() else (),
             interpreter=interpreter,
             forbidden=(tmp_path / "checkout",),
             environ={"PATH": os.environ["PATH"], **(environ or {})},
-            timeout_s=60,
         )
         some = specs or [functions("benchmarks")]
         by_arm: dict[ArmName, Sequence[PythonBenchmark]] = dict.fromkeys(arms, some)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.measure.benchmarks import functions
+from tests.measure.benchmarks import functions, sampling
 
 from benchgate.measure import worker_process
 from benchgate.measure.engine import Arm, ArmName, Definition, Observation
@@ -39,16 +39,13 @@ def run(
         (root / "benchmarks" / "bench_words.py").write_text(text)
         arms.append(Arm(name, root, tmp_path / f"{name}-env", variables=guardian.variables))
     settings = PythonSettings(
-        samples=5,
-        launch_ns=2_000_000,
-        warmup=1,
+        measure=sampling(5, 0.002),
         cpu=None,
         unpinned="",
         all_cpus=(),
         interpreter=sys.executable,
         forbidden=(),
         environ={"PATH": os.environ["PATH"]},
-        timeout_s=60,
     )
     specs = {arm.name: [functions("benchmarks")] for arm in arms}
     engine = PythonEngine(specs, arms, settings, guardian)

@@ -127,16 +127,13 @@ def _measure_noise(config: Config, effects: Effects) -> Noise:
         stack.enter_context(kept_off(place.cpu))
         arms = [Arm(name, folder, folder, variables=guardian.variables) for name in ArmName]
         settings = PythonSettings(
-            samples=config.measure.samples,
-            launch_ns=round(config.measure.launch_time_s * 1e9),
-            warmup=3,
+            measure=config.measure.model_copy(update={"warmup": 3}),
             cpu=place.cpu,
             unpinned=place.unpinned,
             all_cpus=tuple(sorted(place.cpus)),
             interpreter="",
             forbidden=(),
             environ=effects.environ,
-            timeout_s=config.measure.timeout_s,
         )
         engine = canary_engine(arms, settings, guardian, in_trees=False)
         stack.callback(engine.close)

@@ -85,9 +85,7 @@ def make_engines(
     commands = {arm.name: _command_benchmarks(config, arm) for arm in arms}
     lead = ArmName.BASE if config.sides else ArmName.HEAD
     settings = PythonSettings(
-        samples=measure.samples,
-        launch_ns=round(measure.launch_time_s * 1e9),
-        warmup=None if measure.warmup == "auto" else measure.warmup,
+        measure=measure,
         cpu=place.cpu,
         unpinned=place.unpinned,
         all_cpus=tuple(sorted(place.cpus)),
@@ -95,7 +93,6 @@ def make_engines(
         forbidden=(place.checkout,) if place.checkout else (),
         environ=environ,
         event=event,
-        timeout_s=measure.timeout_s,
     )
     engines: list[Engine] = []
     if any(functions.values()):

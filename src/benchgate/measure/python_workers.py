@@ -19,7 +19,7 @@ from benchgate.measure.worker_process import WorkerFailedError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.config import PythonBenchmark
+    from benchgate.config import Measure, PythonBenchmark
     from benchgate.measure.benchfiles import BenchFile
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, ArmName
@@ -32,35 +32,31 @@ class PythonSettings:
     """How functions are measured.
 
     Attributes:
-        samples: per launch, where the work is short enough.
-        launch_ns: time for them.
-        warmup: samples to discard; None to go on until they settle.
+        measure: how much, as configured.
         cpu: the CPU that both arms share; None where pinning is impossible or not wanted.
         unpinned: why they are not pinned; "" when they are.
         all_cpus: for what is not pinned.
         interpreter: path of what runs benchmarks that name no interpreter.
         forbidden: the user's checkout: no arm may import from it.
         environ: variables that every worker inherits.
-        timeout_s: for one launch of a benchmark that does not say.
         event: what is counted as instructions; None for nothing.
     """
 
-    samples: int
-    launch_ns: int
-    warmup: int | None
+    measure: Measure
     cpu: int | None
     unpinned: str
     all_cpus: tuple[int, ...]
     interpreter: str
     forbidden: tuple[Path, ...]
     environ: Mapping[str, str]
-    timeout_s: float
     event: Event | None = None
 
     @property
     def sampling(self) -> Sampling:
         """How much is measured in a launch."""
-        return Sampling(self.samples, self.launch_ns, self.warmup, self.event)
+        measure = self.measure
+        warmup = None if measure.warmup == "auto" else measure.warmup
+        return Sampling(measure.samples, round(measure.launch_time_s * 1e9), warmup, self.event)
 
 
 class Workers:
@@ -79,7 +75,7 @@ class Workers:
 
     def timeout_s(self, file: BenchFile) -> float:
         """Give how long a launch of a benchmark in a file may take."""
-        return file.benchmark.timeout_s or self._settings.timeout_s
+        return file.benchmark.timeout_s or self._settings.measure.timeout_s
 
     def describe(self, arm: Arm, file: BenchFile) -> tuple[dict[str, Any], Timer]:
         """Have a file imported; give what its worker says of it, and the clock.

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 _TREE = "BENCHGATE_CANARY_TREE"
-_SAMPLES = 15
-_LAUNCH_NS = 15_000_000
-_TIMEOUT_S = 60.0
+_SHORT = {"samples": 15, "launch_time_s": 0.015, "timeout_s": 60.0}
 
 
 def canary_engine(
@@ -38,11 +36,11 @@ def canary_engine(
         interpreter=f"{shlex.quote(sys.executable)} -S -B",
         pythonpath=(),
         group="benchgate",
-        timeout_s=_TIMEOUT_S,
     )
     here = [
         Arm(arm.name, _FOLDER, arm.env, variables={_TREE: str(arm.root)} if in_trees else {})
         for arm in arms
     ]
-    short = replace(settings, samples=_SAMPLES, launch_ns=_LAUNCH_NS, forbidden=(), event=None)
+    measure = settings.measure.model_copy(update=_SHORT)
+    short = replace(settings, measure=measure, forbidden=(), event=None)
     return PythonEngine({arm.name: [benchmark] for arm in here}, here, short, guardian)
