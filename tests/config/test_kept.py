@@ -37,6 +37,7 @@ PGPASSWORD = "postgres"
 name = "b"
 command = "true"
 env.PGPASSWORD = "postgres"
+cleanup = "psql --password=postgres"
 
 [[rule]]
 benchmark = "login[password=hunter2,n=1]"
@@ -51,6 +52,7 @@ two lines,
 
 [aliases]
 "old/id" = "new/id"
+"login[password=hunter2]" = "login"
 """
 KEPT: dict[str, Any] = {
     "gate": {"margin": "3%"},
@@ -67,7 +69,7 @@ KEPT: dict[str, Any] = {
             "reason": 'two lines,\n"quoted"',
         }
     ],
-    "aliases": {"old/id": "new/id"},
+    "aliases": {"old/id": "new/id", "login[password=[removed]]": "login"},
 }
 LINES = {
     "gate": 2,
@@ -82,18 +84,19 @@ LINES = {
     "benchmark[1]": 19,
     "benchmark[1].name": 20,
     "benchmark[1].command": 21,
-    "rule": 24,
-    "rule[0]": 24,
-    "rule[0].benchmark": 25,
-    "rule[0].margin": 26,
-    "waive": 27,
-    "waive[0]": 27,
-    "waive[0].benchmark": 28,
-    "waive[0].ceiling": 29,
-    "waive[0].until": 30,
-    "waive[0].reason": 31,
-    "aliases": 35,
-    'aliases."old/id"': 36,
+    "rule": 25,
+    "rule[0]": 25,
+    "rule[0].benchmark": 26,
+    "rule[0].margin": 27,
+    "waive": 28,
+    "waive[0]": 28,
+    "waive[0].benchmark": 29,
+    "waive[0].ceiling": 30,
+    "waive[0].until": 31,
+    "waive[0].reason": 32,
+    "aliases": 36,
+    'aliases."old/id"': 37,
+    'aliases."login[password=[removed]]"': 38,
 }
 
 
@@ -101,10 +104,11 @@ def test_what_decides_is_kept_with_its_lines_and_no_secret() -> None:
     kept = to_keep(loads(OWN, "benchgate.toml").origin, REDACT)
     assert kept == ConfigTables("benchgate.toml", KEPT, LINES)
     text = json.dumps(kept.tables)
+    assert "postgres" not in text
     assert REDACT(text) == text
     again = from_kept(kept)
     assert again.waivers == loads(OWN, "benchgate.toml").waivers
-    assert again.where("rule[0].margin") == "benchgate.toml:26: rule[0].margin"
+    assert again.where("rule[0].margin") == "benchgate.toml:27: rule[0].margin"
     assert again.source is None
 
 

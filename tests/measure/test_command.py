@@ -183,6 +183,18 @@ def test_each_arm_has_what_its_own_configuration_defines(
     engine.close()
 
 
+def test_whether_it_is_pinned_is_one_for_both_arms_and_no_other_work(
+    tmp_path: Path, guardian: Guardian
+) -> None:
+    arms = [Arm(name, tmp_path, tmp_path / "env", str(name)) for name in ArmName]
+    specs = {ArmName.BASE: [shell("a", "true", pin=False)], ArmName.HEAD: [shell("a", "true")]}
+    engine = CommandEngine(specs, arms, guardian, measure=Measure())
+    ((base,), (head,)) = (engine.discover().found[name] for name in ArmName)
+    assert (base.workload, base.parts) == (head.workload, head.parts)
+    assert [len(one.notes) for one in (base, head)] == [1, 1]
+    engine.close()
+
+
 def test_data_files_belong_to_the_work(make_engine: MakeEngine, tmp_path: Path) -> None:
     engine = make_engine([shell("cat", "cat words"), shell("read", "cat words", data=("words",))])
     for arm in ArmName:

@@ -1,12 +1,25 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.app.results import measured
 
 from benchgate.config.models import TABLES, keys_of
-from benchgate.model.policy import OVERRIDES, Options, redacted
+from benchgate.errors import FormatError
+from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.policy import (
+    OVERRIDES,
+    Acceptance,
+    ConfigTables,
+    Options,
+    Policy,
+    redacted,
+)
 
+RESULT = measured({"a": 1e-3}, policy=Policy(None, None))
 GIVEN: dict[str, Any] = {
     "rule": "launch",
     "alpha": 0.05,
@@ -45,6 +58,26 @@ def test_an_option_is_for_keys_that_there_are(name: str) -> None:
     assert {*one.keys, *one.gives_way} <= {*keys}
     assert one.keys
     assert one.flag == f"--{name.replace('_', '-')}"
+
+
+def test_an_option_that_a_file_leaves_out_is_missed() -> None:
+    whole = json.loads(encode_result(RESULT, str))
+    del whole["policy"]["options"]["seed"]
+    with pytest.raises(FormatError, match=r'policy\.options: "seed" is missing'):
+        decode_result(json.dumps(whole).encode(), "x")
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(ConfigTables("x", {}, {"gate": -1}), None),
+        Policy(None, None, Options(rounds="9")),  # type: ignore[arg-type]
+        Policy(None, None, accepted=Acceptance("x", "chance")),  # type: ignore[arg-type]
+    ],
+)
+def test_what_would_be_refused_is_not_written(policy: Policy) -> None:
+    with pytest.raises(ValueError, match=r"policy\."):
+        encode_result(replace(RESULT, policy=policy), str)
 
 
 def test_every_text_of_a_value_is_redacted() -> None:
