@@ -15,6 +15,11 @@ A message says what happened and where; the hint says what to do about it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class BenchgateError(Exception):
     """Root of the tree.
@@ -84,3 +89,11 @@ class Interrupted(BenchgateError):  # noqa: N818 - it is an event, as KeyboardIn
     """The user or the CI system asked to stop."""
 
     exit_code = 130
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """The end of a sentence, `; did you mean 'margin'?`, or nothing where nothing is close."""
+    import difflib  # noqa: PLC0415 - for a message alone
+
+    close = difflib.get_close_matches(word, list(candidates), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tests.contract.scene import zip_of
 
+from benchgate.config import to_keep
+from benchgate.config.origin import Origin
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
@@ -16,8 +19,19 @@ from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, So
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchgate.model.policy import ConfigTables
+
 STARTED = "2026-01-02T03:04:05Z"
 MEMBER = "result.json.gz"
+
+
+def kept(name: str, text: str) -> ConfigTables:
+    """What is kept of a configuration, valid or not."""
+    prefix = ("tool", "benchgate") if name.endswith("pyproject.toml") else ()
+    tables = tomllib.loads(text)
+    for key in prefix:
+        tables = tables.get(key, {})
+    return to_keep(Origin(name=name, prefix=prefix, tables=tables, text=text), str)
 
 
 def bench(id_: str, value_s: float, *, rounds: int = 12, **more: Any) -> BenchmarkResult:  # noqa: ANN401 - any field

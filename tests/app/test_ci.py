@@ -16,9 +16,11 @@ from benchgate.app.job import Job
 from benchgate.baselines.stored import OF_PULL_REQUEST, Found
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, ConfigError
+from benchgate.files import read_result
 from benchgate.github.context import Context
 from benchgate.github.events import PullRequest, Repository
 from benchgate.model.environment import Environment
+from benchgate.model.policy import Options
 from benchgate.model.result import Shard
 from benchgate.model.screening import Screening
 from benchgate.model.skipped import Skipped
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
 
     from benchgate.app.change import ChangeRequest
+    from benchgate.app.ci import CiOutcome
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
 
@@ -76,7 +79,8 @@ class Deciding:
         head_repository: Repository = OWN,
         actor: str = "octocat",
         shard: Shard | None = None,
-    ) -> None:
+        options: Options | None = None,
+    ) -> CiOutcome:
         base, head = self.git.parents(self.git.head_sha())
         event = PullRequest(
             number=7,
@@ -102,9 +106,9 @@ class Deciding:
             server_url="https://github.com",
             runner_os="Linux",
         )
-        ci(
+        return ci(
             CiRequest(self.folder, Choice(shard=shard)),
-            loads(toml, "benchgate.toml"),
+            loads(toml, "benchgate.toml").with_overrides(options or Options()),
             replace(self.world.effects, cwd=self.git.root),
             Job(
                 context, client_of(self.server, TOKEN), self.git, {}, Environment(machine="x86_64")
@@ -154,6 +158,15 @@ def test_what_another_job_judges_again_is_measured_whole(deciding: Deciding) -> 
     deciding.run(shard=Shard(1, 2))
     assert deciding.asked_for == []
     assert len(deciding.changes) == 3
+
+
+def test_the_options_are_kept_with_the_result(deciding: Deciding) -> None:
+    options = Options(margin="7%", seed=0, fail_on=("missing",))
+    outcome = deciding.run(options=options)
+    assert outcome.result
+    kept = read_result(outcome.result.path).policy
+    assert kept
+    assert (kept.head, kept.base, kept.options) == (None, None, options)
 
 
 def test_a_base_from_git_reads_nothing_stored(deciding: Deciding) -> None:

@@ -15,6 +15,7 @@ from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.measure.engine import ArmName
 from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Options
 from benchgate.model.run import Source, Tier
 from benchgate.model.skipped import Skipped
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason
@@ -332,7 +333,7 @@ def test_noise_alone_is_no_pass(world: World) -> None:
     assert verdict.summary == (
         "no verdict: no benchmark could be decided; 2 of 2 benchmarks are inconclusive: a, b"
     )
-    strict = CONFIG.with_overrides(fail_on=("inconclusive",))
+    strict = CONFIG.with_overrides(Options(fail_on=("inconclusive",)))
     verdict = make_verdict(judge_run(result, strict), strict)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
     assert verdict.reason is Reason.LEFT_OPEN

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.app.results import arm, measured
+from tests.app.results import arm, kept, measured
 from tests.app.test_publish import (
     GATE,
     LAX,
@@ -25,7 +25,7 @@ from tests.contract.records import Review, Run, User
 from tests.contract.scene import FORK, HELLO
 
 from benchgate.app.publish import MOST_OWN_RESULTS
-from benchgate.model.policy import Document, Options, Policy
+from benchgate.model.policy import Options, Policy
 from benchgate.model.run import Source
 from benchgate.model.screening import Screening, StoredRun
 from benchgate.model.waiver import Acceptance, Accepting
@@ -46,7 +46,7 @@ def own(make: Make, base: str | None = GATE, head: str | None = GATE) -> OnGitHu
 
 def by(result: Result, *, file: str = "benchgate.toml", **policy: object) -> Result:
     """A result with what the job that measured it says of its rules."""
-    documents = {name: Document(f"1234567:{file}", "[gate]\n") for name in ("head", "base")}
+    documents = {name: kept(f"1234567:{file}", "[gate]\n") for name in ("head", "base")}
     return replace(result, policy=Policy(**(documents | policy)))  # type: ignore[arg-type]
 
 
@@ -88,7 +88,7 @@ def test_dependabots_pull_request_is_a_strangers_whoever_updates_its_branch(make
 
 
 def test_the_rules_are_those_of_the_base_whatever_the_result_says(make: Make) -> None:
-    lax = Document("1234567:benchgate.toml", LAX)
+    lax = kept("1234567:benchgate.toml", LAX)
     comment = own(make, head=LAX).verdict_of(by(slower(), base=lax, head=lax))
     assert "fail" in comment.splitlines()[0]
     assert "gate.margin: 2 % -&gt; 300 %" in comment

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pytest
 from tests.app.github_client import client_of
-from tests.app.results import MEMBER, STARTED, arm, as_archive, as_file, bench, measured
+from tests.app.results import MEMBER, STARTED, arm, as_archive, as_file, bench, kept, measured
 from tests.app.steps import SECRET, Stage
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
@@ -32,7 +32,7 @@ from benchgate.github.context import Context
 from benchgate.github.events import Repository, WorkflowRun
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.policy import Document, Options, Policy
+from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import Run, Source, Status
 from benchgate.model.samples import LARGEST
@@ -432,7 +432,7 @@ def test_a_renamed_benchmark_is_joined_as_the_head_says(make: Make) -> None:
 
 def claims() -> dict[str, Result]:
     """What a run may say of itself so as to pass."""
-    document = Document("benchgate.toml", LAX + WAIVED.replace("150%", "900%"))
+    document = kept("benchgate.toml", LAX + WAIVED.replace("150%", "900%"))
     fast = {"a": 1e-3, "b": 1e-3}
     stored = StoredRun("main", "the base", arm(fast))
     plain = slower()

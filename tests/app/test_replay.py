@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.app.github_client import client_of
-from tests.app.results import MEMBER, arm, as_archive, measured
+from tests.app.results import MEMBER, arm, as_archive, kept, measured
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
 from tests.contract.records import ARTIFACTS_KEPT, START, Artifact
@@ -19,7 +19,7 @@ from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
 from benchgate.github.urls import RunUrl
 from benchgate.model.codec import encode_verdict
 from benchgate.model.outcome import Outcome
-from benchgate.model.policy import Document, Options, Policy
+from benchgate.model.policy import OVERRIDES, Options, Policy
 from benchgate.model.result import Shard
 from benchgate.model.run import Tier
 from benchgate.model.screening import Screening, StoredRun
@@ -45,7 +45,7 @@ ceiling = "150%"
 until = 2026-01-02
 reason = "known"
 """
-STRICT_DOCUMENT, LAX_DOCUMENT = (Document("benchgate.toml", text) for text in (GATE, LAX))
+STRICT_DOCUMENT, LAX_DOCUMENT = (kept("benchgate.toml", text) for text in (GATE, LAX))
 
 
 def slower(policy: Policy | None, **more: Any) -> Result:  # noqa: ANN401 - any field of the result
@@ -85,7 +85,7 @@ def replayed(server: GitHubServer, result: Result) -> Verdict:
         (Policy(LAX_DOCUMENT, STRICT_DOCUMENT), 3),
         (Policy(STRICT_DOCUMENT, LAX_DOCUMENT), 0),
         # It has a configuration that says nothing, and its defaults decide.
-        (Policy(LAX_DOCUMENT, Document("b1c2d3e:benchgate.toml", "")), 3),
+        (Policy(LAX_DOCUMENT, kept("b1c2d3e:benchgate.toml", "")), 3),
         (Policy(None, LAX_DOCUMENT), 0),
         # An option is no part of the change: it holds over both.
         (Policy(STRICT_DOCUMENT, None, Options(margin="300%")), 0),
@@ -94,8 +94,8 @@ def replayed(server: GitHubServer, result: Result) -> Verdict:
         (Policy(STRICT_DOCUMENT, STRICT_DOCUMENT, Options(alpha=1e-9)), 4),
         (Policy(STRICT_DOCUMENT, None, Options(fail_on=("missing",))), 0),
         (Policy(STRICT_DOCUMENT, None, Options(rule="classical")), 3),
-        (Policy(Document("pyproject.toml", "[tool.benchgate.gate]\nmargin = '300%'"), None), 0),
-        (Policy(Document("pyproject.toml", "[project]\nname = 'x'"), None), 3),
+        (Policy(kept("pyproject.toml", "[tool.benchgate.gate]\nmargin = '300%'"), None), 0),
+        (Policy(kept("pyproject.toml", "[project]\nname = 'x'"), None), 3),
     ],
 )
 def test_a_verdict_is_made_by_what_it_was_made_by(
@@ -125,13 +125,12 @@ def test_every_option_is_laid_over(github: GitHubServer) -> None:
     assert (config.baseline.source, config.baseline.against) == ("git", "v1")
     decided = config_of(Policy(None, None, Options(until_decided=True)))
     assert decided.measure.until_decided
-    given = {name for name, value in asdict(options).items() if value}
-    assert given == set(asdict(options)) - {"until_decided"}
+    assert options.given().keys() == OVERRIDES.keys() - {"until_decided", "against"}
     assert replayed(github, slower(Policy(None, None, options))).settings.alpha == 0.05
 
 
 def test_it_is_the_same_verdict_to_the_last_byte(github: GitHubServer) -> None:
-    policy = Policy(Document("benchgate.toml", LAX + WAIVED), Document("b1c2d3e:x.toml", GATE))
+    policy = Policy(kept("benchgate.toml", LAX + WAIVED), kept("b1c2d3e:x.toml", GATE))
     result = slower(policy, warnings=("careful",), duration_s=12.5)
     head, base = loads(LAX + WAIVED, "benchgate.toml"), loads(GATE, "b1c2d3e:x.toml")
     config = policy_from(base, head)
@@ -153,7 +152,7 @@ def test_it_is_the_same_verdict_to_the_last_byte(github: GitHubServer) -> None:
 def test_waivers_hold_on_the_day_of_the_measurement(
     github: GitHubServer, started: str, base: str | None, head: str, outcome: Outcome
 ) -> None:
-    policy = Policy(Document("head", head), Document("base", base) if base else None)
+    policy = Policy(kept("head", head), kept("base", base) if base else None)
     result = slower(policy)
     result = replace(result, head=replace(result.head, started=started))
     rows = {row.benchmark: row.outcome for row in replayed(github, result).rows}
@@ -284,14 +283,13 @@ def test_what_is_no_result_is_an_error(github: GitHubServer, data: bytes) -> Non
     ("policy", "place"),
     [
         (
-            Policy(Document("perf/benchgate.toml", "[gate]\ngone = 1\n"), None),
+            Policy(kept("perf/benchgate.toml", "[gate]\ngone = 1\n"), None),
             r"perf/benchgate\.toml:2: gate\.gone",
         ),
         (
-            Policy(None, Document("b1c2d3e:benchgate.toml", "[old]\nkey = 1\n")),
+            Policy(None, kept("b1c2d3e:benchgate.toml", "[old]\nkey = 1\n")),
             r"b1c2d3e:benchgate\.toml:1: old",
         ),
-        (Policy(Document("benchgate.toml", "[gate"), None), r"benchgate\.toml.* not valid TOML"),
         (Policy(None, None, Options(margin="many")), "--margin"),
     ],
 )

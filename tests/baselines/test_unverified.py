@@ -9,7 +9,7 @@ import pytest
 from benchgate.baselines.unverified import Known, cleaned
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED, TIME
-from benchgate.model.policy import Document, Policy
+from benchgate.model.policy import ConfigTables, Policy
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_ID,
@@ -79,7 +79,7 @@ def whole() -> Result:
     failed = bench("x", status=Status.FAILED, error="x", notes=("x",))
     run = arm(failed, suite="x", seed=7, screen_rounds=5, complete=False, is_mixed=True)
     stored = Screening(run, (StoredRun("x", "x", run),), (), ("x",))
-    policy = Policy(Document("x", "x"), Document("x", "x"))
+    policy = Policy(ConfigTables("x", {"x": "x"}, {"x": 1}), ConfigTables("x", {"x": ["x"]}, {}))
     plain = Result(run, run, 2.0, ("x",), Shard(1, 2, ("x",)), (), stored, policy, tool="x")
     return replace(plain, shards=(plain, plain))
 

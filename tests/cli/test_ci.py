@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 import yaml  # type: ignore[import-untyped]
 
 from benchgate.app.choice import EVERYTHING, Choice
-from benchgate.cli import ci, job, publish
+from benchgate.cli import check, ci, compare, job, publish, run
 from benchgate.cli.job import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
-from benchgate.model.policy import Options
+from benchgate.model.policy import OVERRIDES, Options
 from benchgate.model.result import Shard
 
 if TYPE_CHECKING:
@@ -192,6 +193,27 @@ def test_every_variable_of_the_action_is_an_input_that_ci_knows() -> None:
     assert sorted(env.values()) == sorted(f"${{{{ inputs.{name} }}}}" for name in inputs)
 
 
+def test_every_option_over_the_configuration_is_an_input_of_the_action() -> None:
+    env = ci_environment()
+    for one in OVERRIDES.values():
+        if one.name != "against":  # the event says which commit is the base
+            assert env[f"BENCHGATE_{one.name.upper()}"] == f"${{{{ inputs.{one.flag[2:]} }}}}"
+    (given,) = [p for p in ci.command.params if p.name == "baseline"]
+    assert given.opts == [OVERRIDES["baseline"].flag]
+
+
+@pytest.mark.parametrize("command", [check.command, ci.command, compare.command, run.command])
+def test_an_option_over_the_configuration_is_as_it_is_defined(command: click.Command) -> None:
+    options = {p.name: p for p in command.params if isinstance(p, click.Option)}
+    shared = options.keys() & OVERRIDES.keys()
+    assert len(shared) >= 3
+    for name in shared:
+        assert options[name].opts == [OVERRIDES[name].flag]
+        assert options[name].metavar == (OVERRIDES[name].metavar or None)
+        if (command, name) != (ci.command, "baseline"):
+            assert options[name].help == OVERRIDES[name].help
+
+
 def test_no_script_of_the_action_holds_an_expression() -> None:
     scripts = [one["run"] for one in ACTION["runs"]["steps"] if "run" in one]
     assert len(scripts) == 2
@@ -220,7 +242,7 @@ INPUTS: dict[str, tuple[str, Callable[[Called], object], object]] = {
     ),
     "BENCHGATE_BASELINE": (
         "git:v1",
-        lambda c: (c.configs[-1].baseline.against, c.requests[-1].options.baseline),
+        lambda c: (c.configs[-1].baseline.against, c.configs[-1].origin.options.baseline),
         ("v1", "git:v1"),
     ),
     "BENCHGATE_GLOBS": (
@@ -272,9 +294,8 @@ def test_inputs_that_are_empty_mean_nothing(call: Call, in_job: InJob, called: C
     call(in_job.root, "ci").check(0)
     (request,), (config,), (step,) = called.requests, called.configs, called.steps
     assert (request.choice, request.suite, request.shards) == (Choice(), "default", None)
-    assert request.options == Options()
     assert (config.origin.name, config.measure.samples) == ("benchgate.toml", 50)
-    assert config.origin.options == {}
+    assert config.origin.options == Options()
     assert (step.comments, step.check_run) == (True, False)
     assert called.jobs[0].git_variables == {}
 
@@ -282,7 +303,7 @@ def test_inputs_that_are_empty_mean_nothing(call: Call, in_job: InJob, called: C
 def test_options_are_kept_for_the_record(call: Call, in_job: InJob, called: Called) -> None:
     in_job.set(BENCHGATE_MARGIN="3%", BENCHGATE_FAIL_ON="missing")
     call(in_job.root, "ci", "--rounds", "9", "--seed", "3").check(0)
-    assert called.requests[0].options == Options(
+    assert called.configs[0].origin.options == Options(
         margin="3%", fail_on=("missing",), rounds=9, seed=3
     )
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config.models import TABLES, keys_of
-from benchgate.config.origin import Origin
-from benchgate.config.places import line_numbers
+from benchgate.config.origin import Origin, line_numbers
 from benchgate.config.resolved import resolve
 from benchgate.errors import ConfigError
 
@@ -65,7 +64,7 @@ DOCUMENTS = st.fixed_dictionaries(
 
 def _outcome(document: dict[str, Any]) -> Config | ConfigError:
     try:
-        return resolve(Origin(name="benchgate.toml", document=document))
+        return resolve(Origin(name="benchgate.toml", tables=document))
     except ConfigError as error:
         return error
 

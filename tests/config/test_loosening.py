@@ -14,6 +14,7 @@ from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.config.laxer import BY_ROW, LAXER, NEUTRAL
 from benchgate.config.models import TABLES, keys_of
 from benchgate.config.rules import covers
+from benchgate.model.policy import Options
 from benchgate.model.waiver import Loosened
 
 IDS = ("db/insert", "db/select", "sort[n=10]")
@@ -272,8 +273,9 @@ def test_options_are_no_part_of_the_change() -> None:
         {"fail_on": ("missing",)},
     ):
         given: dict[str, Any] = options
-        assert loosening(base, base.with_overrides(**given)) == ()
-    config = policy_from(base, loads('[gate]\nmargin = "9%"', "x").with_overrides(margin="50%"))
+        assert loosening(base, base.with_overrides(Options(**given))) == ()
+    head = loads('[gate]\nmargin = "9%"', "x").with_overrides(Options(margin="50%"))
+    config = policy_from(base, head)
     assert config.sides is not None
     assert [one.key for one in loosening(config.sides.base, config.sides.head)] == [
         "measure.budget",

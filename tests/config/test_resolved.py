@@ -9,6 +9,7 @@ import pytest
 
 from benchgate.config import Config, loads
 from benchgate.errors import UsageError
+from benchgate.model.policy import Options
 
 TEXT = """
 [gate]
@@ -40,13 +41,15 @@ def config() -> Config:
 
 def test_options_replace_what_the_file_says(config: Config) -> None:
     changed = config.with_overrides(
-        rule="classical",
-        alpha=0.02,
-        margin="5%",
-        fail_on=("regressed", "missing"),
-        budget="30s",
-        rounds=4,
-        seed=7,
+        Options(
+            rule="classical",
+            alpha=0.02,
+            margin="5%",
+            fail_on=("regressed", "missing"),
+            budget="30s",
+            rounds=4,
+            seed=7,
+        )
     )
     assert (changed.gate.rule, changed.gate.alpha, changed.gate.margin) == ("classical", 0.02, 0.05)
     assert changed.gate.fail_on == ("regressed", "missing")
@@ -73,7 +76,8 @@ def test_options_replace_what_the_file_says(config: Config) -> None:
 def test_going_on_until_all_is_decided(
     text: str, options: dict[str, Any], limit_s: float, rounds: int | None, *, until_decided: bool
 ) -> None:
-    measure = loads(f"[measure]\n{text}", "benchgate.toml").with_overrides(**options).measure
+    written = loads(f"[measure]\n{text}", "benchgate.toml")
+    measure = written.with_overrides(Options(**options)).measure
     assert (measure.limit_s, measure.rounds, measure.until_decided) == (
         limit_s,
         rounds,
@@ -82,9 +86,9 @@ def test_going_on_until_all_is_decided(
 
 
 def test_what_is_not_given_stays(config: Config) -> None:
-    assert config.with_overrides() is config
-    assert config.with_overrides(fail_on=()) is config
-    changed = config.with_overrides(seed=0)
+    assert config.with_overrides(Options()) is config
+    assert config.with_overrides(Options(fail_on=())) is config
+    changed = config.with_overrides(Options(seed=0))
     assert (changed.gate, changed.baseline, changed.measure.seed) == (
         config.gate,
         config.baseline,
@@ -93,7 +97,7 @@ def test_what_is_not_given_stays(config: Config) -> None:
 
 
 def test_the_configuration_it_came_from_is_not_touched(config: Config) -> None:
-    config.with_overrides(margin="9%", against="main")
+    config.with_overrides(Options(margin="9%", against="main"))
     assert (config.gate.margin, config.baseline.source) == (0.03, "file")
     assert config.where("gate.margin") == "benchgate.toml:3: gate.margin"
 
@@ -113,7 +117,8 @@ def test_the_configuration_it_came_from_is_not_touched(config: Config) -> None:
     ],
 )
 def test_where_a_value_came_from(config: Config, key: str, place: str) -> None:
-    changed = config.with_overrides(margin="5%").with_overrides(seed=3, against="main")
+    changed = config.with_overrides(Options(margin="5%"))
+    changed = changed.with_overrides(Options(seed=3, against="main"))
     assert changed.where(key) == place
 
 
@@ -145,7 +150,7 @@ def test_where_a_value_came_from(config: Config, key: str, place: str) -> None:
 )
 def test_a_wrong_option_is_named(config: Config, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)) as caught:
-        config.with_overrides(**options)
+        config.with_overrides(Options(**options))
     assert "benchgate.toml" not in caught.value.message
     assert caught.value.hint
 
@@ -163,9 +168,9 @@ def test_a_wrong_option_is_named(config: Config, options: dict[str, Any], messag
     ],
 )
 def test_another_baseline(
-    config: Config, options: dict[str, str], source: str, against: str | None, path: str | None
+    config: Config, options: dict[str, Any], source: str, against: str | None, path: str | None
 ) -> None:
-    baseline = config.with_overrides(**options).baseline  # type: ignore[arg-type]
+    baseline = config.with_overrides(Options(**options)).baseline
     assert (baseline.source, baseline.against) == (source, against)
     assert baseline.path == (path and str(Path.cwd() / path))
     assert baseline.required

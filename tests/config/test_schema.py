@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.config import config_schema
 from benchgate.config.models import TABLES, keys_of
-from benchgate.config.schema import table_schema
+from benchgate.config.reference import config_schema, table_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.config.table import Table
+    from benchgate.config.fields import Table
 
 
 def _nodes(schema: object) -> Iterator[dict[str, Any]]:

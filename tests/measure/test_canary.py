@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.measure.benchmarks import sampling
+
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python import PythonSettings
+from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:
@@ -18,9 +20,7 @@ if TYPE_CHECKING:
 def test_the_canary_is_the_same_work_on_both_arms(tmp_path: Path, guardian: Guardian) -> None:
     checkout = Path(__file__).parents[2]
     settings = PythonSettings(
-        samples=45,
-        launch_ns=50_000_000,
-        warmup=3,
+        measure=sampling(45, 0.05, 3),
         cpu=None,
         unpinned="not pinned: no CPU was chosen",
         all_cpus=(),

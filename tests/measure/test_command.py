@@ -9,18 +9,20 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+from tests.measure.benchmarks import program
 
+from benchgate.config import Measure
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
 from benchgate.measure.armenviron import Outside
 from benchgate.measure.command import BURST_S, CommandEngine
 from benchgate.measure.engine import Arm, ArmName, Observation
-from benchgate.measure.job import CommandSpec
 from benchgate.model.run import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from benchgate.config import CommandBenchmark
     from benchgate.git.repository import Git
     from benchgate.measure.guardian import Guardian
 
@@ -36,13 +38,14 @@ NOT_FOUND = (
 class MakeEngine(Protocol):
     def __call__(
         self,
-        specs: Sequence[CommandSpec],
+        specs: Sequence[CommandBenchmark],
         *,
         arms: int = 2,
         cpu: int | None = None,
         all_cpus: frozenset[int] | None = None,
         burst_s: float = BURST_S,
         checkout: Path | None = None,
+        warmup: int = 1,
     ) -> CommandEngine: ...
 
 
@@ -52,13 +55,14 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
     engines = []
 
     def make(
-        specs: Sequence[CommandSpec],
+        specs: Sequence[CommandBenchmark],
         *,
         arms: int = 2,
         cpu: int | None = None,
         all_cpus: frozenset[int] | None = None,
         burst_s: float = BURST_S,
         checkout: Path | None = None,
+        warmup: int = 1,
     ) -> CommandEngine:
         trees = []
         for name in list(ArmName)[-arms:]:
@@ -75,6 +79,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
                 all_cpus=all_cpus,
                 outside=Outside(checkout=checkout),
                 burst_s=burst_s,
+                measure=Measure(command_warmup=warmup),
             )
         )
         return engines[-1]
@@ -94,8 +99,8 @@ def shell(
     prepare: str | None = None,
     cleanup: str | None = None,
     **fields: Any,  # noqa: ANN401 - of any type
-) -> CommandSpec:
-    return CommandSpec(
+) -> CommandBenchmark:
+    return program(
         name,
         in_shell(command),
         prepare=prepare if prepare is None else in_shell(prepare),
@@ -116,7 +121,7 @@ def log_of(tmp_path: Path) -> list[tuple[str, str]]:
 
 
 def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngine) -> None:
-    engine = make_engine([CommandSpec("one", ("true",)), CommandSpec("two", ("sleep", "0.05"))])
+    engine = make_engine([program("one", ("true",)), program("two", ("sleep", "0.05"))])
     observations = measure(engine, ["two", "one"])
     assert [observation.benchmark for observation in observations] == ["two", "two", "one", "one"]
     for observation in observations:
@@ -139,8 +144,8 @@ def test_a_round_gives_each_arm_a_launch_of_each_benchmark(make_engine: MakeEngi
 
 def test_discovery_gives_every_arm_the_same_definitions(make_engine: MakeEngine) -> None:
     specs = [
-        CommandSpec("one", ("true",), tags=("quick",)),
-        CommandSpec("two", ("false",), pin=False),
+        program("one", ("true",), tags=("quick",)),
+        program("two", ("false",), pin=False),
     ]
     found = make_engine(specs).discover().found
     assert set(found) == set(ArmName)
@@ -160,11 +165,12 @@ def test_each_arm_has_what_its_own_configuration_defines(
     for name in ArmName:
         (tmp_path / name).mkdir()
         arms.append(Arm(name, tmp_path / name, tmp_path / f"{name}-env", str(name)))
-    both, gone = shell("both", LOG_COMMAND, executions=1, warmup=0), CommandSpec("gone", ("true",))
-    old = shell("old", LOG_COMMAND, executions=1, warmup=0)
-    new = shell("new", LOG_COMMAND, executions=1, warmup=0)
+    both, gone = shell("both", LOG_COMMAND, executions=1), program("gone", ("true",))
+    old = shell("old", LOG_COMMAND, executions=1)
+    new = shell("new", LOG_COMMAND, executions=1)
     specs = {ArmName.BASE: [both, gone, old], ArmName.HEAD: [new, both]}
-    engine = CommandEngine(specs, arms, guardian, aliases={"old": "new"})
+    measure_ = Measure(command_warmup=0)
+    engine = CommandEngine(specs, arms, guardian, measure=measure_, aliases={"old": "new"})
     found = engine.discover().found
     assert [d.id for d in found[ArmName.HEAD]] == ["new", "both"]
     assert [(d.id, d.renamed_from) for d in found[ArmName.BASE]] == [
@@ -174,6 +180,18 @@ def test_each_arm_has_what_its_own_configuration_defines(
     ]
     arms_of = Counter(one.benchmark for one in measure(engine, ["both", "gone", "new"]))
     assert arms_of == {"both": 2, "new": 2, "gone": 1}
+    engine.close()
+
+
+def test_whether_it_is_pinned_is_one_for_both_arms_and_no_other_work(
+    tmp_path: Path, guardian: Guardian
+) -> None:
+    arms = [Arm(name, tmp_path, tmp_path / "env", str(name)) for name in ArmName]
+    specs = {ArmName.BASE: [shell("a", "true", pin=False)], ArmName.HEAD: [shell("a", "true")]}
+    engine = CommandEngine(specs, arms, guardian, measure=Measure())
+    ((base,), (head,)) = (engine.discover().found[name] for name in ArmName)
+    assert (base.workload, base.parts) == (head.workload, head.parts)
+    assert [len(one.notes) for one in (base, head)] == [1, 1]
     engine.close()
 
 
@@ -197,14 +215,14 @@ def test_a_data_file_that_is_nowhere_is_its_failure(make_engine: MakeEngine) -> 
 
 
 def test_one_arm_is_measured_alone(make_engine: MakeEngine) -> None:
-    (observation,) = measure(make_engine([CommandSpec("one", ("true",))], arms=1), ["one"])
+    (observation,) = measure(make_engine([program("one", ("true",))], arms=1), ["one"])
     assert observation.arm is ArmName.HEAD
     assert observation.order == 0
     assert observation.metrics[0].samples.shape == (6,)
 
 
 def test_the_arms_take_turns_one_by_one(make_engine: MakeEngine, tmp_path: Path) -> None:
-    engine = make_engine([shell("one", LOG_COMMAND, warmup=2)])
+    engine = make_engine([shell("one", LOG_COMMAND)], warmup=2)
     arms = []
     for index in range(8):
         (tmp_path / "log").unlink(missing_ok=True)
@@ -223,14 +241,14 @@ def test_the_arms_take_turns_one_by_one(make_engine: MakeEngine, tmp_path: Path)
 
 
 def test_warmup_is_kept_in_the_first_round_and_absent_later(make_engine: MakeEngine) -> None:
-    engine = make_engine([CommandSpec("one", ("true",), warmup=3)])
+    engine = make_engine([program("one", ("true",))], warmup=3)
     first, second = (measure(engine, ["one"], index) for index in range(2))
     assert {m.warmup.shape for o in first for m in o.metrics} == {(3,)}
     assert {m.warmup.shape for o in second for m in o.metrics} == {(0,)}
 
 
 def test_without_warmup_there_is_none(make_engine: MakeEngine, tmp_path: Path) -> None:
-    engine = make_engine([shell("one", LOG_COMMAND, warmup=0, executions=2)])
+    engine = make_engine([shell("one", LOG_COMMAND, executions=2)], warmup=0)
     measure(engine, ["one"])
     assert len(log_of(tmp_path)) == 4
 
@@ -249,16 +267,16 @@ def test_prepare_runs_before_each_execution_and_cleanup_after_the_burst(
 
 def test_prepare_and_cleanup_are_not_timed(make_engine: MakeEngine) -> None:
     pause = ("sleep", "0.5")
-    spec = CommandSpec("one", ("true",), prepare=pause, cleanup=pause, executions=1, warmup=0)
-    for observation in measure(make_engine([spec]), ["one"]):
+    spec = program("one", ("true",), prepare=pause, cleanup=pause, executions=1)
+    for observation in measure(make_engine([spec], warmup=0), ["one"]):
         assert observation.metrics[0].samples[0] < 0.5
 
 
 def test_slow_commands_get_fewer_executions_and_both_arms_the_same(
     make_engine: MakeEngine,
 ) -> None:
-    slow_head = shell("a", "[ {sha} = base ] || sleep 0.3", warmup=0)
-    engine = make_engine([slow_head], burst_s=0.8)
+    slow_head = shell("a", "[ {sha} = base ] || sleep 0.3")
+    engine = make_engine([slow_head], burst_s=0.8, warmup=0)
     shapes = {
         measured.samples.shape
         for index in range(3)
@@ -270,7 +288,7 @@ def test_slow_commands_get_fewer_executions_and_both_arms_the_same(
 
 
 def test_a_command_longer_than_a_burst_is_executed_once(make_engine: MakeEngine) -> None:
-    engine = make_engine([CommandSpec("one", ("sleep", "0.1"), warmup=0)], burst_s=0.05)
+    engine = make_engine([program("one", ("sleep", "0.1"))], burst_s=0.05, warmup=0)
     assert [o.metrics[0].samples.shape for o in measure(engine, ["one"])] == [(1,), (1,)]
 
 
@@ -278,32 +296,32 @@ def test_a_command_longer_than_a_burst_is_executed_once(make_engine: MakeEngine)
     ("spec", "error"),
     [
         (shell("a", "echo no; exit 3"), "exited with 3 (allowed: 0)\nno"),
-        (shell("a", "exit 3", ok_exit_codes=frozenset({0, 1})), "exited with 3 (allowed: 0, 1)"),
+        (shell("a", "exit 3", ok_exit_codes=(0, 1)), "exited with 3 (allowed: 0, 1)"),
         (shell("a", "kill -SEGV $$"), "killed by SIGSEGV"),
         (
             shell("a", "echo so far; sleep 300", timeout_s=0.5),
             "timed out after 0.5 s; its process group was killed\nso far",
         ),
         (
-            shell("a", "true", prepare="echo why; exit 4", ok_exit_codes=frozenset({4, 0})),
+            shell("a", "true", prepare="echo why; exit 4", ok_exit_codes=(4, 0)),
             "prepare: exited with 4 (allowed: 0)\nwhy",
         ),
         (shell("a", "true", cleanup="exit 5"), "cleanup: exited with 5 (allowed: 0)"),
         (shell("a", "exit 3", cleanup="exit 5"), "exited with 3 (allowed: 0)"),
         (
-            CommandSpec("a", ("no-such-command-here",)),
+            program("a", ("no-such-command-here",)),
             NOT_FOUND,
         ),
         (
-            CommandSpec("a", ("true",), prepare=("no-such-command-here",)),
+            program("a", ("true",), prepare=("no-such-command-here",)),
             f"prepare: {NOT_FOUND}",
         ),
     ],
 )
 def test_a_failure_says_how_and_spoils_no_other(
-    make_engine: MakeEngine, spec: CommandSpec, error: str
+    make_engine: MakeEngine, spec: CommandBenchmark, error: str
 ) -> None:
-    engine = make_engine([spec, CommandSpec("other", ("true",))])
+    engine = make_engine([spec, program("other", ("true",))])
     failed, *others = measure(engine, ["a", "other"])
     assert failed.benchmark == "a"
     assert failed.error == error
@@ -312,7 +330,7 @@ def test_a_failure_says_how_and_spoils_no_other(
 
 
 def test_exit_codes_that_are_allowed_are_measured(make_engine: MakeEngine) -> None:
-    engine = make_engine([shell("a", "exit 1", ok_exit_codes=frozenset({1}))])
+    engine = make_engine([shell("a", "exit 1", ok_exit_codes=(1,))])
     assert [o.error for o in measure(engine, ["a"])] == [None, None]
 
 
@@ -352,7 +370,7 @@ def test_commands_run_in_their_arm(make_engine: MakeEngine, tmp_path: Path) -> N
         folder.mkdir(parents=True)
         (folder / "tool").write_text(f'#!/bin/sh\n[ "$WHERE" = {folder.parent} ] && pwd > seen\n')
         (folder / "tool").chmod(0o755)
-    spec = CommandSpec("a", ("./tool",), cwd="sub", variables={"WHERE": "{root}"})
+    spec = program("a", ("./tool",), cwd="sub", env={"WHERE": "{root}"})
     assert [o.error for o in measure(make_engine([spec]), ["a"])] == [None, None]
     for arm in ArmName:
         folder = tmp_path / f"{arm}-tree" / "sub"
@@ -385,8 +403,8 @@ def test_memory_below_what_can_be_seen_is_noted(make_engine: MakeEngine) -> None
     large = (sys.executable, "-c", "bytearray(b'x') * 100_000_000")
     engine = make_engine(
         [
-            CommandSpec("small", ("true",)),
-            CommandSpec("large", large, executions=2),
+            program("small", ("true",)),
+            program("large", large, executions=2),
         ]
     )
     small, _, seen, _ = measure(engine, ["small", "large"])
@@ -423,8 +441,8 @@ def test_an_interruption_ends_the_command_and_runs_nothing_more(
 def test_the_first_execution_shows_whose_code_runs(
     make_engine: MakeEngine, tmp_path: Path, repo: Git, warmup: int, executions: int
 ) -> None:
-    spec = shell("a", f"cat own; {LOG_COMMAND}", warmup=warmup, executions=4)
-    engine = make_engine([spec], checkout=repo.root)
+    spec = shell("a", f"cat own; {LOG_COMMAND}", executions=4)
+    engine = make_engine([spec], checkout=repo.root, warmup=warmup)
     for arm in ArmName:
         (tmp_path / f"{arm}-tree" / "own").touch()
     observations = measure(engine, ["a"])

@@ -10,14 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from tests.measure.benchmarks import functions, sampling
 
 from benchgate.measure import pair
-from benchgate.measure.benchfiles import PythonSpec
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError, Event, find_obstacle
 from benchgate.measure.counting import count_per_call
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.python import PythonEngine, PythonSettings
+from benchgate.measure.python import PythonEngine
+from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.run import CANARY_ID
 
@@ -61,9 +62,7 @@ class Measure(Protocol):
 @pytest.fixture
 def settings(tmp_path: Path) -> PythonSettings:
     return PythonSettings(
-        samples=5,
-        launch_ns=1_000_000,
-        warmup=1,
+        measure=sampling(5, 0.001),
         cpu=None,
         unpinned="",
         all_cpus=(),
@@ -98,7 +97,7 @@ def measure(settings: PythonSettings, arms: tuple[Arm, ...], guardian: Guardian)
             arm.root.mkdir()
             added = head if arm.name is ArmName.HEAD else ""
             (arm.root / "bench_it.py").write_text(TOUCH + source + added)
-        spec = PythonSpec(("bench_it.py",), interpreter=interpreter)
+        spec = functions("bench_it.py", interpreter=interpreter)
         engine = PythonEngine(
             {arm.name: [spec] for arm in arms}, arms, replace(settings, event=event), guardian
         )

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.measure.benchmarks import program
 
+from benchgate.config import Measure
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import Counter, CounterError, Event, find_obstacle
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.job import CommandSpec
 from benchgate.measure.process import Launcher
 from benchgate.model.metrics import INSTRUCTIONS
 
@@ -143,14 +144,19 @@ def burst(tmp_path: Path, guardian: Guardian, text: str, event: Event | None) ->
     for name in ArmName:
         (tmp_path / name).mkdir()
         arms.append(Arm(name, tmp_path / name, tmp_path / "env"))
-    spec = CommandSpec(
+    spec = program(
         "one",
         ("/bin/sh", "-c", text),
         prepare=("/bin/sh", "-c", touching(2 * PAGES)),
         executions=2,
     )
     engine = CommandEngine(
-        {arm.name: [spec] for arm in arms}, arms, guardian, event=event, burst_s=300
+        {arm.name: [spec] for arm in arms},
+        arms,
+        guardian,
+        measure=Measure(),
+        event=event,
+        burst_s=300,
     )
     try:
         engine.discover()

@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pytest
+from tests.measure.benchmarks import functions, sampling
 
 from benchgate.errors import UsageError
 from benchgate.measure.affinity import supports_pinning
-from benchgate.measure.benchfiles import PythonSpec
 from benchgate.measure.engine import Arm, ArmName, Observation
+from benchgate.measure.interpreter import settings_of
 from benchgate.measure.layout import fixed_addresses
-from benchgate.measure.python import PythonEngine, PythonSettings
-from benchgate.measure.worker import PROGRAM
+from benchgate.measure.python import PythonEngine
+from benchgate.measure.python_workers import PythonSettings
+from benchgate.measure.worker_process import PROGRAM
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from benchgate.config import PythonBenchmark
     from benchgate.measure.engine import Measured
     from benchgate.measure.guardian import Guardian
 
@@ -46,7 +49,7 @@ class MakeEngine(Protocol):
     def __call__(
         self,
         files: Mapping[str, str],
-        *specs: PythonSpec,
+        *specs: PythonBenchmark,
         head: Mapping[str, str] | None = None,
         arms: Iterable[ArmName] = ...,
         warmup: int | None = 3,
@@ -55,7 +58,7 @@ class MakeEngine(Protocol):
         cpu: int | None = None,
         interpreter: str = sys.executable,
         aliases: Mapping[str, str] | None = None,
-        base_specs: Sequence[PythonSpec] | None = None,
+        base_specs: Sequence[PythonBenchmark] | None = None,
         lead: ArmName = HEAD,
     ) -> PythonEngine: ...
 
@@ -67,7 +70,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
 
     def make(
         files: Mapping[str, str],
-        *specs: PythonSpec,
+        *specs: PythonBenchmark,
         head: Mapping[str, str] | None = None,
         arms: Iterable[ArmName] = (BASE, HEAD),
         warmup: int | None = 3,
@@ -76,7 +79,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
         cpu: int | None = None,
         interpreter: str = sys.executable,
         aliases: Mapping[str, str] | None = None,
-        base_specs: Sequence[PythonSpec] | None = None,
+        base_specs: Sequence[PythonBenchmark] | None = None,
         lead: ArmName = HEAD,
     ) -> PythonEngine:
         trees = []
@@ -89,9 +92,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
                 Arm(name, root, tmp_path / f"{name}-env", variables=dict(guardian.variables))
             )
         settings = PythonSettings(
-            samples=samples,
-            launch_ns=samples * 200_000,
-            warmup=warmup,
+            measure=sampling(samples, samples * 200e-6, warmup),
             cpu=cpu,
             unpinned="" if cpu is not None else "not pinned: no CPU was chosen",
             all_cpus=tuple(sorted(os.sched_getaffinity(0))) if supports_pinning() else (),
@@ -99,8 +100,8 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
             forbidden=(tmp_path / "checkout",),
             environ={"PATH": os.environ["PATH"], **(environ or {})},
         )
-        some = specs or [PythonSpec(("benchmarks",))]
-        by_arm: dict[ArmName, Sequence[PythonSpec]] = dict.fromkeys(arms, some)
+        some = specs or [functions("benchmarks")]
+        by_arm: dict[ArmName, Sequence[PythonBenchmark]] = dict.fromkeys(arms, some)
         if base_specs is not None:
             by_arm[BASE] = base_specs
         engine = PythonEngine(by_arm, trees, settings, guardian, aliases=aliases or {}, lead=lead)
@@ -290,7 +291,7 @@ def test_a_heavier_head_shows_in_every_metric(make_engine: MakeEngine) -> None:
         return {"benchmarks/bench_it.py": f"def bench_a(): return list(range({size}))\n"}
 
     engine = make_engine(
-        source(100_000), PythonSpec(("benchmarks",), isolate=True), head=source(2_000_000)
+        source(100_000), functions("benchmarks", isolate=True), head=source(2_000_000)
     )
     discovered(engine)
     found = {o.arm: metrics_of(o) for o in measure(engine, ["it/a"])}
@@ -383,7 +384,7 @@ def prepare():
 def bench_a(): ...
 bench_a.setup = prepare
 """
-    spec = PythonSpec(("benchmarks",), variables={"MINE": "{root}/x {env}"})
+    spec = functions("benchmarks", env={"MINE": "{root}/x {env}"})
     inherited = {"PWD": "/elsewhere", "OLDPWD": "/x", "PYTHONPATH": "/inherited"}
     files = {"benchmarks/bench_it.py": logging_file(tmp_path, source), "src/x.py": ""}
     engine = make_engine(files, spec, environ=inherited)
@@ -443,7 +444,7 @@ bench_a.setup = bench_b.setup = lambda: log(ARM, os.getpid())
     files = {"benchmarks/bench_it.py": logging_file(tmp_path, source)}
     for isolate, processes in ((False, 2), (True, 4)):
         (tmp_path / "log").unlink(missing_ok=True)
-        engine = make_engine(files, PythonSpec(("benchmarks",), isolate=isolate))
+        engine = make_engine(files, functions("benchmarks", isolate=isolate))
         discovered(engine)
         measure(engine, ["it/a", "it/b"])
         logged = log_of(tmp_path)
@@ -465,7 +466,7 @@ def test_an_interpreter_of_its_own_with_options_and_spaces(
             (bin_folder / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
             (bin_folder / name).chmod(0o755)
     files = {"benchmarks/bench_it.py": logging_file(tmp_path, source)}
-    spec = PythonSpec(("benchmarks",), interpreter="'{env}/bin/my python' -O")
+    spec = functions("benchmarks", interpreter="'{env}/bin/my python' -O")
     for engine in (make_engine(files, spec), make_engine(files)):
         discovered(engine)
         measure(engine, ["it/a"])
@@ -515,7 +516,7 @@ FAILING = {
 
 
 def test_what_fails_spoils_nothing_else(make_engine: MakeEngine) -> None:
-    spec = PythonSpec(("benchmarks",), timeout_s=1.5)
+    spec = functions("benchmarks", timeout_s=1.5)
     engine = make_engine({"benchmarks/bench_bad.py": BAD}, spec)
     ids = discovered(engine)
     rng = random.Random(5)  # noqa: S311 - repeatable on purpose
@@ -668,7 +669,7 @@ def test_a_base_that_fails_alone_is_said_to(make_engine: MakeEngine, tmp_path: P
 
 
 def test_a_place_without_benchmarks_is_refused(make_engine: MakeEngine) -> None:
-    engine = make_engine(BENCHES, PythonSpec(("benchmarks", "bench")))
+    engine = make_engine(BENCHES, functions("benchmarks", "bench"))
     with pytest.raises(UsageError) as caught:
         engine.discover()
     assert caught.value.message == (
@@ -678,14 +679,14 @@ def test_a_place_without_benchmarks_is_refused(make_engine: MakeEngine) -> None:
 
 def test_two_benchmarks_of_one_id_are_refused(make_engine: MakeEngine) -> None:
     files = {"a/bench_it.py": "def bench_x(): ...\n", "b/bench_it.py": "def bench_x(): ...\n"}
-    discovery = make_engine(files, PythonSpec(("a", "b"))).discover()
+    discovery = make_engine(files, functions("a", "b")).discover()
     assert [(f.arm, f.id) for f in discovery.failures] == [(a, "b/bench_it.py") for a in ArmName]
     for failure in discovery.failures:
         assert failure.error == (
             "two benchmarks have the id it/x (b/bench_it.py and a/bench_it.py): "
             "give one [[benchmark]] another `group`"
         )
-    grouped = make_engine(files, PythonSpec(("a",)), PythonSpec(("b",), group="b"))
+    grouped = make_engine(files, functions("a"), functions("b", group="b"))
     assert discovered(grouped) == ["it/x", "b/it/x"]
 
 
@@ -695,7 +696,7 @@ def test_the_other_arms_code_is_refused(make_engine: MakeEngine, tmp_path: Path)
     base = tmp_path / BASE / "tree"
     engine = make_engine(
         files,
-        PythonSpec(("benchmarks",), pythonpath=("lib",)),
+        functions("benchmarks", pythonpath=("lib",)),
         environ={"PYTHONPATH": str(base)},
     )
     (failure,) = engine.discover().failures
@@ -735,7 +736,7 @@ def test_modules_and_data_files_belong_to_the_work(make_engine: MakeEngine) -> N
         if name.endswith("it.py"):
             continue
         engine = make_engine(
-            files, PythonSpec(("benchmarks",), data=("shared.txt",)), head={name: text * 2}
+            files, functions("benchmarks", data=("shared.txt",)), head={name: text * 2}
         )
         assert (
             parts_that_differ(engine, "it/a")
@@ -798,7 +799,7 @@ def test_an_installed_copy_of_the_project_is_refused(
     assert all(f" arm imported my_pkg from {site}/my_pkg.py, and not " in e for e in errors)
     assert all('Set `pythonpath = ["code"]` in [[benchmark]]' in e for e in errors)
     assert len(errors) == (2 if source == AT_ONCE else 1)
-    right = PythonSpec(("benchmarks",), pythonpath=("code",))
+    right = functions("benchmarks", pythonpath=("code",))
     engine = make_engine(files, right, environ={"PYTHONPATH": site})
     assert discovered(engine) == ["it/a"]
     assert [o.error for o in measure(engine, ["it/a"])] == [None, None]
@@ -840,7 +841,7 @@ def test_a_dependency_is_compared_by_its_versions(
 ) -> None:
     install(tmp_path / "base-env", "other", "other")
     install(tmp_path / "head-env", "other", "other", version)
-    spec = PythonSpec(("benchmarks",), pythonpath=("{env}/site-packages",), allow_foreign=True)
+    spec = functions("benchmarks", pythonpath=("{env}/site-packages",), allow_foreign=True)
     engine = make_engine({"benchmarks/bench_it.py": "import other\nbench_a = other.work\n"}, spec)
     assert discovered(engine) == ["it/a"]
     for observation in measure(engine, ["it/a"]):
@@ -871,8 +872,8 @@ def test_each_arm_is_searched_where_its_own_configuration_says(make_engine: Make
     source = BENCHES["benchmarks/bench_it.py"]
     engine = make_engine(
         {"old/bench_it.py": source, "old/deep/bench_it.py": source, "old/bench_gone.py": source},
-        PythonSpec(("new",)),
-        base_specs=[PythonSpec(("old",))],
+        functions("new"),
+        base_specs=[functions("old")],
         head={
             "new/bench_it.py": source,
             "new/deep/bench_it.py": source,
@@ -895,8 +896,8 @@ def test_each_arm_is_searched_where_its_own_configuration_says(make_engine: Make
 @pytest.mark.parametrize("lead", [BASE, HEAD])
 def test_both_arms_are_run_as_one_of_them_says(make_engine: MakeEngine, lead: ArmName) -> None:
     parallel, alone = (
-        PythonSpec(("benchmarks",), parallel=True),
-        PythonSpec(("benchmarks",), isolate=True),
+        functions("benchmarks", parallel=True),
+        functions("benchmarks", isolate=True),
     )
     engine = make_engine(BENCHES, alone, base_specs=[parallel], lead=lead)
     notes = {d.notes for found in engine.discover().found.values() for d in found}
@@ -906,13 +907,13 @@ def test_both_arms_are_run_as_one_of_them_says(make_engine: MakeEngine, lead: Ar
 
 
 def test_another_environment_is_other_work(make_engine: MakeEngine) -> None:
-    fast = PythonSpec(("benchmarks",), variables={"FAST": "1"})
-    plain = PythonSpec(("benchmarks",))
+    fast = functions("benchmarks", env={"FAST": "1"})
+    plain = functions("benchmarks")
     found = make_engine(BENCHES, fast, base_specs=[plain]).discover().found
     base, head = ({d.id: d for d in found[arm]} for arm in (BASE, HEAD))
     assert base["it/a"].workload != head["it/a"].workload
-    assert head["it/a"].parts == {**base["it/a"].parts, **fast.settings}
-    assert list(fast.settings) == ["its `env`"]
+    assert head["it/a"].parts == {**base["it/a"].parts, **settings_of(fast)}
+    assert list(settings_of(fast)) == ["its `env`"]
 
 
 @pytest.mark.parametrize(
@@ -920,19 +921,19 @@ def test_another_environment_is_other_work(make_engine: MakeEngine) -> None:
     [("{env}/bin/python", True), ("uv run python", True), ("python3 -O", False)],
 )
 def test_another_option_of_the_interpreter_is_other_work(interpreter: str, *, same: bool) -> None:
-    spec = PythonSpec(("benchmarks",), interpreter=interpreter)
-    assert (spec.settings == {}) is same
+    spec = functions("benchmarks", interpreter=interpreter)
+    assert (settings_of(spec) == {}) is same
 
 
 def test_what_is_imported_from_elsewhere_is_other_work() -> None:
-    one, other = (PythonSpec(("benchmarks",), pythonpath=(path,)) for path in ("src", "stub"))
-    assert one.settings.keys() == other.settings.keys() == {"its `pythonpath`"}
-    assert one.settings != other.settings
-    assert PythonSpec(("benchmarks",)).settings == {}
+    one, other = (functions("benchmarks", pythonpath=(path,)) for path in ("src", "stub"))
+    assert settings_of(one).keys() == settings_of(other).keys() == {"its `pythonpath`"}
+    assert settings_of(one) != settings_of(other)
+    assert settings_of(functions("benchmarks")) == {}
 
 
 def test_a_place_that_the_base_alone_names_may_be_empty(make_engine: MakeEngine) -> None:
-    engine = make_engine(BENCHES, base_specs=[PythonSpec(("gone", "benchmarks"))])
+    engine = make_engine(BENCHES, base_specs=[functions("gone", "benchmarks")])
     assert discovered(engine) == ["it/a", "it/b"]
 
 

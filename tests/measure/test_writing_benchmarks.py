@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.measure.benchmarks import functions, sampling
 
-from benchgate.measure import worker
-from benchgate.measure.benchfiles import PythonSpec
+from benchgate.measure import worker_process
 from benchgate.measure.engine import Arm, ArmName, Definition, Observation
-from benchgate.measure.python import PythonEngine, PythonSettings
+from benchgate.measure.python import PythonEngine
+from benchgate.measure.python_workers import PythonSettings
 
 if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
@@ -38,9 +39,7 @@ def run(
         (root / "benchmarks" / "bench_words.py").write_text(text)
         arms.append(Arm(name, root, tmp_path / f"{name}-env", variables=guardian.variables))
     settings = PythonSettings(
-        samples=5,
-        launch_ns=2_000_000,
-        warmup=1,
+        measure=sampling(5, 0.002),
         cpu=None,
         unpinned="",
         all_cpus=(),
@@ -48,7 +47,7 @@ def run(
         forbidden=(),
         environ={"PATH": os.environ["PATH"]},
     )
-    specs = {arm.name: [PythonSpec(("benchmarks",))] for arm in arms}
+    specs = {arm.name: [functions("benchmarks")] for arm in arms}
     engine = PythonEngine(specs, arms, settings, guardian)
     try:
         discovery = engine.discover()
@@ -94,4 +93,4 @@ def test_the_page_names_every_attribute_and_limit() -> None:
     headings = "\n".join(re.findall(r"^### .*$", TEXT, re.MULTILINE))
     for name in ("params", "setup", "teardown", "number", "unit", "parallel", "async def"):
         assert f"`{name}`" in headings
-    assert f"more than {worker.OUTPUT_LIMIT_BYTES >> 20} MB" in TEXT
+    assert f"more than {worker_process.OUTPUT_LIMIT_BYTES >> 20} MB" in TEXT

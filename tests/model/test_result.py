@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as npst
 from benchgate.errors import FormatError
 from benchgate.model.codec import RESULT, decode_result, encode_result
 from benchgate.model.environment import Environment
-from benchgate.model.policy import Document, Options, Policy
+from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import MAX_SHARDS, Result, Shard
 from benchgate.model.run import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME = "result.json"
+KEPT = ConfigTables("benchgate.toml", {"gate": {"margin": "3%"}}, {"gate": 1, "gate.margin": 2})
 
 
 def as_is(text: str) -> str:
@@ -617,7 +618,7 @@ class TestScreening:
                 run(), (earlier,), (Skipped("artifact 13", "it has expired"),), ("one",)
             ),
             policy=Policy(
-                Document("benchgate.toml", '[gate]\nmargin = "3%"\n'),
+                KEPT,
                 None,
                 Options(fail_on=("regressed",), alpha=0.02, rounds=6),
             ),
@@ -637,7 +638,7 @@ class TestScreening:
 
         policy = decode_result(encode_result(screened, redact), NAME).policy
         assert policy
-        assert policy.head == Document("benchgate.toml", '[gate]\nmargin = "***"\n')
+        assert policy.head == dataclasses.replace(KEPT, tables={"gate": {"margin": "***"}})
 
     def test_too_many_earlier_runs_are_refused(self, screened: Result) -> None:
         whole = json.loads(encode_result(screened, as_is))

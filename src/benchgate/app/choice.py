@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from benchgate.config import matches
-from benchgate.config.suggest import did_you_mean
-from benchgate.errors import UsageError
+from benchgate.errors import UsageError, did_you_mean
 from benchgate.model.run import CANARY_IDS
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.required import require_baseline
 from benchgate.app.stored_artifacts import MEMBERS, environment_key, read_stored
 from benchgate.baselines.stored import Found
-from benchgate.config import kept_text, with_accepted
+from benchgate.config import to_keep, with_accepted
 from benchgate.errors import BaselineError, ConfigError, UsageError
 from benchgate.files import read_result, write_atomic
 from benchgate.github.artifact_names import ArtifactKind, artifact_name
 from benchgate.github.plan import Commenting, plan_for
 from benchgate.model.codec import encode_result
-from benchgate.model.policy import Document, Options, Policy
+from benchgate.model.policy import Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.shards import join
 from benchgate.model.skipped import by_reason
@@ -52,14 +52,12 @@ class CiRequest:
         folder: for the files of this job; each has one of its own.
         suite: tells several uses of benchgate in one repository apart.
         shards: where the results of a suite's parts are; then nothing is measured.
-        options: of the command line, for the record.
     """
 
     folder: Path
     choice: Choice = field(default_factory=Choice)
     suite: str = DEFAULT_SUITE
     shards: Path | None = None
-    options: Options = field(default_factory=Options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def ci(
     is_baseline = _is_baseline(request, judged_by, plan)
     if commit is None and not is_baseline:
         return CiOutcome(plan, why=compared.why)
-    policy = _policy(judged_by, request, effects)
+    policy = _policy(judged_by, effects)
     if request.shards is not None:
         result = _joined(request.shards, commit, job.git.head_sha())
     else:
@@ -271,7 +269,7 @@ def _save(path: Path, result: Result, effects: Effects) -> None:
     write_atomic(path, encode_result(result, Redactor(effects.environ)))
 
 
-def _policy(config: Config, request: CiRequest, effects: Effects) -> Policy:
+def _policy(config: Config, effects: Effects) -> Policy:
     """Keep by what the result is judged, so that anybody can judge it so again.
 
     Raises:
@@ -281,11 +279,7 @@ def _policy(config: Config, request: CiRequest, effects: Effects) -> Policy:
     sides = config.sides
     head = sides.head if sides else config
     return Policy(
-        _document(head, redact) if head.source else None,
-        _document(sides.base, redact) if sides else None,
-        request.options,
+        to_keep(head.origin, redact) if head.source else None,
+        to_keep(sides.base.origin, redact) if sides else None,
+        head.origin.options,
     )
-
-
-def _document(config: Config, redact: Redactor) -> Document:
-    return Document(config.origin.name, kept_text(config.origin, redact))

@@ -17,7 +17,7 @@ from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.environment import read_environment
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.python import PythonSettings
+from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.session import Session
 from benchgate.stats.power import detectable_ratio
 from benchgate.stats.quantiles import nearest_rank
@@ -127,9 +127,7 @@ def _measure_noise(config: Config, effects: Effects) -> Noise:
         stack.enter_context(kept_off(place.cpu))
         arms = [Arm(name, folder, folder, variables=guardian.variables) for name in ArmName]
         settings = PythonSettings(
-            samples=config.measure.samples,
-            launch_ns=round(config.measure.launch_time_s * 1e9),
-            warmup=3,
+            measure=config.measure.model_copy(update={"warmup": 3}),
             cpu=place.cpu,
             unpinned=place.unpinned,
             all_cpus=tuple(sorted(place.cpus)),

@@ -14,12 +14,13 @@ from benchgate.measure.affinity import (
     supports_pinning,
 )
 from benchgate.measure.armenviron import Outside
-from benchgate.measure.benchfiles import PythonSpec, default_interpreter, find_folders
+from benchgate.measure.benchfiles import find_folders, search_of
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.engine import ArmName
-from benchgate.measure.job import CommandSpec
-from benchgate.measure.python import PythonEngine, PythonSettings
+from benchgate.measure.interpreter import default_interpreter
+from benchgate.measure.python import PythonEngine
+from benchgate.measure.python_workers import PythonSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,13 +81,11 @@ def make_engines(
         event: what is counted as instructions; None where nothing can be counted.
     """
     measure = config.measure
-    specs = {arm.name: _python_specs(config, arm, arms) for arm in arms}
-    commands = {arm.name: _command_specs(config, arm) for arm in arms}
+    functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
+    commands = {arm.name: _command_benchmarks(config, arm) for arm in arms}
     lead = ArmName.BASE if config.sides else ArmName.HEAD
     settings = PythonSettings(
-        samples=measure.samples,
-        launch_ns=round(measure.launch_time_s * 1e9),
-        warmup=None if measure.warmup == "auto" else measure.warmup,
+        measure=measure,
         cpu=place.cpu,
         unpinned=place.unpinned,
         all_cpus=tuple(sorted(place.cpus)),
@@ -96,9 +95,9 @@ def make_engines(
         event=event,
     )
     engines: list[Engine] = []
-    if any(specs.values()):
+    if any(functions.values()):
         engines.append(
-            PythonEngine(specs, arms, settings, guardian, aliases=config.aliases, lead=lead)
+            PythonEngine(functions, arms, settings, guardian, aliases=config.aliases, lead=lead)
         )
     if any(commands.values()):
         engines.append(
@@ -106,6 +105,7 @@ def make_engines(
                 commands,
                 arms,
                 guardian,
+                measure=measure,
                 aliases=config.aliases,
                 lead=lead,
                 cpu=place.cpu,
@@ -125,7 +125,7 @@ def config_in(arm: ArmName, config: Config) -> Config:
     return config.base or config if arm is ArmName.BASE else config
 
 
-def _python_specs(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[PythonSpec]:
+def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[PythonBenchmark]:
     """Give what an arm's configuration looks for; without any [[benchmark]] all that there is.
 
     Where both arms are searched they are searched in the same folders: an id begins there.
@@ -133,46 +133,10 @@ def _python_specs(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[PythonS
     own = config_in(arm.name, config)
     if own.searches:
         searched = [one for one in arms if config_in(one.name, config).searches]
-        return [PythonSpec(paths=find_folders(searched), timeout_s=config.measure.timeout_s)]
-    return [_python_spec(b, config) for b in own.benchmarks if isinstance(b, PythonBenchmark)]
+        return [search_of(find_folders(searched))]
+    return [one for one in own.benchmarks if isinstance(one, PythonBenchmark)]
 
 
-def _command_specs(config: Config, arm: Arm) -> list[CommandSpec]:
+def _command_benchmarks(config: Config, arm: Arm) -> list[CommandBenchmark]:
     own = config_in(arm.name, config)
-    return [_command_spec(b, config) for b in own.benchmarks if isinstance(b, CommandBenchmark)]
-
-
-def _python_spec(benchmark: PythonBenchmark, config: Config) -> PythonSpec:
-    return PythonSpec(
-        paths=benchmark.paths,
-        interpreter=benchmark.interpreter,
-        pythonpath=benchmark.pythonpath,
-        isolate=benchmark.isolate,
-        parallel=benchmark.parallel,
-        timeout_s=benchmark.timeout_s or config.measure.timeout_s,
-        tags=benchmark.tags,
-        variables=benchmark.env,
-        group=benchmark.group or "",
-        data=benchmark.data,
-        allow_foreign=benchmark.allow_foreign,
-    )
-
-
-def _command_spec(benchmark: CommandBenchmark, config: Config) -> CommandSpec:
-    return CommandSpec(
-        name=benchmark.name,
-        command=benchmark.command,
-        prepare=benchmark.prepare,
-        cleanup=benchmark.cleanup,
-        cwd=benchmark.cwd,
-        ok_exit_codes=frozenset(benchmark.ok_exit_codes),
-        timeout_s=benchmark.timeout_s or config.measure.timeout_s,
-        variables=benchmark.env,
-        executions=benchmark.executions or config.measure.executions,
-        warmup=config.measure.command_warmup,
-        tags=benchmark.tags,
-        pin=benchmark.pin,
-        pythonpath=benchmark.pythonpath,
-        allow_foreign=benchmark.allow_foreign,
-        data=benchmark.data,
-    )
+    return [one for one in own.benchmarks if isinstance(one, CommandBenchmark)]

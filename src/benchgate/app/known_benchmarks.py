@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.unverified import Known, function_of
 from benchgate.config import CommandBenchmark, PythonBenchmark
-from benchgate.config.search import is_benchmark_file
+from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.gate.canary import is_canary
 from benchgate.measure.benchfiles import group_of, topmost_folders
 

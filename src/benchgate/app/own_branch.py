@@ -7,7 +7,7 @@ those of the base commit all the same, and who accepted what is asked of GitHub.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -85,5 +85,5 @@ def _config(result: Result, base: Config | None, head: Config | None) -> Config:
     head = head or loads("", "defaults")
     require_few(head)
     if result.policy is not None:
-        head = head.with_overrides(**asdict(result.policy.options))
+        head = head.with_overrides(result.policy.options)
     return head if base is None else policy_from(base, head)

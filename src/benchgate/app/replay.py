@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from benchgate.app.judging import judge_result, make_verdict
 from benchgate.app.stored_artifacts import read_result_of
-from benchgate.config import loads, policy_from, with_accepted
+from benchgate.config import from_kept, policy_from, with_accepted
 from benchgate.errors import UsageError
 from benchgate.github.artifact_names import ArtifactKind, artifact_prefix
 from benchgate.github.artifacts import list_artifacts
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.github.client import Client
     from benchgate.github.models import Artifact
     from benchgate.github.urls import RunUrl
-    from benchgate.model.policy import Document, Policy
+    from benchgate.model.policy import Policy
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
 
@@ -49,15 +48,11 @@ def config_of(policy: Policy | None) -> Config:
         ConfigError: it is not valid, or this version of benchgate knows it no more.
     """
     if policy is None:
-        return loads("", "defaults")
-    head = _config(policy.head).with_overrides(**asdict(policy.options))
+        return from_kept(None)
+    head = from_kept(policy.head).with_overrides(policy.options)
     if policy.base is None:
         return head
-    return with_accepted(policy_from(_config(policy.base), head), policy.accepted)
-
-
-def _config(document: Document | None) -> Config:
-    return loads(document.text, document.name) if document else loads("", "defaults")
+    return with_accepted(policy_from(from_kept(policy.base), head), policy.accepted)
 
 
 def _require_newest(client: Client, run: RunUrl) -> None:

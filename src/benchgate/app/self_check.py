@@ -15,6 +15,7 @@ from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
 from benchgate.measure.lockstep import STRETCH
 from benchgate.measure.stolen import CpuTicks
+from benchgate.model.policy import Options
 from benchgate.model.self_check import SelfCheck
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def self_check(
     """
     before = CpuTicks.read()
     request = CheckRequest(choice, self_check=True)
-    verdict, result = check(request, config.with_overrides(rounds=rounds), git, effects)
+    verdict, result = check(request, config.with_overrides(Options(rounds=rounds)), git, effects)
     after = CpuTicks.read()
     evidences = _evidences(result, config)
     procedure = Procedure.of(config, len(evidences), fixed_rounds(config))

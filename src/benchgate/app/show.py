@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.app.choice import nothing_chosen
-from benchgate.config.suggest import did_you_mean
 from benchgate.describe.result import describe
-from benchgate.errors import UsageError
+from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import read_result
 from benchgate.model.run import CANARY_IDS
 

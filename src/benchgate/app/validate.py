@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.config import CommandBenchmark, PythonBenchmark
-from benchgate.measure.benchfiles import PythonSpec, find_files, find_folders
+from benchgate.measure.benchfiles import find_files, find_folders, search_of
 from benchgate.measure.benchsource import BenchSource, read_source
 from benchgate.measure.engine import Arm, ArmName
 
@@ -35,14 +35,14 @@ class Validation:
 def validate(config: Config, root: Path) -> Validation:
     """Read every benchmark file of a tree as text and list its functions."""
     arm = Arm(ArmName.HEAD, root, root / ".benchgate-env")
-    specs = [PythonSpec(b.paths) for b in config.benchmarks if isinstance(b, PythonBenchmark)]
+    benchmarks = [one for one in config.benchmarks if isinstance(one, PythonBenchmark)]
     if not config.benchmarks:
-        specs = [PythonSpec(find_folders([arm]))]
+        benchmarks = [search_of(find_folders([arm]))]
     functions: dict[str, tuple[str, ...]] = {}
     unlisted: set[str] = set()
     problems: list[str] = []
-    for spec, path in ((each, path) for each in specs for path in each.paths):
-        files = find_files(arm, spec, path)
+    for benchmark, path in ((each, path) for each in benchmarks for path in each.paths):
+        files = find_files(arm, benchmark, path)
         if not files:
             problems.append(f'[[benchmark]] python = "{path}": there is no file bench_*.py')
         for file in files:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.config.suggest import did_you_mean
-from benchgate.errors import BaselineError
+from benchgate.errors import BaselineError, did_you_mean
 from benchgate.git.branches import (
     current_branch,
     default_branch,

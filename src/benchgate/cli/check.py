@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +20,7 @@ from benchgate.model.redact import Redactor
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.model.policy import Options
     from benchgate.model.result import Shard
 
 
@@ -31,7 +32,7 @@ _ALSO_OF_RUN = frozenset(
 
 @click.command("check")
 @o.options(
-    click.option("--against", metavar="REF", help="Commit to compare with; default: merge base."),
+    o.AGAINST,
     o.BASELINE,
     o.CHOICE,
     o.SHARD,
@@ -51,9 +52,8 @@ _ALSO_OF_RUN = frozenset(
     o.QUIET,
     o.VERBOSE,
 )
+@o.overriding
 def command(
-    against: str | None,
-    baseline: str | None,
     globs: tuple[str, ...],
     tags: tuple[str, ...],
     shard: Shard | None,
@@ -65,7 +65,7 @@ def command(
     artifact: str | None,
     quiet: bool,
     verbose: bool,
-    **overrides: Unpack[o.Overrides],
+    overrides: Options,
 ) -> int:
     """Measure base and head in turn, decide, report.
 
@@ -101,9 +101,7 @@ def command(
         outputs.write(verdict, effects.environ)
         return verdict.exit_code
     git = repository(effects.cwd, (output, json_file, markdown_file))
-    config = configuration(effects.cwd, git.root, config_file).with_overrides(
-        against=against, baseline=baseline, **overrides
-    )
+    config = configuration(effects.cwd, git.root, config_file).with_overrides(overrides)
     output = output or prepare_last_result(git.root, effects.environ)
     try:
         verdict, _ = check(CheckRequest(Choice(globs, tags, shard), output), config, git, effects)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import click
 
@@ -33,6 +33,7 @@ from benchgate.model.policy import Options
 
 if TYPE_CHECKING:
     from benchgate.config import Config
+    from benchgate.model.policy import Options
     from benchgate.model.result import Shard
 
 
@@ -63,8 +64,8 @@ if TYPE_CHECKING:
     o.QUIET,
     o.VERBOSE,
 )
+@o.overriding
 def command(
-    baseline: str | None,
     globs: tuple[str, ...],
     tags: tuple[str, ...],
     shard: Shard | None,
@@ -76,7 +77,7 @@ def command(
     quiet: bool,
     verbose: bool,
     github_timeout: float,
-    **overrides: Unpack[o.Overrides],
+    overrides: Options,
 ) -> int:
     """Check inside of GitHub Actions: what the event changed, with comment and summary.
 
@@ -103,7 +104,7 @@ def command(
 
     def configure() -> Config:
         found = configuration(effects.cwd, job.git.root, config_file)
-        return found.with_overrides(baseline=baseline, **overrides)
+        return found.with_overrides(overrides)
 
     try:
         if isinstance(context.event, WorkflowRun):
@@ -115,7 +116,6 @@ def command(
             choice,
             suite,
             shards,
-            Options(baseline=baseline, **overrides),
         )
         return ci_step(request, configure, effects, job, step)
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,9 @@ from benchgate.cli import options as o
 from benchgate.cli.last import require_last_result
 from benchgate.cli.outputs import Outputs, keep
 from benchgate.cli.world import configuration, repository, repository_or_none
+
+if TYPE_CHECKING:
+    from benchgate.model.policy import Options
 
 
 @click.command("compare")
@@ -24,6 +27,7 @@ from benchgate.cli.world import configuration, repository, repository_or_none
 )
 @o.options(o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
 @click.option("--detail", is_flag=True, help="Show every other estimate and test of each row.")
+@o.overriding
 def command(
     results: tuple[Path, ...],
     json_file: Path | None,
@@ -31,7 +35,7 @@ def command(
     config_file: Path | None,
     verbose: bool,
     detail: bool,
-    **overrides: Unpack[o.Overrides],
+    overrides: Options,
 ) -> int:
     """Decide between result files.
 
@@ -52,7 +56,7 @@ def command(
     """
     cwd = Path.cwd()
     git = repository_or_none(cwd)
-    config = configuration(cwd, git.root if git else None, config_file).with_overrides(**overrides)
+    config = configuration(cwd, git.root if git else None, config_file).with_overrides(overrides)
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable()
     paths = results or (require_last_result(repository(cwd).root, os.environ),)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
+from types import NoneType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
 
 from benchgate.app.records import DEFAULT_SUITE
 from benchgate.app.sharding import parse_shard
 from benchgate.errors import UsageError
+from benchgate.model.policy import OVERRIDES, Options
 from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class Overrides(TypedDict, total=False):
-    """Options that stand for keys of the configuration; see Config.with_overrides."""
-
-    budget: str | None
-    rounds: int | None
-    until_decided: bool
-    seed: int | None
-    margin: str | None
-    alpha: float | None
-    rule: str | None
-    fail_on: tuple[str, ...]
 
 
 def _outside_of_ci(
@@ -61,6 +59,36 @@ class _Lines(click.types.StringParamType):
 F = TypeVar("F", bound="Callable[..., Any]")
 _Option: TypeAlias = "Callable[[Any], Any]"
 
+_VALUES = get_type_hints(Options)
+
+
+def _override(name: str, **more: Any) -> _Option:  # noqa: ANN401 - as of click.option
+    """Give the option of the command line that stands for keys of the configuration.
+
+    Args:
+        more: what differs from its definition, for one command.
+    """
+    one = OVERRIDES[name]
+    said: dict[str, Any] = {"metavar": one.metavar or None, "help": one.help, **more}
+    if _VALUES[name] is bool:
+        return click.option(one.flag, is_flag=True, **said)
+    if get_origin(_VALUES[name]) is tuple:
+        return click.option(one.flag, type=_Lines(), multiple=True, **said)
+    (kind,) = set(get_args(_VALUES[name])) - {NoneType}
+    return click.option(one.flag, type=kind, **said)
+
+
+def overriding(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command what stands for keys of the configuration as one value, `overrides`."""
+
+    @wraps(function)
+    def gathered(**values: Any) -> int:  # noqa: ANN401 - those of the command line
+        given = {name: values.pop(name) for name in OVERRIDES.keys() & values.keys()}
+        return function(**values, overrides=Options(**given))
+
+    return gathered
+
+
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 CONFIG = click.option(
@@ -70,16 +98,10 @@ CONFIG = click.option(
     metavar="FILE",
     help="Configuration to use instead of the one that is found.",
 )
-BASELINE = click.option(
-    "--baseline",
-    metavar="SPEC",
-    callback=_outside_of_ci,
-    help="auto, git:REF, or results of earlier runs: dir:PATH, file:PATH.",
-)
-BASELINE_IN_CI = click.option(
-    "--baseline",
-    metavar="SPEC",
-    help="auto, git, git:REF, or artifact for results of earlier runs alone.",
+AGAINST = _override("against")
+BASELINE = _override("baseline", callback=_outside_of_ci)
+BASELINE_IN_CI = _override(
+    "baseline", help="auto, git, git:REF, or artifact for results of earlier runs alone."
 )
 GITHUB_TIMEOUT = click.option(
     "--github-timeout",
@@ -121,31 +143,9 @@ SHARD = click.option(
     callback=lambda _context, _parameter, text: parse_shard(text) if text is not None else None,
     help="Only the I-th of N parts of the suite; `benchgate merge` joins them.",
 )
-MEASURING = (
-    click.option("--budget", metavar="TIME", help="Time for measuring, such as 90s or 10m."),
-    click.option("--rounds", type=int, metavar="N", help="Measure exactly N rounds of everything."),
-    click.option("--seed", type=int, metavar="N", help="Repeat the random choices of a run."),
-)
-UNTIL_DECIDED = click.option(
-    "--until-decided",
-    is_flag=True,
-    help="Go on until every row is decided or out of reach; --budget may bound it.",
-)
-DECIDING = (
-    click.option("--margin", metavar="PERCENT", help="Smallest change that matters, such as 3%."),
-    click.option("--alpha", type=float, metavar="P", help="False-alarm rate of the whole suite."),
-    click.option(
-        "--rule", metavar="RULE", help="launch (default), or classical: the textbook rule."
-    ),
-    click.option(
-        "--fail-on",
-        type=_Lines(),
-        multiple=True,
-        metavar="OUTCOME",
-        help="Outcome that fails: regressed, failed, missing, inconclusive, incomparable; may be "
-        "repeated.",
-    ),
-)
+MEASURING = tuple(map(_override, ("budget", "rounds", "seed")))
+UNTIL_DECIDED = _override("until_decided")
+DECIDING = tuple(map(_override, ("margin", "alpha", "rule", "fail_on")))
 REPORTS = (
     click.option(
         "--json",

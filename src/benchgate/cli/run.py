@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +17,7 @@ from benchgate.report.result import render_result
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.model.policy import Options
     from benchgate.model.result import Shard
 
 FAILED_EXIT_CODE = 5
@@ -24,6 +25,7 @@ FAILED_EXIT_CODE = 5
 
 @click.command("run")
 @o.options(o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.QUIET)
+@o.overriding
 def command(
     globs: tuple[str, ...],
     tags: tuple[str, ...],
@@ -31,7 +33,7 @@ def command(
     output: Path | None,
     config_file: Path | None,
     quiet: bool,
-    **overrides: Unpack[o.Overrides],
+    overrides: Options,
 ) -> int:
     """Measure one tree, write a result file.
 
@@ -49,7 +51,7 @@ def command(
         ensure_writable(output)
     git = repository_or_none(effects.cwd, (output,))
     root = git.root if git else None
-    config = configuration(effects.cwd, root, config_file).with_overrides(**overrides)
+    config = configuration(effects.cwd, root, config_file).with_overrides(overrides)
     try:
         result = run(RunRequest(Choice(globs, tags, shard), output), config, git, effects)
     finally:

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from benchgate.config import config_schema
+from benchgate.config.reference import config_schema
 from benchgate.model.codec import RESULT, STATISTICS, VERDICT
 
 _SCHEMAS = {

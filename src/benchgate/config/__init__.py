@@ -1,14 +1,12 @@
 """What the user wants measured and how it is judged: benchgate.toml or [tool.benchgate]."""
 
-from benchgate.config.benchmarks import Benchmark, CommandBenchmark, PythonBenchmark
-from benchgate.config.kept import kept_text
-from benchgate.config.load import load, loads, loads_folder
+from benchgate.config.benchmarks import Benchmark, Build, CommandBenchmark, Measure, PythonBenchmark
+from benchgate.config.load import from_kept, load, loads, loads_folder, to_keep
 from benchgate.config.loosening import brings_waivers, loosening
-from benchgate.config.models import Accept, Baseline, Build, Gate, Measure, Rule, Waive
-from benchgate.config.policy import Sides, policy_from, with_accepted, with_options
-from benchgate.config.resolved import Config
+from benchgate.config.models import Accept, Baseline, Gate, Rule, Waive
+from benchgate.config.precedence import policy_from, with_accepted, with_options
+from benchgate.config.resolved import Config, Sides
 from benchgate.config.rules import RowPolicy, matches
-from benchgate.config.schema import config_schema
 
 __all__ = [
     "Accept",
@@ -25,14 +23,14 @@ __all__ = [
     "Sides",
     "Waive",
     "brings_waivers",
-    "config_schema",
-    "kept_text",
+    "from_kept",
     "load",
     "loads",
     "loads_folder",
     "loosening",
     "matches",
     "policy_from",
+    "to_keep",
     "with_accepted",
     "with_options",
 ]

@@ -1,4 +1,7 @@
-"""The types of configuration values: what people write, what it becomes, what is refused."""
+"""The types of configuration values, and what all tables share.
+
+What people write, what it becomes, and what is refused.
+"""
 
 import datetime as dt
 import math
@@ -8,7 +11,15 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 from benchgate.units import parse_duration_s, parse_ratio_change
 
@@ -20,6 +31,17 @@ _PLACEHOLDER = re.compile(r"(?<![{$])\{([A-Za-z_]\w*)\}(?!\})")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHELL_OPERATORS = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1"})
 _MAX_CHANGE_RATIO = 10.0
+
+
+class Table(BaseModel):
+    """What all tables share: nothing unknown, nothing converted silently, nothing changed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def shell_of(info: ValidationInfo) -> bool:
+    """Whether the table being read asks for a shell; its `shell` stands before its commands."""
+    return info.data.get("shell") is True
 
 
 def duration_s(value: object) -> float:

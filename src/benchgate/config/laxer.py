@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.config.table import Table
+    from benchgate.config.fields import Table
 
 Place: TypeAlias = tuple[str, ...]
 Laxer: TypeAlias = "Callable[[Any, Any, str], bool]"

@@ -1,19 +1,24 @@
-"""Find and read the configuration of a project."""
+"""Find and read the configuration of a project, and keep what judging asks of it with a result."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.origin import Origin
+from benchgate.config.origin import Origin, dotted, paths
 from benchgate.config.resolved import resolve
 from benchgate.errors import ConfigError
+from benchgate.model.policy import MOST_CHARACTERS, ConfigTables, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from benchgate.config.resolved import Config
@@ -21,6 +26,16 @@ if TYPE_CHECKING:
 OWN_FILE = "benchgate.toml"
 SHARED_FILE = "pyproject.toml"
 _TABLE = ("tool", "benchgate")
+_MEASURES_ONLY: Final = frozenset(
+    {
+        ("build",),
+        ("benchmark", "env"),
+        ("benchmark", "prepare"),
+        ("benchmark", "cleanup"),
+    }
+)
+_COMMAND = ("benchmark", "command")
+_STAND_IN = "not-kept"
 
 
 def load(start: Path, stop: Path | None = None, explicit: Path | None = None) -> Config:
@@ -81,6 +96,76 @@ def loads_folder(files: Mapping[str, str]) -> Config | None:
     return resolve(origin) if origin else None
 
 
+def to_keep(origin: Origin, redact: Callable[[str], str]) -> ConfigTables:
+    """Give what is kept of a configuration with a result, but for the options.
+
+    Left out are what other tools have in the file, and what is never asked when a result is judged:
+    [build], what benchmarks run, and with which variables.
+
+    Raises:
+        ConfigError: it is too long to be kept.
+    """
+    tables = _without_measuring(origin.tables)
+    kept = redacted(tables, redact)
+    if len(json.dumps(kept, ensure_ascii=False)) > MOST_CHARACTERS:
+        raise ConfigError(
+            f"{origin.name}: has more than {MOST_CHARACTERS} characters",
+            hint="A glob, in [[rule]] or [[waive]], can stand for many benchmarks.",
+        )
+    around = (origin.prefix[:length] for length in range(1, len(origin.prefix) + 1))
+    keys = [*around, *((*origin.prefix, *path) for path in paths(tables))]
+    lines = {
+        dotted(tuple(redact(part) if isinstance(part, str) else part for part in key)): line
+        for key in keys
+        if (line := origin.lines.get(dotted(key))) is not None
+    }
+    return ConfigTables(origin.name, kept, lines)
+
+
+def from_kept(kept: ConfigTables | None) -> Config:
+    """Read a configuration that was kept with a result; the defaults where there is none.
+
+    Raises:
+        ConfigError: it is not valid, or this version of benchgate knows it no more.
+    """
+    if kept is None:
+        return resolve(Origin())
+    tables = _with_days(kept.tables)
+    prefix = _prefix(kept.name)
+    return resolve(Origin(name=kept.name, prefix=prefix, tables=tables, kept_lines=kept.lines))
+
+
+def _without_measuring(value: Any, path: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - TOML, then JSON
+    """A value as JSON, without what measures alone."""
+    if isinstance(value, Mapping):
+        return {
+            key: _without_measuring(one, (*path, key))
+            for key, one in value.items()
+            if (*path, key) not in _MEASURES_ONLY
+        }
+    if isinstance(value, list):
+        return [_without_measuring(one, path) for one in value]
+    if path == _COMMAND:
+        return _STAND_IN
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _with_days(tables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tables with the days of waivers as TOML has them, which JSON has as text."""
+    waivers = tables.get("waive")
+    if not isinstance(waivers, list):
+        return tables
+    return {**tables, "waive": [_with_day(one) for one in waivers]}
+
+
+def _with_day(waiver: Any) -> Any:  # noqa: ANN401 - whatever the file holds
+    if not isinstance(waiver, dict):
+        return waiver
+    with suppress(KeyError, TypeError, ValueError):
+        return {**waiver, "until": date.fromisoformat(waiver["until"])}
+    return waiver
+
+
 def _folders(start: Path, stop: Path | None) -> Iterator[Path]:
     yield start
     if stop is None or not start.is_relative_to(stop):
@@ -129,21 +214,24 @@ def _origin(path: Path, name: str) -> Origin | None:
 
 def _parsed(text: str, name: str, path: Path | None) -> Origin | None:
     """The document; None for a pyproject.toml that does not speak of benchgate."""
-    shared = name.endswith(SHARED_FILE)
-    if shared and "benchgate" not in text:
+    prefix = _prefix(name)
+    if prefix and "benchgate" not in text:
         return None
-    document = _toml(text, name)
-    if not shared:
-        return Origin(path=path, name=name, text=text, document=document)
-    for key in _TABLE:
-        if key not in document:
+    tables = _toml(text, name)
+    for key in prefix:
+        if key not in tables:
             return None
-        document = document[key]
-        if not isinstance(document, dict):
+        tables = tables[key]
+        if not isinstance(tables, dict):
             raise ConfigError(
                 f"{name}: {key} must be a table", hint="write [tool.benchgate.gate] and so on"
             )
-    return Origin(path=path, name=name, text=text, prefix=_TABLE, document=document)
+    return Origin(path=path, name=name, prefix=prefix, tables=tables, text=text)
+
+
+def _prefix(name: str) -> tuple[str, ...]:
+    """The tables that ours lie in, in a file of this name."""
+    return _TABLE if name.endswith(SHARED_FILE) else ()
 
 
 def _toml(text: str, name: str) -> dict[str, Any]:

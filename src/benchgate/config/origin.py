@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import json
+import re
+import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from benchgate.config.places import dotted, line_numbers, nearest_line
+from benchgate.errors import UsageError, did_you_mean
+from benchgate.model.policy import OVERRIDES, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
-    from benchgate.config.places import KeyPath
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+_SOURCES = {
+    "auto": "auto",
+    "artifact": "artifact",
+    "git": "git",
+    "dir": "directory",
+    "file": "file",
+}
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+# Texts and comments, in which nothing opens or closes; what does; and the ends of lines.
+_TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?"{3,5}'
+    r"|'''.*?'{3,5}"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*"
+    r"|[\[{\]}\n]",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -22,34 +46,61 @@ class Origin:
     Attributes:
         path: its file; None for text that was not read from one.
         name: what messages call it.
-        text: all of it.
         prefix: the tables that ours lie in, ("tool", "benchgate") in pyproject.toml.
-        document: our tables as they were read, with the options of the command line.
-        options: the command line option that each overridden key was given by.
+        tables: ours as they were read.
+        text: all of it, for its lines.
+        kept_lines: the line of each key by its dotted name, where the text was not kept.
+        options: what the command line says instead.
         named: whether somebody named the file, and it was not searched for.
     """
 
     path: Path | None = None
     name: str = "defaults"
-    text: str = ""
     prefix: tuple[str, ...] = ()
-    document: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    kept_lines: Mapping[str, int] | None = None
+    options: Options = field(default_factory=Options)
     named: bool = False
 
     @cached_property
-    def _lines(self) -> Mapping[KeyPath, int]:
-        return line_numbers(self.text)
+    def document(self) -> Mapping[str, Any]:
+        """The tables with the options laid over them, unchecked.
+
+        Raises:
+            UsageError: the options cannot be read, or contradict each other.
+        """
+        given = self.options.given()
+        document = dict(self.tables)
+        for name, value in given.items():
+            option = OVERRIDES[name]
+            gone = {*option.keys, *option.gives_way} - (given.keys() - {name})
+            rest = {k: v for k, v in document.get(option.table, {}).items() if k not in gone}
+            document[option.table] = {**rest, **_set_by(self.options, name, value)}
+        return document
+
+    @cached_property
+    def lines(self) -> Mapping[str, int]:
+        """The line, from 1, of each table and key that is written, by its dotted name."""
+        if self.kept_lines is not None:
+            return self.kept_lines
+        return {dotted(path): line for path, line in line_numbers(self.text).items()}
 
     def option(self, path: KeyPath) -> str | None:
         """The option that gave the value of a key, or the list that the key lies in."""
-        return next((name for key, name in self.options.items() if path[: len(key)] == key), None)
+        for name in self.options.given():
+            one = OVERRIDES[name]
+            if path[:1] == (one.table,) and path[1:2] and path[1] in one.keys:
+                return one.flag
+        return None
 
     def line(self, path: KeyPath) -> int | None:
-        """The line of a key, or of the table it should be in; None when neither is written."""
+        """The line of a key, or of the innermost table around it that is written down."""
         if self.option(path):
             return None
-        return nearest_line((*self.prefix, *path), self._lines)
+        full = (*self.prefix, *path)
+        names = (dotted(full[:length]) for length in range(len(full), 0, -1))
+        return next((self.lines[name] for name in names if name in self.lines), None)
 
     def file_and_line(self, path: KeyPath) -> str:
         """`benchgate.toml:3`, or the file alone where the key is not in it."""
@@ -70,11 +121,120 @@ class Origin:
         Args:
             key: from the configuration's own root, e.g. `gate.margin` or `rule[0].margin`.
         """
-        for given, option in self.options.items():
-            if dotted(given) == key:
-                return option
+        table, _, name = key.partition(".")
+        if option := self.option((table, name)):
+            return option
         full = ".".join([*self.prefix, key])
-        for path in self._lines:
-            if dotted(path) == full:
-                return self.place(path[len(self.prefix) :])
-        return f"{key} (default)"
+        return (
+            f"{self.name}:{self.lines[full]}: {full}" if full in self.lines else f"{key} (default)"
+        )
+
+
+def _set_by(options: Options, name: str, value: object) -> Mapping[str, object]:
+    """The keys that an option sets, with their values."""
+    if name == "against":
+        return {"source": "git", "against": value}
+    if name != "baseline":
+        return {name: value}
+    if options.against is not None:
+        raise UsageError(
+            "--against and --baseline both say what to compare with",
+            hint=f"give one of them: --against {options.against}, or --baseline {value}",
+        )
+    kind, _, rest = str(value).partition(":")
+    if (
+        kind not in _SOURCES
+        or (kind in {"auto", "artifact"} and rest)
+        or (kind == "file" and not rest)
+    ):
+        raise UsageError(
+            f'--baseline "{value}": must be auto, artifact, git, git:REF, dir:PATH or file:PATH'
+            f"{did_you_mean(kind, _SOURCES) if kind not in _SOURCES else ''}",
+            hint="for example --baseline git:main or --baseline file:baseline.json",
+        )
+    if not rest:
+        return {"source": _SOURCES[kind]}
+    # A path from the command line is relative to where it was typed.
+    where = {"against": rest} if kind == "git" else {"path": str(Path(rest).absolute())}
+    return {"source": _SOURCES[kind], **where}
+
+
+def dotted(path: KeyPath) -> str:
+    """A key as people write it: `gate.margin`, `benchmark[2].timeout`, `aliases."old/id"`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            name = part if _BARE_KEY.fullmatch(part) else json.dumps(part, ensure_ascii=False)
+            text += f".{name}" if text else name
+    return text
+
+
+def line_numbers(text: str) -> Mapping[KeyPath, int]:
+    """The line, from 1, that each table and key of a valid TOML document starts on."""
+    found: dict[KeyPath, int] = {}
+    last_entry: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    for number, statement in statements(text):
+        keys = list(paths(tomllib.loads(statement)))
+        if statement.lstrip().startswith("["):
+            table = _entered(keys[-1], last_entry)
+            if isinstance(table[-1], int):
+                found.setdefault(table[:-1], number)
+            found.setdefault(table, number)
+        else:
+            for path in keys:
+                found.setdefault((*table, *path), number)
+    return found
+
+
+def statements(text: str) -> Iterator[tuple[int, str]]:
+    """Statements of a valid document, with the number of their first line, from 1.
+
+    Blank lines and comments come as statements that set nothing.
+    """
+    number, start, depth = 1, 0, 0
+    for token in _TOKEN.finditer(f"{text}\n"):
+        match token[0]:
+            case "[" | "{":
+                depth += 1
+            case "]" | "}":
+                depth -= 1
+            case "\n" if depth == 0:
+                statement = text[start : token.end()]
+                yield number, statement
+                number += statement.count("\n")
+                start = token.end()
+
+
+def paths(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
+    """Every key below a parsed statement, outermost first; 0 stands for an entry of an array."""
+    children: Iterator[tuple[str | int, object]] = iter(())
+    if isinstance(value, dict):
+        children = iter(value.items())
+    elif isinstance(value, list):
+        children = iter(enumerate(value))
+    for key, child in children:
+        yield (*path, key)
+        yield from paths(child, (*path, key))
+
+
+def _entered(header: KeyPath, last_entry: dict[KeyPath, int]) -> KeyPath:
+    """The table that a header opens, below the current entry of each array on the way.
+
+    Args:
+        header: its keys, and a 0 behind them when it opens a new entry of an array.
+        last_entry: index of the current entry of every array so far; the new one is added.
+    """
+    *parents, last = header if header[-1] != 0 else header[:-1]
+    table: KeyPath = ()
+    for part in parents:
+        table = (*table, part)
+        if table in last_entry:
+            table = (*table, last_entry[table])
+    table = (*table, last)
+    if header[-1] != 0:
+        return table
+    last_entry[table] = last_entry.get(table, -1) + 1
+    return (*table, last_entry[table])

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.models import TABLES, keys_of
-from benchgate.config.suggest import did_you_mean
-from benchgate.errors import ConfigError
+from benchgate.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pydantic import ValidationError
 
-    from benchgate.config.places import KeyPath
+    from benchgate.config.origin import KeyPath
 
 NO_VALUE: Final = object()
 _LISTS = frozenset({"benchmark", "rule", "waive"})

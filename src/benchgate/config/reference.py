@@ -1,4 +1,4 @@
-"""The tables of docs/configuration.md, made from the models.
+"""What is made from the models: the JSON schema, and the tables of docs/configuration.md.
 
     python -m benchgate.config.reference docs/configuration.md
 
@@ -14,11 +14,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.models import TABLES
-from benchgate.config.schema import table_schema
+from pydantic.json_schema import GenerateJsonSchema
+
+from benchgate.config.models import TABLES, Settings
 
 if TYPE_CHECKING:
-    from benchgate.config.table import Table
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import core_schema
+
+    from benchgate.config.fields import Table
 
 _BLOCK = re.compile(r"(<!-- table: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _PLURAL = re.compile(r"\b(number|command)\b")
@@ -35,6 +39,36 @@ _FORMATS = {
     "date": "date",
 }
 _TYPES = {"boolean": "`true` or `false`", "string": "text", "object": "table of text"}
+
+
+class _TomlSchema(GenerateJsonSchema):
+    """TOML has no null: a key that may be absent is left out, never written as nothing."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if described.get("default", "") is None:
+            del described["default"]
+        return described
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401, ARG002 - inherited
+        return False
+
+
+def config_schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of a whole benchgate.toml."""
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        **table_schema(Settings),
+        "title": "benchgate.toml",
+    }
+
+
+def table_schema(table: type[Table]) -> dict[str, Any]:
+    """JSON Schema of one table."""
+    return table.model_json_schema(schema_generator=_TomlSchema)
 
 
 def updated(document: str) -> str:

@@ -3,29 +3,72 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from benchgate.config.conflicts import conflicts
 from benchgate.config.models import Settings
-from benchgate.config.options import overridden
-from benchgate.config.policy import DECIDED_BY, Side
 from benchgate.config.problems import config_error, from_validation
 from benchgate.config.rules import effective_policy, matches
-from benchgate.config.suggest import did_you_mean
+from benchgate.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
-    from benchgate.config.benchmarks import Benchmark
-    from benchgate.config.models import Accept, Baseline, Build, Gate, Measure, Rule, Waive
+    from benchgate.config.benchmarks import Benchmark, Build, Measure
+    from benchgate.config.models import Accept, Baseline, Gate, Rule, Waive
     from benchgate.config.origin import Origin
-    from benchgate.config.policy import Sides
+    from benchgate.config.problems import Problem
     from benchgate.config.rules import RowPolicy
+    from benchgate.errors import ConfigError
+    from benchgate.model.policy import Options
+    from benchgate.model.waiver import Acceptance
+
+
+class Side(StrEnum):
+    """The commit whose configuration has the say."""
+
+    BASE = "base"
+    EACH = "each"
+    HEAD = "head"
+
+
+DECIDED_BY: Mapping[str, Side] = {
+    "gate": Side.BASE,
+    "rule": Side.BASE,
+    "waive": Side.BASE,
+    "accept": Side.BASE,
+    "baseline": Side.BASE,
+    # But for what makes the measurement more careful: see `precedence.policy_from`.
+    "measure": Side.BASE,
+    # Each commit is built and measured by its own. So what the base gates is measured in it,
+    # whatever the head left out.
+    "build": Side.EACH,
+    "benchmark": Side.EACH,
+    # Only the head knows what it renamed. A line of it joins nothing but a benchmark that the base
+    # alone has and one that the head alone has, and they are compared only if they do the same
+    # work; so it cannot hide a regression, and a new one is shown.
+    "aliases": Side.HEAD,
+}
+"""Every table of the configuration."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What a configuration was put together from, both with the options of the command line.
+
+    Attributes:
+        accepted: what makes the head's waivers count beside the base's; None where they do not.
+    """
+
+    base: Config
+    head: Config
+    accepted: Acceptance | None = None
 
 
 @dataclass(frozen=True)
@@ -142,54 +185,21 @@ class Config:
             return self.sides.base.origin
         return self.origin
 
-    def with_overrides(
-        self,
-        *,
-        rule: str | None = None,
-        alpha: float | None = None,
-        margin: str | None = None,
-        fail_on: Sequence[str] = (),
-        budget: str | None = None,
-        rounds: int | None = None,
-        until_decided: bool = False,
-        seed: int | None = None,
-        against: str | None = None,
-        baseline: str | None = None,
-    ) -> Config:
-        """The same with what the command line says instead; what is None or empty stays.
+    def with_overrides(self, options: Options) -> Config:
+        """The same with what the command line says instead; what it does not say stays.
 
-        Args:
-            rule: for [gate], like `alpha`, `margin` and `fail_on`. A [[rule]] that sets a
-                margin keeps it.
-            alpha: as in the file.
-            margin: "3%".
-            fail_on: outcomes.
-            budget: "10m", for [measure], like `rounds`, `until_decided` and `seed`.
-            rounds: as in the file.
-            until_decided: takes the place of the rounds and the budget that the file sets.
-            seed: as in the file.
-            against: a commit; the baseline is then built from git.
-            baseline: "auto", "artifact", "git", "git:REF", "dir:PATH" or "file:PATH".
+        A [[rule]] that sets a margin keeps it.
 
         Raises:
             ConfigError: naming the option, `--margin`.
+            UsageError: two of them contradict each other, or one cannot be read.
             ValueError: the policy of a base commit holds already: options come before it.
         """
         if self.sides:
             raise ValueError("options cannot be laid over the policy of the base commit")
-        given: dict[tuple[str, str], Any] = {
-            ("gate", "rule"): rule,
-            ("gate", "alpha"): alpha,
-            ("gate", "margin"): margin,
-            ("gate", "fail_on"): list(fail_on) or None,
-            ("measure", "budget"): budget,
-            ("measure", "rounds"): rounds,
-            ("measure", "until_decided"): until_decided or None,
-            ("measure", "seed"): seed,
-        }
-        set_keys = {key: value for key, value in given.items() if value is not None}
-        origin = overridden(self.origin, set_keys, against=against, baseline=baseline)
-        return self if origin is self.origin else resolve(origin)
+        every = options.over(self.origin.options)
+        is_same = every == self.origin.options
+        return self if is_same else resolve(replace(self.origin, options=every))
 
 
 def resolve(origin: Origin) -> Config:
@@ -197,24 +207,28 @@ def resolve(origin: Origin) -> Config:
 
     Raises:
         ConfigError: listing everything that is wrong with it.
+        UsageError: the options of the command line cannot be read.
     """
+    settings = validated(origin)
+    if problems := conflicts(settings):
+        raise _error(problems, origin)
+    tables = {name: getattr(settings, name) for name in Settings.model_fields}
+    return Config(**tables, origin=origin)
+
+
+def validated(origin: Origin) -> Settings:
+    """Check every key of a document alone, and not whether two contradict each other.
+
+    Raises:
+        As `resolve`.
+    """
+    document = dict(origin.document)
     try:
-        settings = Settings.model_validate(dict(origin.document))
-        problems = conflicts(settings)
+        return Settings.model_validate(document)
     except ValidationError as error:
-        problems = from_validation(error)
-    if problems:
-        in_order = sorted(problems, key=lambda problem: origin.line(problem.path) or 0)
-        raise config_error(in_order, origin.place)
-    return Config(
-        gate=settings.gate,
-        measure=settings.measure,
-        build=settings.build,
-        baseline=settings.baseline,
-        benchmarks=settings.benchmarks,
-        rules=settings.rules,
-        waivers=settings.waivers,
-        accept=settings.accept,
-        aliases=settings.aliases,
-        origin=origin,
-    )
+        raise _error(from_validation(error), origin) from None
+
+
+def _error(problems: Sequence[Problem], origin: Origin) -> ConfigError:
+    in_order = sorted(problems, key=lambda problem: origin.line(problem.path) or 0)
+    return config_error(in_order, origin.place)

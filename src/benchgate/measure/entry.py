@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Where a benchmark is in one arm: its file, its name in that, and what was asked for there."""
+    """Where a benchmark is in one arm: its file, its name in that, and what was asked for there.
+
+    Attributes:
+        timeout_s: for one launch.
+    """
 
     file: BenchFile
     name: str
     parallel: bool
+    timeout_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +45,17 @@ class Entry:
     @property
     def isolate(self) -> bool:
         """Whether it has processes of its own."""
-        return self._leading.file.spec.isolate
+        return self._leading.file.benchmark.isolate
 
     @property
     def allow_foreign(self) -> bool:
         """Whether what it measures may be installed, and the same in both arms."""
-        return self._leading.file.spec.allow_foreign
+        return self._leading.file.benchmark.allow_foreign
 
     @property
     def timeout_s(self) -> float:
         """The longer one: neither arm can make the other fail."""
-        return max(side.file.spec.timeout_s for side in self.sides.values())
+        return max(side.timeout_s for side in self.sides.values())
 
     @property
     def _leading(self) -> Side:

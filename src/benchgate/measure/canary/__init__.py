@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.measure.benchfiles import PythonSpec
+from benchgate.config import PythonBenchmark
 from benchgate.measure.engine import Arm
 from benchgate.measure.python import PythonEngine
 
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.python import PythonSettings
+    from benchgate.measure.python_workers import PythonSettings
 
 _FOLDER = Path(__file__).parent
 _TREE = "BENCHGATE_CANARY_TREE"
-_SAMPLES = 15
-_LAUNCH_NS = 15_000_000
+_SHORT = {"samples": 15, "launch_time_s": 0.015, "timeout_s": 60.0}
 
 
 def canary_engine(
@@ -32,7 +31,7 @@ def canary_engine(
     Args:
         in_trees: also measure how long it takes to write and read a file in each arm's tree.
     """
-    spec = PythonSpec(
+    benchmark = PythonBenchmark.model_construct(
         paths=("bench_canary.py",),
         interpreter=f"{shlex.quote(sys.executable)} -S -B",
         pythonpath=(),
@@ -42,5 +41,6 @@ def canary_engine(
         Arm(arm.name, _FOLDER, arm.env, variables={_TREE: str(arm.root)} if in_trees else {})
         for arm in arms
     ]
-    short = replace(settings, samples=_SAMPLES, launch_ns=_LAUNCH_NS, forbidden=(), event=None)
-    return PythonEngine({arm.name: [spec] for arm in here}, here, short, guardian)
+    measure = settings.measure.model_copy(update=_SHORT)
+    short = replace(settings, measure=measure, forbidden=(), event=None)
+    return PythonEngine({arm.name: [benchmark] for arm in here}, here, short, guardian)

@@ -6,12 +6,14 @@ import math
 import re
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchgate.config import loads, policy_from
 from benchgate.config.models import Settings, keys_of
-from benchgate.config.policy import DECIDED_BY, Side
+from benchgate.config.resolved import DECIDED_BY, Side
+from benchgate.model.policy import Options
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 BASE = """
@@ -123,7 +125,9 @@ def test_messages_name_the_file_that_a_key_was_taken_from() -> None:
 
 
 def test_an_option_holds_over_both() -> None:
-    head = loads(HEAD, "benchgate.toml").with_overrides(margin="7%", against="v1.0", rounds=9)
+    head = loads(HEAD, "benchgate.toml").with_overrides(
+        Options(margin="7%", against="v1.0", rounds=9)
+    )
     config = policy_from(loads(BASE, "base"), head)
     assert (config.gate.margin, config.gate.fail_on) == (0.07, ("regressed", "missing"))
     assert (config.baseline.source, config.baseline.against) == ("git", "v1.0")
@@ -133,10 +137,34 @@ def test_an_option_holds_over_both() -> None:
     assert config.where("gate.fail_on") == "base:4: gate.fail_on"
 
 
+@pytest.mark.parametrize(
+    ("base", "given", "limit_s", "rounds"),
+    [
+        ("rounds = 9", {"until_decided": True}, math.inf, None),
+        ('rounds = 9\nbudget = "1m"', {"until_decided": True}, math.inf, None),
+        ("", {"until_decided": True, "budget": "2m"}, 120, None),
+        ("until_decided = true", {"rounds": 7}, 600, 7),
+    ],
+)
+def test_what_an_option_contradicts_in_the_base_gives_way(
+    base: str, given: dict[str, Any], limit_s: float, rounds: int | None
+) -> None:
+    head = loads("", "head").with_overrides(Options(**given))
+    measure = policy_from(loads(f"[measure]\n{base}", "base"), head).measure
+    assert (measure.limit_s, measure.rounds) == (limit_s, rounds)
+    assert measure.until_decided == bool(given.get("until_decided"))
+
+
+def test_an_option_that_the_base_contradicts_is_no_error_of_the_base() -> None:
+    base = loads('[gate]\nrule = "classical"', "base")
+    config = policy_from(base, loads("", "head").with_overrides(Options(until_decided=True)))
+    assert (config.gate.rule, config.measure.until_decided) == ("classical", True)
+
+
 def test_an_option_that_comes_too_late_is_no_way_round() -> None:
     config = policy_from(loads(BASE, "base"), loads(HEAD, "head"))
     with pytest.raises(ValueError, match="policy of the base"):
-        config.with_overrides(seed=1)
+        config.with_overrides(Options(seed=1))
 
 
 @pytest.mark.parametrize(

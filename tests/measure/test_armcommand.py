@@ -5,19 +5,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.measure.benchmarks import program
 
+from benchgate.config import Measure
 from benchgate.errors import MeasureError
-from benchgate.measure.armenviron import Outside
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.job import (
+from benchgate.measure.armcommand import (
     PADDING,
-    CommandSpec,
-    Job,
-    jobs_of,
-    run_alike,
+    ArmCommand,
+    RunSettings,
+    arm_commands,
+    run_settings,
     trouble_with,
     workload_hash,
 )
+from benchgate.measure.armenviron import Outside
+from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.process import Execution
 
 if TYPE_CHECKING:
@@ -27,18 +29,18 @@ BASE = Arm(ArmName.BASE, Path("/tmp/a long path/tree"), Path("/tmp/env"), "0123"
 HEAD = Arm(ArmName.HEAD, Path("/src"), Path("/src/.env"), "4567")
 
 
-def job(**fields: Any) -> Job:  # noqa: ANN401 - of any type
-    (only,) = jobs_of({HEAD.name: CommandSpec("a", **fields)}, [HEAD], Outside({}))
+def arm_command(**fields: Any) -> ArmCommand:  # noqa: ANN401 - of any type
+    (only,) = arm_commands({HEAD.name: program("a", **fields)}, [HEAD], Outside({}))
     return only
 
 
 def test_placeholders_are_replaced_everywhere() -> None:
-    made = job(
-        command=("{env}/bin/run", "{root}", "{sha}", "{other}"),
+    made = arm_command(
+        words=("{env}/bin/run", "{root}", "{sha}", "{other}"),
         prepare=("clean", "{root}"),
         cleanup=("drop", "{sha}"),
         cwd="sub/{sha}",
-        variables={"DATA": "{root}/data"},
+        env={"DATA": "{root}/data"},
     )
     assert made.command == ("/src/.env/bin/run", "/src", "4567", "{other}")
     assert made.prepare == ("clean", "/src")
@@ -49,16 +51,16 @@ def test_placeholders_are_replaced_everywhere() -> None:
 
 
 def test_a_folder_with_spaces_stays_one_word() -> None:
-    spec = CommandSpec("a", ("{root}/my tool", "{root}"))
-    (made,) = jobs_of({BASE.name: spec}, [BASE], Outside({}))
+    spec = program("a", ("{root}/my tool", "{root}"))
+    (made,) = arm_commands({BASE.name: spec}, [BASE], Outside({}))
     assert made.command == (f"{BASE.root}/my tool", f"{BASE.root}")
 
 
 def test_variables_of_the_entry_win_over_those_of_the_arm_and_the_surroundings() -> None:
     arm = replace(HEAD, variables={"B": "arm", "C": "arm"})
     environ = {"A": "outside", "B": "outside", "C": "outside"}
-    spec = CommandSpec("a", ("true",), variables={"C": "entry"})
-    (made,) = jobs_of({arm.name: spec}, [arm], Outside(environ))
+    spec = program("a", ("true",), env={"C": "entry"})
+    (made,) = arm_commands({arm.name: spec}, [arm], Outside(environ))
     assert {name: made.env[name] for name in "ABC"} == {"A": "outside", "B": "arm", "C": "entry"}
 
 
@@ -70,9 +72,9 @@ def stack_bytes(argv: tuple[str, ...], env: Mapping[str, str]) -> int:
 
 def test_both_arms_get_the_same_names_and_the_same_room() -> None:
     arms = [replace(arm, variables={"PATH": f"{arm.env}/bin"}) for arm in (BASE, HEAD)]
-    spec = CommandSpec("a", ("{root}/run", "{sha}", "é"), variables={"X": "{root}:{env}"})
+    spec = program("a", ("{root}/run", "{sha}", "é"), env={"X": "{root}:{env}"})
     environ = {"HOME": "/elsewhere", "PWD": "/src"}
-    base, head = jobs_of(dict.fromkeys(ArmName, spec), arms, Outside(environ))
+    base, head = arm_commands(dict.fromkeys(ArmName, spec), arms, Outside(environ))
     assert base.env.keys() == head.env.keys() == {"HOME", "PWD", "PATH", "X", PADDING}
     assert stack_bytes(base.command, base.env) == stack_bytes(head.command, head.env)
 
@@ -80,10 +82,10 @@ def test_both_arms_get_the_same_names_and_the_same_room() -> None:
 def test_arms_of_different_variables_are_refused() -> None:
     arms = [BASE, replace(HEAD, variables={"OPT": "1"})]
     with pytest.raises(MeasureError, match="only one of them sets OPT"):
-        jobs_of(dict.fromkeys(ArmName, CommandSpec("a", ("true",))), arms, Outside({}))
+        arm_commands(dict.fromkeys(ArmName, program("a", ("true",))), arms, Outside({}))
 
 
-SPEC = CommandSpec("a", ("run", "{root}"), variables={"API_TOKEN": "first-secret", "LEVEL": "1"})
+SPEC = program("a", ("run", "{root}"), env={"API_TOKEN": "first-secret", "LEVEL": "1"})
 
 
 @pytest.mark.parametrize(
@@ -93,30 +95,35 @@ SPEC = CommandSpec("a", ("run", "{root}"), variables={"API_TOKEN": "first-secret
         {"prepare": ("clean",)},
         {"cleanup": ("clean",)},
         {"cwd": "sub"},
-        {"ok_exit_codes": frozenset({0, 1})},
-        {"variables": {"API_TOKEN": "first-secret", "LEVEL": "2"}},
-        {"variables": {"OTHER_TOKEN": "first-secret", "LEVEL": "1"}},
-        {"pin": False},
+        {"ok_exit_codes": (0, 1)},
+        {"env": {"API_TOKEN": "first-secret", "LEVEL": "2"}},
+        {"env": {"OTHER_TOKEN": "first-secret", "LEVEL": "1"}},
     ],
 )
 def test_other_work_has_another_hash(fields: dict[str, Any]) -> None:
-    assert workload_hash(replace(SPEC, **fields)) != workload_hash(SPEC)
+    other = SPEC.model_copy(update=fields)
+    assert workload_hash(other, pin=True) != workload_hash(SPEC, pin=True)
+
+
+def test_a_pinned_command_is_other_work() -> None:
+    assert workload_hash(SPEC, pin=True) != workload_hash(SPEC, pin=False)
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        {"variables": {"LEVEL": "1", "API_TOKEN": "another-secret"}},
+        {"env": {"LEVEL": "1", "API_TOKEN": "another-secret"}},
         {"name": "b"},
-        {"executions": 3, "warmup": 0, "timeout_s": 1.0, "tags": ("slow",)},
+        {"executions": 3, "timeout_s": 1.0, "tags": ("slow",), "pin": False},
     ],
 )
 def test_the_same_work_has_the_same_hash(fields: dict[str, Any]) -> None:
-    assert workload_hash(replace(SPEC, **fields)) == workload_hash(SPEC)
+    other = SPEC.model_copy(update=fields)
+    assert workload_hash(other, pin=True) == workload_hash(SPEC, pin=True)
 
 
 def test_the_hash_is_the_same_tomorrow() -> None:
-    assert workload_hash(CommandSpec("a", ("true",))) == "93f43b9e3220df92"
+    assert workload_hash(program("a", ("true",)), pin=True) == "93f43b9e3220df92"
 
 
 @pytest.mark.parametrize(
@@ -139,18 +146,25 @@ def test_trouble(returncode: int, line: str | None, *, timed_out: bool) -> None:
 
 @pytest.mark.parametrize("lead", list(ArmName))
 def test_both_arms_run_a_command_as_one_of_them_says(lead: ArmName) -> None:
-    base = CommandSpec("a", ("old",), executions=9, warmup=2, pin=False, timeout_s=60)
-    head = CommandSpec("a", ("new",), executions=1, warmup=0, pin=True, timeout_s=0.001)
+    measure = Measure(command_warmup=2)
+    base = program("a", ("old",), executions=9, pin=False, timeout_s=61.0, allow_foreign=True)
+    head = program("a", ("new",), executions=1, pin=True, timeout_s=0.001)
     leading = base if lead is ArmName.BASE else head
-    alike = run_alike({ArmName.BASE: base, ArmName.HEAD: head}, lead)
-    for arm, own in ((ArmName.BASE, base), (ArmName.HEAD, head)):
-        spec = alike[arm]
-        assert spec.command == own.command
-        how = (spec.executions, spec.warmup, spec.pin)
-        assert how == (leading.executions, leading.warmup, leading.pin)
-        assert spec.timeout_s == 60
+    found = run_settings("b", {ArmName.BASE: base, ArmName.HEAD: head}, lead, measure)
+    assert leading.executions
+    assert found == RunSettings(
+        "b", leading.executions, 2, leading.pin, leading.allow_foreign, timeout_s=61.0
+    )
 
 
 def test_what_one_arm_alone_has_is_run_as_it_says() -> None:
-    head = CommandSpec("a", ("new",), executions=1, timeout_s=0.001)
-    assert run_alike({ArmName.HEAD: head}, ArmName.BASE) == {ArmName.HEAD: head}
+    head = program("a", ("new",), executions=1, timeout_s=0.001)
+    found = run_settings("a", {ArmName.HEAD: head}, ArmName.BASE, Measure())
+    assert (found.executions, found.timeout_s, found.warmup) == (1, 0.001, 1)
+
+
+def test_what_a_command_does_not_say_is_the_measures() -> None:
+    measure = Measure.model_validate({"executions": 7, "timeout": "2s", "command_warmup": 0})
+    both = {ArmName.BASE: program("a", ("a",), timeout_s=1.0), ArmName.HEAD: program("a", ("a",))}
+    found = run_settings("a", both, ArmName.HEAD, measure)
+    assert (found.executions, found.timeout_s, found.warmup) == (7, 2.0, 0)

@@ -6,60 +6,21 @@ it says of them holds once it is merged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.models import Settings, field_of
-from benchgate.config.options import GIVES_WAY
+from benchgate.config.models import Settings
+from benchgate.config.resolved import DECIDED_BY, Side, Sides, validated
+from benchgate.model.policy import OVERRIDES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.config.models import Measure
+    from benchgate.config.benchmarks import Measure
     from benchgate.config.resolved import Config
     from benchgate.model.waiver import Acceptance
 
-
-class Side(StrEnum):
-    """The commit whose configuration has the say."""
-
-    BASE = "base"
-    EACH = "each"
-    HEAD = "head"
-
-
-DECIDED_BY: Mapping[str, Side] = {
-    "gate": Side.BASE,
-    "rule": Side.BASE,
-    "waive": Side.BASE,
-    "accept": Side.BASE,
-    "baseline": Side.BASE,
-    # But for what makes the measurement more careful: see `_at_least_as_careful`.
-    "measure": Side.BASE,
-    # Each commit is built and measured by its own. So what the base gates is measured in it,
-    # whatever the head left out.
-    "build": Side.EACH,
-    "benchmark": Side.EACH,
-    # Only the head knows what it renamed. A line of it joins nothing but a benchmark that the base
-    # alone has and one that the head alone has, and they are compared only if they do the same
-    # work; so it cannot hide a regression, and a new one is shown.
-    "aliases": Side.HEAD,
-}
-"""Every table of the configuration."""
-
-
-@dataclass(frozen=True)
-class Sides:
-    """What a configuration was put together from, both with the options of the command line.
-
-    Attributes:
-        accepted: what makes the head's waivers count beside the base's; None where they do not.
-    """
-
-    base: Config
-    head: Config
-    accepted: Acceptance | None = None
+_OF_OPTIONS = frozenset(one.table for one in OVERRIDES.values())
 
 
 def policy_from(base: Config, head: Config) -> Config:
@@ -98,16 +59,14 @@ def _at_least_as_careful(base: Measure, head: Measure) -> Measure:
 
 
 def with_options(base: Config, head: Config) -> Config:
-    """Give the base's configuration with the options that were laid over the head's."""
-    options = head.origin.options
-    given = [*options, *((t, gone) for t, key in options for gone in GIVES_WAY.get((t, key), ()))]
-    changed: dict[str, dict[str, Any]] = {}
-    for table, key in given:
-        values = getattr(head, table)
-        name = field_of(type(values), key)
-        changed.setdefault(table, {})[name] = getattr(values, name)
-    tables = {name: getattr(base, name).model_copy(update=new) for name, new in changed.items()}
-    return replace(base, **tables, origin=replace(base.origin, options=options))
+    """Give the base's configuration with the options that were laid over the head's.
+
+    What they contradict in it gives way, as in the head's, and is no error.
+    """
+    origin = replace(base.origin, options=head.origin.options)
+    settings = validated(origin)
+    tables = {table: getattr(settings, table) for table in _OF_OPTIONS}
+    return replace(base, **tables, origin=origin)
 
 
 def with_accepted(config: Config, accepted: Acceptance | None) -> Config:

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from benchgate.config.places import KeyPath, dotted, line_numbers, nearest_line, statements
+from benchgate.config.origin import KeyPath, Origin, dotted, line_numbers, statements
 
 DOCUMENT = '''\
 # a comment
@@ -87,7 +87,7 @@ def test_windows_line_ends() -> None:
     ],
 )
 def test_what_is_not_written_is_placed_in_its_table(path: KeyPath, line: int | None) -> None:
-    assert nearest_line(path, line_numbers(DOCUMENT)) == line
+    assert Origin(text=DOCUMENT).line(path) == line
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,114 @@
+"""Which Python runs the benchmarks of an arm, and what is set for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.model.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.config import PythonBenchmark
+    from benchgate.measure.engine import Arm
+
+_OPTIONS = "the options of its `interpreter`"
+_SCRIPT = "the script that is its `interpreter`"
+_LOOKED_AT_BYTES = 4096
+
+
+def has_own_interpreter(benchmark: PythonBenchmark) -> bool:
+    """Whether each arm has an interpreter of its own."""
+    return benchmark.interpreter is not None and "{" in benchmark.interpreter
+
+
+def settings_of(benchmark: PythonBenchmark) -> Mapping[str, str]:
+    """Give what is set for the interpreter that does the work, by name; digests.
+
+    Values of secrets are no part of it, nor is the interpreter's own place.
+    """
+    options = _options(shlex.split(benchmark.interpreter or "")[1:])
+    found = {}
+    if benchmark.env:
+        text = Redactor(benchmark.env)(json.dumps(dict(benchmark.env), sort_keys=True))
+        found["its `env`"] = _digest(text)
+    if benchmark.pythonpath is not None:
+        found["its `pythonpath`"] = _digest(json.dumps(benchmark.pythonpath))
+    if options:
+        found[_OPTIONS] = _digest(json.dumps(options))
+    return found
+
+
+def interpreter_of(arm: Arm, benchmark: PythonBenchmark, fallback: str) -> tuple[str, ...]:
+    """Name the Python that runs a benchmark in one arm, with its options.
+
+    Args:
+        fallback: a path, for an arm without an environment of its own.
+    """
+    if benchmark.interpreter is not None:
+        # Split before the paths are put in, which may hold spaces.
+        return tuple(arm.substitute(word) for word in shlex.split(benchmark.interpreter))
+    own = arm.env / "bin" / "python"
+    return (str(own) if own.exists() else fallback,)
+
+
+def scripts_of(arm: Arm, benchmark: PythonBenchmark) -> Mapping[str, str]:
+    """Give the scripts of the arm's own that start its Python, where there are any; a digest.
+
+    They can set variables and options as the configuration can.
+    """
+    texts = [_script(arm, word) for word in interpreter_of(arm, benchmark, "")]
+    return {_SCRIPT: _digest("\0".join(filter(None, texts)))} if any(texts) else {}
+
+
+def _script(arm: Arm, word: str) -> str:
+    """Read a script of the arm, without the arm's own paths; "" for all else, such as a Python."""
+    own = {"{root}": arm.root, "{env}": arm.env}
+    path = arm.root / word
+    if not word or not any(path.is_relative_to(folder) for folder in own.values()):
+        return ""
+    try:
+        text = path.read_bytes()
+    except OSError:  # it is no file, or will fail to start
+        return ""
+    if b"\0" in text[:_LOOKED_AT_BYTES]:
+        return ""
+    for name, folder in own.items():
+        text = text.replace(os.fsencode(folder), name.encode())
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _options(words: Sequence[str]) -> list[str]:
+    """Leave out the names of programs that start one another, as in `uv run python`."""
+    return [
+        word
+        for before, word in pairwise(["", *words])
+        if word.startswith("-") or before.startswith("-") or "=" in word
+    ]
+
+
+def default_interpreter(checkout: Path, environ: Mapping[str, str]) -> str:
+    """Find the interpreter that the user works with.
+
+    In this order: the active virtual environment; the one that benchgate runs in, when it
+    lies in the checkout; python3 or python on PATH; the one that benchgate runs in.
+    """
+    active = environ.get("VIRTUAL_ENV")
+    if active and (Path(active) / "bin" / "python").exists():
+        return str(Path(active) / "bin" / "python")
+    if Path(sys.prefix).is_relative_to(checkout):
+        return sys.executable
+    path = environ.get("PATH", os.defpath)
+    return shutil.which("python3", path=path) or shutil.which("python", path=path) or sys.executable
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]

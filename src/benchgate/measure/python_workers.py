@@ -1,0 +1,191 @@
+"""Starting the workers of Python benchmarks, each in the environment of its arm."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.measure.benchfiles import helpers_of, own_folders
+from benchgate.measure.importpath import import_path, moved
+from benchgate.measure.interpreter import has_own_interpreter, interpreter_of
+from benchgate.measure.layout import Layout
+from benchgate.measure.pair import Sampling
+from benchgate.measure.provided import Provided, provided_by
+from benchgate.measure.worker import Worker, WorkerSetting
+from benchgate.measure.worker_process import WorkerFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.config import Measure, PythonBenchmark
+    from benchgate.measure.benchfiles import BenchFile
+    from benchgate.measure.counters import Event
+    from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.guardian import Guardian
+    from benchgate.stats.timer import Timer
+
+
+@dataclass(frozen=True, slots=True)
+class PythonSettings:
+    """How functions are measured.
+
+    Attributes:
+        measure: how much, as configured.
+        cpu: the CPU that both arms share; None where pinning is impossible or not wanted.
+        unpinned: why they are not pinned; "" when they are.
+        all_cpus: for what is not pinned.
+        interpreter: path of what runs benchmarks that name no interpreter.
+        forbidden: the user's checkout: no arm may import from it.
+        environ: variables that every worker inherits.
+        event: what is counted as instructions; None for nothing.
+    """
+
+    measure: Measure
+    cpu: int | None
+    unpinned: str
+    all_cpus: tuple[int, ...]
+    interpreter: str
+    forbidden: tuple[Path, ...]
+    environ: Mapping[str, str]
+    event: Event | None = None
+
+    @property
+    def sampling(self) -> Sampling:
+        """How much is measured in a launch."""
+        measure = self.measure
+        warmup = None if measure.warmup == "auto" else measure.warmup
+        return Sampling(measure.samples, round(measure.launch_time_s * 1e9), warmup, self.event)
+
+
+class Workers:
+    """Starts and ends the workers of one or two arms."""
+
+    def __init__(
+        self, arms: Mapping[ArmName, Arm], settings: PythonSettings, guardian: Guardian
+    ) -> None:
+        self._arms = arms
+        self._settings = settings
+        self._guardian = guardian
+        # What the default interpreter turned out to be: a version manager's shim starts slowly.
+        self._executables: dict[ArmName, str] = {}
+        self._alive: list[Worker] = []
+        self._provided: dict[ArmName, Provided] = {}
+
+    def timeout_s(self, file: BenchFile) -> float:
+        """Give how long a launch of a benchmark in a file may take."""
+        return file.benchmark.timeout_s or self._settings.measure.timeout_s
+
+    def describe(self, arm: Arm, file: BenchFile) -> tuple[dict[str, Any], Timer]:
+        """Have a file imported; give what its worker says of it, and the clock.
+
+        Raises:
+            WorkerFailedError: it cannot be imported.
+        """
+        worker = self._start(arm, file, self._cpus(parallel=True), Layout(), describe=True)
+        try:
+            hello = worker.ready(self.timeout_s(file))
+        finally:
+            self.end(worker)
+        if file.benchmark.interpreter is None and hello["executable"]:
+            self._executables[arm.name] = hello["executable"]
+        return hello, worker.timer
+
+    def start(
+        self, files: Mapping[ArmName, BenchFile], layout: Layout, *, parallel: bool
+    ) -> list[Worker]:
+        """Start a worker for each arm's file, and have it imported.
+
+        Args:
+            parallel: on all CPUs.
+
+        Raises:
+            WorkerFailedError: one of them cannot; none is left then.
+        """
+        workers: list[Worker] = []
+        try:
+            # One by one, so that those that have started are ended when a later one cannot.
+            cpus = self._cpus(parallel=parallel)
+            for name, file in files.items():
+                worker = self._start(self._arms[name], file, cpus, layout)
+                workers.append(worker)
+            for worker in workers:
+                worker.ready(self.timeout_s(files[worker.arm.name]))
+        except WorkerFailedError:
+            for worker in workers:
+                self.end(worker)
+            raise
+        return workers
+
+    def end(self, worker: Worker) -> None:
+        """End a worker in order."""
+        worker.close()
+        self._alive.remove(worker)
+
+    def close(self) -> None:
+        """Kill every worker that is still alive."""
+        while self._alive:
+            self._alive.pop().kill()
+
+    def _start(
+        self,
+        arm: Arm,
+        file: BenchFile,
+        cpus: Sequence[int],
+        layout: Layout,
+        *,
+        describe: bool = False,
+    ) -> Worker:
+        others = tuple(other.root for other in self._arms.values() if other.root != arm.root)
+        variables = self._variables(arm, file.benchmark)
+        inherited = self._inherited_path(arm, file.benchmark, variables.pop("PYTHONPATH", ""))
+        default = self._executables.get(arm.name, self._settings.interpreter)
+        interpreter = interpreter_of(arm, file.benchmark, default)
+        in_env = any(str(arm.env) in word for word in interpreter)
+        path = import_path(arm, file.benchmark.pythonpath, inherited, in_env=in_env)
+        worker = Worker(
+            arm,
+            WorkerSetting(
+                interpreter=interpreter,
+                file=arm.root / file.path,
+                # The worker sets PYTHONPATH after its own imports, which it must not disturb.
+                path=path.before,
+                path_after=path.after,
+                cpus=cpus,
+                forbidden=self._settings.forbidden + others,
+                variables=variables,
+                layout=layout,
+                helpers=helpers_of(arm, file),
+                own=own_folders(arm, file.benchmark),
+                own_interpreter=has_own_interpreter(file.benchmark),
+                provided=None if file.benchmark.allow_foreign else self._provided_by(arm),
+            ),
+            self._guardian,
+            describe=describe,
+        )
+        self._alive.append(worker)
+        return worker
+
+    def _inherited_path(self, arm: Arm, benchmark: PythonBenchmark, given: str) -> tuple[str, ...]:
+        """Give the entries of PYTHONPATH: those of the user are made the arm's own."""
+        if "PYTHONPATH" in {**arm.variables, **benchmark.env}:
+            return tuple(filter(None, given.split(os.pathsep)))
+        return moved(given, arm, next(iter(self._settings.forbidden), None), Path.cwd())
+
+    def _variables(self, arm: Arm, benchmark: PythonBenchmark) -> dict[str, str]:
+        """Give the environment of a worker: as long on both arms, because it lies on the stack."""
+        variables = {**self._settings.environ, **arm.variables}
+        variables |= {key: arm.substitute(value) for key, value in benchmark.env.items()}
+        variables.pop("OLDPWD", None)
+        return variables | {"PWD": str(arm.root)}
+
+    def _provided_by(self, arm: Arm) -> Provided | None:
+        """Give what an arm must import from its own tree; nothing where there is one arm only."""
+        if len(self._arms) > 1 and arm.name not in self._provided:
+            self._provided[arm.name] = provided_by(arm.root)
+        return self._provided.get(arm.name)
+
+    def _cpus(self, *, parallel: bool) -> tuple[int, ...]:
+        settings = self._settings
+        return settings.all_cpus if parallel or settings.cpu is None else (settings.cpu,)

@@ -1,0 +1,237 @@
+"""A worker's process: what is written to it and read from it, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from benchgate.measure.layout import fixed_addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.guardian import Guardian
+
+PROGRAM = Path(__file__).with_name("_worker.py")
+TAIL_BYTES = 8192
+OUTPUT_LIMIT_BYTES = 256 * 2**20
+_SHOWN_BYTES = 80
+_LOOK_MS = 500
+_END_WAIT_S = 2.0
+_TRACE_WAIT_S = 1.0
+
+
+class WorkerFailedError(Exception):
+    """The benchmark, or the process that runs it, failed.
+
+    Attributes:
+        worker: the one that failed.
+        error: one line, then what explains it.
+    """
+
+    def __init__(self, worker: WorkerProcess, line: str, explanation: str = "") -> None:
+        super().__init__(line)
+        self.worker = worker
+        # What the user's code says may hold surrogates, which no file takes.
+        self.error = f"{line}\n{explanation}".rstrip().encode("utf-8", "replace").decode()
+
+
+class ForeignModuleError(WorkerFailedError):
+    """It imported code that is not its arm's own: both arms may have run the same."""
+
+
+class WorkerProcess:
+    """A process that answers line by line, alive from construction until `close` or `kill`.
+
+    Each line that it writes begins with a key, which it is told in the first that is sent to it.
+
+    Args:
+        interpreter: command that starts Python.
+        environ: the whole environment of the process.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        interpreter: Sequence[str],
+        environ: Mapping[str, str],
+        guardian: Guardian,
+    ) -> None:
+        self.arm = arm
+        self.key = secrets.token_hex(8)
+        self._key = self.key.encode()
+        self._guardian = guardian
+        self._buffer = b""
+        self._is_lost = False
+        self._output = _open_output()
+        # Not a pipe: by way of /proc a process can read its own end of one, and learn the key.
+        self._channel, theirs = socket.socketpair()
+        self._poll = select.poll()
+        self._poll.register(self._channel, select.POLLIN)
+        try:
+            self._process = self._start(interpreter, environ, theirs)
+        finally:
+            theirs.close()
+        guardian.watch(self._process.pid)
+        self.allow(0)
+
+    def _start(
+        self, interpreter: Sequence[str], environ: Mapping[str, str], channel: socket.socket
+    ) -> subprocess.Popen[bytes]:
+        try:
+            with fixed_addresses():
+                return subprocess.Popen(
+                    [*interpreter, str(PROGRAM)],
+                    cwd=self.arm.root,
+                    env=dict(environ),
+                    stdin=channel.fileno(),
+                    stdout=self._output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._release()
+            line = f"cannot start the interpreter {interpreter[0]}: {error.strerror}"
+            raise WorkerFailedError(self, line) from error
+
+    def allow(self, seconds: float) -> None:
+        """Give the steps that follow this long in all."""
+        self._deadline = time.monotonic() + seconds
+        self._allowed_s = seconds
+
+    def forget_output(self) -> None:
+        """Drop what was printed so far: it belongs to a benchmark that did not fail."""
+        os.ftruncate(self._output.fileno(), 0)
+
+    def close(self) -> None:
+        """End it in order: what is open is torn down, exit handlers run, its group is killed."""
+        if not self._is_lost and self._channel.fileno() >= 0:
+            with contextlib.suppress(WorkerFailedError, OSError):
+                self._channel.shutdown(socket.SHUT_WR)
+                self.allow(_END_WAIT_S)
+                self.line()
+        self.kill()
+
+    def kill(self) -> None:
+        """End it now, with every process of its group. Harmless when it has ended."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            self._process.kill()
+        self._process.wait()
+        self._guardian.release(self._process.pid)
+        self._release()
+
+    def _release(self) -> None:
+        self._channel.close()
+        self._output.close()
+
+    def send(self, data: bytes) -> None:
+        """Write to it.
+
+        Raises:
+            WorkerFailedError: it has died.
+        """
+        try:
+            os.write(self._channel.fileno(), data)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._dead() from None
+
+    def line(self) -> bytes:
+        """Give the next line without the key that it begins with.
+
+        Raises:
+            WorkerFailedError: it dies or hangs, prints too much, or another one writes.
+        """
+        while b"\n" not in self._buffer:
+            self._read()
+            # Before the end of the line, which may never come.
+            if not self._buffer.startswith(self._key[: len(self._buffer)]):
+                raise self.intruded(self._buffer)
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        if not line.startswith(self._key):
+            raise self.intruded(line)
+        return line[len(self._key) :]
+
+    def _read(self) -> None:
+        """Wait a moment for more of a line."""
+        left_ms = (self._deadline - time.monotonic()) * 1000
+        if left_ms <= 0:
+            raise self._hung()
+        if self._poll.poll(min(left_ms + 1, _LOOK_MS)):
+            try:
+                chunk = os.read(self._channel.fileno(), 65536)
+            except ConnectionResetError:  # it has ended without reading what it was asked
+                chunk = b""
+            if not chunk:
+                raise self._dead()
+            self._buffer += chunk
+        # A forked child may hold the socket open after the worker has died.
+        elif self._process.poll() is not None:
+            raise self._dead()
+        elif os.fstat(self._output.fileno()).st_size > OUTPUT_LIMIT_BYTES:
+            self._is_lost = True
+            problem = f"it printed more than {OUTPUT_LIMIT_BYTES >> 20} MB"
+            raise WorkerFailedError(self, problem, self.tail())
+
+    def _hung(self) -> WorkerFailedError:
+        self._is_lost = True
+        # On this signal Python prints where it is.
+        self._process.send_signal(signal.SIGABRT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_TRACE_WAIT_S)
+        line = f"timed out: not done within {self._allowed_s:g} s"
+        return WorkerFailedError(self, line, self.tail())
+
+    def _dead(self) -> WorkerFailedError:
+        self._is_lost = True
+        try:
+            code = self._process.wait(_END_WAIT_S)
+        except subprocess.TimeoutExpired:
+            return WorkerFailedError(self, "it closed benchgate's pipe", self.tail())
+        return WorkerFailedError(self, f"its process {_describe_end(code)}", self.tail())
+
+    def intruded(self, line: bytes) -> WorkerFailedError:
+        """Make an error of what another than the worker wrote; the key is none of its text."""
+        self._is_lost = True
+        text = line.partition(self._key)[0].partition(b"\n")[0][:_SHOWN_BYTES]
+        problem = f"it wrote to benchgate's pipe, which is not its own: {text!r}"
+        return WorkerFailedError(self, problem, self.tail())
+
+    def tail(self) -> str:
+        """Give the end of what it has printed."""
+        descriptor = self._output.fileno()
+        size = os.fstat(descriptor).st_size
+        tail = os.pread(descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES))
+        text = tail.decode("utf-8", "replace").strip()
+        return f"... {text}" if size > TAIL_BYTES else text
+
+
+def _open_output() -> IO[bytes]:
+    """Make a file without a name that whoever holds it appends to, so that it can be cut."""
+    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by WorkerProcess._release
+    flags = fcntl.fcntl(file, fcntl.F_GETFL)
+    fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
+    return file
+
+
+def _describe_end(code: int) -> str:
+    if code >= 0:
+        return f"ended by itself with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hint = "; if memory was short, the kernel did it" if -code == signal.SIGKILL else ""
+    return f"was killed by {name}{hint}"

@@ -1,0 +1,95 @@
+"""What [measure] and each side's own [[benchmark]] come to in the engines."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.app.engines import Place, make_engines
+from benchgate.config import loads, policy_from
+from benchgate.measure.affinity import available_cpus
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.guardian import Guardian
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.measure.engine import Engine, Observation
+
+MEASURE = '[measure]\ncanary = false\ntimeout = "1s"\nexecutions = 2\ncommand_warmup = 3\n'
+COMMAND = '[[benchmark]]\nname = "cmd"\ncommand = "{}"\n'
+PYTHON = '[[benchmark]]\npython = "."\n'
+BENCH = "import time\ndef bench_it():\n    time.sleep({})\n"
+
+
+@pytest.fixture
+def guardian() -> Iterator[Guardian]:
+    with Guardian.start() as one:
+        yield one
+
+
+def measured(
+    config: Config,
+    tmp_path: Path,
+    guardian: Guardian,
+    id_: str,
+    files: dict[str, str] | None = None,
+) -> list[Observation]:
+    arms = []
+    for name in ArmName:
+        (tmp_path / name).mkdir()
+        for file, text in (files or {}).items():
+            (tmp_path / name / file).write_text(text)
+        arms.append(Arm(name, tmp_path / name, tmp_path / "env", str(name), guardian.variables))
+    place = Place(None, available_cpus(), None, "not pinned")
+    engines = make_engines(config, arms, place, guardian, {"PATH": os.environ["PATH"]}, event=None)
+    try:
+        return _round(engines, id_)
+    finally:
+        for engine in engines:
+            engine.close()
+
+
+def _round(engines: Sequence[Engine], id_: str) -> list[Observation]:
+    (engine,) = engines
+    assert {d.id for found in engine.discover().found.values() for d in found} == {id_}
+    return list(engine.measure_round([id_], random.Random(1), 0))  # noqa: S311 - repeatable on purpose
+
+
+def test_a_command_that_says_nothing_is_run_as_measure_says(
+    tmp_path: Path, guardian: Guardian
+) -> None:
+    config = loads(MEASURE + COMMAND.format("true"), "x")
+    for seen in measured(config, tmp_path, guardian, "cmd"):
+        assert (seen.error, seen.metrics[0].samples.shape) == (None, (2,))
+        assert seen.metrics[0].warmup.shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("text", "id_"), [(COMMAND.format("sleep 9"), "cmd"), (PYTHON, "it/it"), ("", "it/it")]
+)
+def test_the_timeout_of_measure_holds_for_every_kind(
+    tmp_path: Path, guardian: Guardian, text: str, id_: str
+) -> None:
+    files = {} if "command" in text else {"bench_it.py": BENCH.format(9)}
+    (failed, *_) = measured(loads(MEASURE + text, "x"), tmp_path, guardian, id_, files)
+    assert (failed.error or "").startswith("timed out")
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "executions"), [("", "executions = 5", 2), ("executions = 4", "", 4)]
+)
+def test_each_side_runs_its_own_command_as_the_base_says(
+    tmp_path: Path, guardian: Guardian, base: str, head: str, executions: int
+) -> None:
+    text = MEASURE + COMMAND.format("test {{sha}} = {}")
+    config = policy_from(
+        loads(text.format("base") + base, "base"), loads(text.format("head") + head, "head")
+    )
+    for seen in measured(config, tmp_path, guardian, "cmd"):
+        assert (seen.error, seen.metrics[0].samples.shape) == (None, (executions,))

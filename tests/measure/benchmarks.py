@@ -1,0 +1,30 @@
+"""Benchmarks as the configuration gives them, without a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchgate.config import CommandBenchmark, Measure, PythonBenchmark
+
+
+def program(
+    name: str,
+    words: tuple[str, ...],
+    *,
+    pin: bool = True,
+    **fields: Any,  # noqa: ANN401 - of any type
+) -> CommandBenchmark:
+    """A command, pinned if nothing else is said."""
+    return CommandBenchmark.model_construct(name=name, command=words, pin=pin, **fields)
+
+
+def functions(*paths: str, **fields: Any) -> PythonBenchmark:  # noqa: ANN401 - of any type
+    """Python functions in these files or folders."""
+    return PythonBenchmark.model_construct(paths=paths, **fields)
+
+
+def sampling(samples: int, launch_s: float, warmup: int | None = 1) -> Measure:
+    """[measure] with so many samples in a launch; None discards until they settle."""
+    discarded = "auto" if warmup is None else warmup
+    update = {"samples": samples, "launch_time_s": launch_s, "warmup": discarded}
+    return Measure().model_copy(update=update)

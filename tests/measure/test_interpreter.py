@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from tests.measure.benchmarks import functions
+
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.interpreter import (
+    default_interpreter,
+    interpreter_of,
+    scripts_of,
+    settings_of,
+)
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Arm:
+    root = tmp_path / "a tree"
+    root.mkdir()
+    return Arm(ArmName.HEAD, root, tmp_path / "an env", "abc")
+
+
+def test_the_interpreter_of_an_arm(arm: Arm) -> None:
+    spec = functions("benchmarks")
+    assert interpreter_of(arm, spec, "/my tools/python") == ("/my tools/python",)
+    own = arm.env / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert interpreter_of(arm, spec, "/my tools/python") == (str(own),)
+    named = functions("benchmarks", interpreter="{root}/run 'my python' -X dev")
+    assert interpreter_of(arm, named, "p") == (f"{arm.root}/run", "my python", "-X", "dev")
+
+
+def executable(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_users_interpreter(tmp_path: Path) -> None:
+    active, path = tmp_path / "venv", tmp_path / "path"
+    environ = {"VIRTUAL_ENV": str(active), "PATH": f"{path}{os.pathsep}/nowhere"}
+    assert default_interpreter(tmp_path, environ) == sys.executable
+    python = executable(path / "python")
+    assert default_interpreter(tmp_path, environ) == python
+    python3 = executable(path / "python3")
+    assert default_interpreter(tmp_path, environ) == python3
+    assert default_interpreter(Path(sys.prefix).parent, environ) == sys.executable
+    in_venv = executable(active / "bin" / "python")
+    assert default_interpreter(Path(sys.prefix).parent, environ) == in_venv
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("python3", "env SIZE=1 python3"),
+        ("python3 -X dev", "python3 -X utf8"),
+        ("nice -n 5 python3", "nice -n 9 python3"),
+    ],
+)
+def test_what_is_set_for_the_interpreter_counts(was: str, now: str) -> None:
+    before, after = (settings_of(functions(".", interpreter=words)) for words in (was, now))
+    assert before != after
+
+
+@pytest.mark.parametrize("words", ["tools/py", "{root}/tools/py -O", "sh tools/py"])
+def test_a_script_of_the_tree_that_starts_python_counts(arm: Arm, words: str) -> None:
+    script = arm.root / "tools" / "py"
+    script.parent.mkdir()
+    spec = functions(".", interpreter=words)
+    found = []
+    for text in (f"exec {arm.env}/python", "exec {env}/python", "SIZE=1 exec {env}/python"):
+        script.write_text(f"#!/bin/sh\n{text}\n")
+        found.append(scripts_of(arm, spec))
+    assert found[0] == found[1] != found[2]
+    script.write_bytes(b"\x7fELF\0")
+    assert scripts_of(arm, spec) == {}
+
+
+def test_no_other_interpreter_is_read(arm: Arm) -> None:
+    for words in (None, "python3", sys.executable, "{env}/bin/python", "{root}/gone"):
+        assert scripts_of(arm, functions(".", interpreter=words)) == {}
+    wrapper = arm.env / "bin" / "python"
+    wrapper.parent.mkdir(parents=True)
+    wrapper.write_text("SIZE=1 exec python3")
+    assert scripts_of(arm, functions("."))
