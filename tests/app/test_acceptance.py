@@ -272,7 +272,7 @@ def test_a_change_beyond_the_ceiling_is_not_accepted(change: Callable[..., Chang
     beyond.reviewed(beyond.head)
     verdict = beyond.judged()
     assert verdict.exit_code == 3
-    note = "beyond the 20 % that is waived until 2026-01-31 (every row has a checksum); accepted by"
+    note = "beyond the waiver of 20 % until 2026-01-31 (every row has a checksum); accepted by"
     assert note in comment_on(verdict)
 
 
@@ -344,8 +344,9 @@ def test_an_edited_benchmark_is_red_until_that_is_accepted(change: Callable[...,
     assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
     assert outcomes(verdict)["b"] is Outcome.WAIVED
     assert "1 of 2 benchmarks does other work, which is waived: b" in verdict.summary
-    assert "its other work is waived until 2026-01-31: c does all of it; accepted by" in comment_on(
-        verdict
+    assert (
+        "its different work is waived until 2026-01-31: c does all of it; accepted by"
+        in comment_on(verdict)
     )
 
 

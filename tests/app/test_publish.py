@@ -699,7 +699,7 @@ def test_an_interrupted_measurement_is_no_pass(make: Make, head_s: float) -> Non
     comment = make().verdict_of(replace(plain, head=replace(plain.head, complete=False)))
     first = comment.splitlines()[0]
     assert ("no verdict: " if head_s == 1e-3 else "fail: ") in first
-    assert "the measurement was interrupted before its end" in first
+    assert "the measurement was interrupted" in first
 
 
 def test_joined_parts_are_a_whole(make: Make) -> None:

@@ -403,7 +403,7 @@ def test_a_missing_checkout_is_told_on_the_page_of_the_run(
     done.check(2, "is not in a git repository", "`actions/checkout`")
     (line,) = done.out.splitlines()
     assert line.startswith("::error title=benchgate::")
-    assert "is not in a git repository%0APut a step with `actions/checkout` before" in line
+    assert "is not in a git repository%0AAdd a step with `actions/checkout` before" in line
     assert (called.requests, called.published) == ([], [])
 
 
@@ -420,7 +420,9 @@ def test_what_fails_while_publishing_is_told_on_the_page_of_the_run(
 
 def test_publish_is_for_workflow_run_alone(call: Call, in_job: InJob, called: Called) -> None:
     call(in_job.root, "publish").check(
-        2, "`benchgate publish` is for workflow_run, and this job is of push", "benchgate init"
+        2,
+        "`benchgate publish` needs the event workflow_run, and this job runs on push",
+        "benchgate init",
     )
     assert called.published == []
 

@@ -131,7 +131,7 @@ def test_the_same_change_by_fewer_runs_advises(call: Call, history: list[Path], 
     assert row["calibration"]["calibrated"] is False
     assert row["calibration"]["runs"] == 9
     done = call(slow.parent, "compare", *history[:9], slow)
-    assert "advisory: 9 of 10 earlier runs" in " ".join(done.out.split())
+    assert "advisory: 9 of the 10 earlier runs needed" in " ".join(done.out.split())
 
 
 def test_advice_fails_where_that_is_asked_for(call: Call, history: list[Path], slow: Path) -> None:
@@ -248,5 +248,5 @@ def test_details_and_outputs_are_those_of_two(call: Call, history: list[Path], s
     assert done.code == 3
     assert "Mann-Whitney, exact" in done.out
     call(slow.parent, "compare", *history, slow, "--json", history[3]).check(
-        2, "would overwrite the result that is read"
+        2, "would overwrite the result that this command reads"
     )

@@ -292,7 +292,7 @@ def test_a_pull_request_that_brings_benchgate_does_not_fail(hosted: Hosted) -> N
     hosted.open_pull_request(main, head)
     job = hosted.run(pull_request(main, head, merge))
     assert (job.done.code, job.outputs["verdict"]) == (0, "no verdict"), job.done.out
-    assert "first run, there is nothing to compare with yet" in job.done.out
+    assert "this is the first run, so there is nothing to compare with yet" in job.done.out
     assert "2 benchmarks new" in job.done.out
 
 
