@@ -124,7 +124,7 @@ class OnGitHub:
     effects: Effects
 
     def leaves(self, data: bytes | Result, suite: str = "default", **more: Any) -> None:  # noqa: ANN401 - any field
-        """Have the run leave an artefact."""
+        """Have the run leave an artifact."""
         kept = {
             "id": self.server.state.new_id(),
             "run_id": RUN,

@@ -51,7 +51,7 @@ def slower(policy: Policy | None, **more: Any) -> Result:  # noqa: ANN401 - any 
 
 
 def leave(server: GitHubServer, data: bytes | Result, name: str = RESULT, **more: Any) -> None:  # noqa: ANN401 - any field
-    """Have the run leave an artefact."""
+    """Have the run leave an artifact."""
     archive = data if isinstance(data, bytes) else as_archive(data)
     id_ = server.state.new_id()
     server.state.put(Artifact(**{"id": id_, "run_id": RUN, "name": name, "data": archive, **more}))
@@ -161,14 +161,14 @@ def test_what_stored_runs_said_first_counts_again(github: GitHubServer) -> None:
     policy = Policy(STRICT_DOCUMENT, None)
     earlier = tuple(
         StoredRun(
-            f"artefact {day}",
+            f"artifact {day}",
             "the base commit's own run",
             arm({"a": 1e-3, "b": 1e-3}, started=f"2025-12-{28 - day:02}T00:00:00Z"),
         )
         for day in range(12)
     )
     alone = arm({"a": 2e-3, "b": 1e-3})
-    screening = Screening(alone, earlier, (Skipped("artefact 99", "it has expired"),), ("hm",))
+    screening = Screening(alone, earlier, (Skipped("artifact 99", "it has expired"),), ("hm",))
     both = replace(measured({"a": 1e-3}, {"a": 2e-3}), screening=screening, policy=policy)
     verdict = replayed(github, both)
     rows = {row.benchmark: (row.outcome, row.tier) for row in verdict.rows}
@@ -224,8 +224,8 @@ def test_of_several_results_one_must_be_named(github: GitHubServer) -> None:
     ("name", "message"),
     [
         (None, "left no result of benchgate"),
-        ("nonsense", "left no artefact named 'nonsense'"),
-        (BASELINE.name, "left no artefact named 'benchgate-baseline'"),
+        ("nonsense", "left no artifact named 'nonsense'"),
+        (BASELINE.name, "left no artifact named 'benchgate-baseline'"),
     ],
 )
 def test_a_run_that_left_no_result_is_named(

@@ -96,7 +96,7 @@ def test_what_the_listing_rules_out_has_its_reason(
     assert [one.artifact.id for one in chosen.kept] == [2]
     (skipped,) = chosen.skipped
     assert skipped.reason == reason
-    assert skipped.what.startswith("artefact 1 of run ")
+    assert skipped.what.startswith("artifact 1 of run ")
 
 
 def candidate(github: GitHub, number: int = 1) -> Candidate:

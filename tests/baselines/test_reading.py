@@ -41,7 +41,7 @@ def found(
     listed: Iterable[Artifact] | None = None,
     asked: list[int] | None = None,
 ) -> Found:
-    """What comes of artefacts that hold this, or whose download fails so."""
+    """What comes of artifacts that hold this, or whose download fails so."""
 
     def fetch(artifact: Artifact) -> bytes:
         if asked is not None:
@@ -77,7 +77,7 @@ def test_results_come_in_the_order_of_preference(
         "the run of an ancestor of the base, 2 commits before it",
         "a run of main that is no known ancestor of the head",
     ]
-    assert given.earlier[0].name == "artefact 50 of run 7050"
+    assert given.earlier[0].name == "artifact 50 of run 7050"
     assert (given.skipped, given.warnings) == ((), ())
 
 
@@ -127,7 +127,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("data", "reason"), HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_artefact_is_skipped_with_its_reason(
+def test_a_hostile_artifact_is_skipped_with_its_reason(
     github: GitHub, monkeypatch: pytest.MonkeyPatch, data: bytes, reason: str | None
 ) -> None:
     monkeypatch.setattr(reading, "MOST_BYTES", 4_000_000)
@@ -137,7 +137,7 @@ def test_a_hostile_artefact_is_skipped_with_its_reason(
         return
     assert numbers(given) == [sha(50)]
     (skipped,) = given.skipped
-    assert skipped.what == "artefact 1 of run 7001"
+    assert skipped.what == "artifact 1 of run 7001"
     assert skipped.reason.startswith(reason)
 
 
@@ -212,15 +212,15 @@ def test_a_run_that_proves_nothing_is_not_even_fetched(github: GitHub) -> None:
 
 def test_what_is_gone_meanwhile_is_skipped(github: GitHub) -> None:
     contents: dict[int, bytes | Exception] = {
-        number: GitHubError("artefact has expired", status=410) for number in range(1, 9)
+        number: GitHubError("artifact has expired", status=410) for number in range(1, 9)
     }
-    contents[3] = FormatError("artefact 'x': it is encrypted")
+    contents[3] = FormatError("artifact 'x': it is encrypted")
     contents[2] = content(2)
     given = found(github, contents)
     assert numbers(given) == [sha(2)]
     reasons = [one.reason for one in given.skipped]
-    assert reasons.count("artefact has expired") == 6
-    assert "artefact 'x': it is encrypted" in reasons
+    assert reasons.count("artifact has expired") == 6
+    assert "artifact 'x': it is encrypted" in reasons
     assert given.warnings == ()
 
 

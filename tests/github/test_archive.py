@@ -101,7 +101,7 @@ def overlapping(names: Iterable[str]) -> bytes:
 def refused(data: bytes, limits: Limits = LIMITS) -> str:
     with pytest.raises(FormatError) as raised:
         read_member(data, EXPECTED, NAME, limits)
-    assert raised.value.message.startswith(f"artefact '{NAME}': ")
+    assert raised.value.message.startswith(f"artifact '{NAME}': ")
     assert raised.value.hint
     return raised.value.message.partition(": ")[2]
 
@@ -252,7 +252,7 @@ def test_a_bomb_of_entries_does_not_fill_the_memory() -> None:
         tracemalloc.stop()
 
 
-def test_the_name_of_the_artefact_is_shown_harmlessly() -> None:
+def test_the_name_of_the_artifact_is_shown_harmlessly() -> None:
     with pytest.raises(FormatError) as raised:
         read_member(b"", EXPECTED, "a\n::error::\u202eb\x1b[2J")
     assert raised.value.message.isprintable()

@@ -29,7 +29,7 @@ ARTIFACT: dict[str, Any] = {
 }
 
 
-def test_an_artefact() -> None:
+def test_an_artifact() -> None:
     artifact = Artifact.read(ARTIFACT, PATH)
     assert artifact.created_at == datetime(2020, 1, 10, 14, 59, 22, tzinfo=UTC)
     assert artifact.workflow_run is not None

@@ -79,7 +79,10 @@ def test_pairs_are_left_out_where_they_tell_nothing(grid: Grid) -> None:
         (
             0.1,
             0.0495,
-            "no effect of the parameters was found (Mann-Whitney p 0.1; Kruskal-Wallis H 6.8, df 1, p 0.05)",
+            (
+                "no effect of the parameters was found "
+                "(Mann-Whitney p 0.1; Kruskal-Wallis H 6.8, df 1, p 0.05)"
+            ),
         ),
     ],
 )

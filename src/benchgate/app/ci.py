@@ -63,7 +63,7 @@ class CiRequest:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file that the job keeps as an artefact."""
+    """A file that the job keeps as an artifact."""
 
     path: Path
     name: str

@@ -100,7 +100,7 @@ def give_advice(environment: Environment, timer: Timer, noise: Noise, *, pinned:
             "(sudo cpupower frequency-set -g performance)"
         )
     if environment.turbo:
-        advice.append("turbo is on: without it, heat and neighbours change the clock less")
+        advice.append("turbo is on: without it, heat and neighbors change the clock less")
     if not pinned:
         advice.append(
             "both arms cannot share one CPU here, so small changes are harder to see; "

@@ -27,7 +27,7 @@ def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, R
     """Decide again what a run of `benchgate ci` has decided.
 
     Args:
-        name: of the artefact, where the run left several.
+        name: of the artifact, where the run left several.
 
     Raises:
         UsageError: the run left no result, or several and none is named; or an attempt is named
@@ -81,7 +81,7 @@ def _choose(client: Client, run: RunUrl, name: str | None) -> Artifact:
         if one.name.startswith(prefix)
     ]
     if not found:
-        what = f"no artefact named {name!r}" if name else "no result of benchgate"
+        what = f"no artifact named {name!r}" if name else "no result of benchgate"
         raise UsageError(
             f"run {run.run_id} of {run.repository} left {what}",
             hint="The address is that of a run, such as "

@@ -1,8 +1,8 @@
-"""Which artefacts of earlier runs may be believed, and which of them are preferred.
+"""Which artifacts of earlier runs may be believed, and which of them are preferred.
 
 Whoever opens a pull request can have a run in this repository, on a branch of any name and with an
-artefact of any name. Of a baseline, then, nothing counts but who ran what: the repository that the
-commit came from, the branch, and the event. The listing of artefacts tells all but the event, so
+artifact of any name. Of a baseline, then, nothing counts but who ran what: the repository that the
+commit came from, the branch, and the event. The listing of artifacts tells all but the event, so
 there are two steps: what the listing rules out costs no request.
 """
 
@@ -38,12 +38,12 @@ _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which artefacts are wanted.
+    """Which artifacts are wanted.
 
     Attributes:
         repository_id: of this repository.
         branch: that the baselines are of, e.g. "main".
-        name: of the artefact, all of it.
+        name: of the artifact, all of it.
         head_sha: the commit that is to be judged; its own results are no baseline of it.
         preferred: commits, the base first, then its ancestors, the nearest first.
         most_bytes: how large an archive may be.
@@ -68,7 +68,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An artefact that the listing does not rule out, and the run that left it."""
+    """An artifact that the listing does not rule out, and the run that left it."""
 
     artifact: Artifact
     run_id: int
@@ -93,9 +93,9 @@ class Chosen:
 
 
 def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
-    """Part what the listing of artefacts rules out from the rest, and put that in order.
+    """Part what the listing of artifacts rules out from the rest, and put that in order.
 
-    The base commit's own artefacts come first, then those of its nearest ancestors, then the
+    The base commit's own artifacts come first, then those of its nearest ancestors, then the
     newest.
     """
     kept: list[Candidate] = []
@@ -114,7 +114,7 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
 
 
 def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str | None:
-    """Say why an artefact of this run is not believed, None when it is.
+    """Say why an artifact of this run is not believed, None when it is.
 
     All that the listing said is looked at again in the run's own words.
     """
@@ -135,7 +135,7 @@ def is_of_branch(run: WorkflowRun, repository_id: int, branch: str) -> bool:
 
 
 def relation(run: WorkflowRun, wanted: Wanted) -> str:
-    """Say what makes a run's artefact the base."""
+    """Say what makes a run's artifact the base."""
     rank = wanted.rank(run.head_sha)
     if not wanted.preferred:
         what = f"a run of {wanted.branch}"
@@ -150,11 +150,11 @@ def relation(run: WorkflowRun, wanted: Wanted) -> str:
 
 def _called(artifact: Artifact) -> str:
     run = artifact.workflow_run
-    return f"artefact {artifact.id} of run {run.id if run and run.id else 'unknown'}"
+    return f"artifact {artifact.id} of run {run.id if run and run.id else 'unknown'}"
 
 
 def _why_not(artifact: Artifact, run: ArtifactRun, wanted: Wanted) -> str | None:
-    """Say why the listing alone rules an artefact out, None where it does not."""
+    """Say why the listing alone rules an artifact out, None where it does not."""
     if artifact.name != wanted.name:
         return "it has another name"
     if why := _why_not_origin(run.repository_id, run.head_repository_id, run.head_branch, wanted):

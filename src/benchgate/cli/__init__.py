@@ -1,4 +1,4 @@
-"""The command line. A command's module is imported only when it is called, so `--help` stays quick."""
+"""The command line. It imports a command's module only when the command is called."""
 
 from __future__ import annotations
 

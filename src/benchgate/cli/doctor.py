@@ -99,8 +99,8 @@ def _print(diagnosis: Diagnosis) -> None:
         "pinning": diagnosis.pinning,
         "addresses": diagnosis.addresses,
         "counters": diagnosis.counters,
-        "noise": f"{noise.pair_spread:.2%} between both sides in a round, {noise.launch_spread:.2%} "
-        f"between launches ({noise.rounds} rounds of equal work)",
+        "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
+        f"{noise.launch_spread:.2%} between launches ({noise.rounds} rounds of equal work)",
         "can see": f"changes of {noise.detectable - 1:.1%} or more, in {noise.rounds} rounds",
     }
     for name, fact in facts.items():

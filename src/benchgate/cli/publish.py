@@ -50,7 +50,8 @@ def command(config_file: Path | None, verbose: bool, github_timeout: float) -> i
         context = real_context(environ)
         if not isinstance(context.event, WorkflowRun):
             raise UsageError(
-                f"`benchgate publish` needs the event workflow_run, and this job runs on {context.event_name}",
+                "`benchgate publish` needs the event workflow_run, and this job runs on "
+                f"{context.event_name}",
                 hint="`benchgate init` writes the workflow for it.",
             )
         job = real_job(context, checkout(effects.cwd), environ.get(TOKEN_VARIABLE), github_timeout)

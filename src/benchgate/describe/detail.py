@@ -88,7 +88,7 @@ def _notes(series: Series) -> tuple[str, ...]:
     if samples == 1:
         notes.append("one sample per launch: nothing is known of the spread within a launch")
     elif samples < LEAST_SAMPLES:
-        unseen = "how neighbours depend on each other"
+        unseen = "how neighbors depend on each other"
         if _is_time(series) and warmup(series.launches) is None:
             unseen += ", or when a launch is warm"
         notes.append(f"fewer than {LEAST_SAMPLES} samples in a launch: too few to see {unseen}")

@@ -54,7 +54,7 @@ class Repository(Answered):
 
 
 class ArtifactRun(Answered):
-    """The run that left an artefact. GitHub promises none of it.
+    """The run that left an artifact. GitHub promises none of it.
 
     Attributes:
         head_repository_id: where the commit came from, a fork's in its pull requests.
@@ -68,7 +68,7 @@ class ArtifactRun(Answered):
 
 
 class Artifact(Answered):
-    """An artefact.
+    """An artifact.
 
     Attributes:
         size_in_bytes: of its archive.

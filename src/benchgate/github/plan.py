@@ -88,7 +88,7 @@ class Comment:
     """Who comments.
 
     Attributes:
-        pull_request: its number, where the event tells it; never that of an artefact.
+        pull_request: its number, where the event tells it; never that of an artifact.
     """
 
     when: Commenting

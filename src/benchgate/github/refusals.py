@@ -33,7 +33,7 @@ _UNAUTHORIZED = (
     "The token is missing, wrong or expired. The action passes the job's own; `benchgate ci` reads "
     "BENCHGATE_TOKEN, and `benchgate check --run` GITHUB_TOKEN or GH_TOKEN."
 )
-_EXPIRED = "Artefacts are kept as long as `retention-days` says; the next run leaves a new one."
+_EXPIRED = "Artifacts are kept as long as `retention-days` says; the next run leaves a new one."
 _STORAGE = "Try again; a firewall must let {host} through as well."
 _LATER = "Try again later; https://www.githubstatus.com tells of incidents."
 _MAYBE_DONE = "It may have been done all the same: look before you repeat it."

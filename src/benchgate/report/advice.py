@@ -188,6 +188,6 @@ def _too_few_rounds(check: SelfCheck) -> Iterator[str]:
     rehearsal = check.rehearsal
     if rehearsal and rehearsal.cut_short > _MANY_CUT_SHORT * (rehearsal.clean + rehearsal.slower):
         yield (
-            f"{check.verdict.rounds} rounds were too few to judge every simulated build to its end: "
-            "give the self-check more with --rounds"
+            f"{check.verdict.rounds} rounds were too few to judge every simulated build to its "
+            "end: give the self-check more with --rounds"
         )
