@@ -202,7 +202,7 @@ def test_joined_parts_are_a_whole(github: GitHubServer) -> None:
 
 
 def test_one_arm_alone_cannot_be_judged(github: GitHubServer) -> None:
-    with pytest.raises(UsageError, match="one arm only"):
+    with pytest.raises(UsageError, match="holds only one side"):
         replayed(github, replace(slower(None), base=None))
 
 
@@ -223,7 +223,7 @@ def test_of_several_results_one_must_be_named(github: GitHubServer) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (None, "left no result of benchgate"),
+        (None, "left no benchgate result"),
         ("nonsense", "left no artifact named 'nonsense'"),
         (BASELINE.name, "left no artifact named 'benchgate-baseline'"),
     ],
@@ -234,7 +234,7 @@ def test_a_run_that_left_no_result_is_named(
     with pytest.raises(UsageError, match=message) as raised:
         again(github, name, MAIN_RUN.id)
     assert raised.value.message.startswith(f"run {MAIN_RUN.id} of octo-org/hello left ")
-    assert "its results may have expired" in raised.value.hint
+    assert "the run's artifacts may also have expired" in raised.value.hint
 
 
 def test_of_two_attempts_the_newest_counts(github: GitHubServer) -> None:
@@ -247,7 +247,9 @@ def test_of_two_attempts_the_newest_counts(github: GitHubServer) -> None:
 def test_an_attempt_that_is_not_the_newest_is_refused(github: GitHubServer, attempt: int) -> None:
     leave(github, slower(None))
     github.state.put(replace(PULL_RUN, attempt=2))
-    with pytest.raises(UsageError, match=f"attempt {attempt} of run {RUN} .* is attempt 2, which"):
+    with pytest.raises(
+        UsageError, match=f"attempt {attempt} of run {RUN} .* attempt 2 is newer, and has"
+    ):
         again(github, attempt=attempt)
     assert again(github, attempt=2).exit_code == 3
     assert again(github).exit_code == 3

@@ -377,7 +377,7 @@ def test_the_second_workflow_may_say_what_pull_requests_measure(
     ("event", "words"),
     [
         ("pull_request_target", "benchgate does not run on pull_request_target"),
-        ("issue_comment", "the event 'issue_comment' gives benchgate nothing to compare"),
+        ("issue_comment", "benchgate has nothing to compare on the event 'issue_comment'"),
     ],
 )
 def test_an_event_that_is_refused_is_told_on_the_page_of_the_run(
@@ -432,7 +432,7 @@ def test_outside_of_a_job_it_says_so(
     call: Call, in_job: InJob, called: Called, command: str
 ) -> None:
     in_job.monkeypatch.delenv("GITHUB_EVENT_NAME")
-    call(in_job.root, command).check(2, "this is no job of GitHub Actions", "benchgate check")
+    call(in_job.root, command).check(2, "this is not a job of GitHub Actions", "benchgate check")
     assert (called.requests, called.published) == ([], [])
 
 

@@ -125,7 +125,7 @@ def test_the_same_change_by_fewer_runs_advises(call: Call, history: list[Path], 
     verdict = verdict_of(done)
     assert verdict["verdict"] == "no verdict"
     (warning,) = verdict["warnings"]
-    assert warning.startswith("advisory: 9 of the 10 earlier runs")
+    assert warning.startswith("advisory: only 9 of the 10 earlier runs")
     row = rows_of(verdict)["sort"]
     assert (row["outcome"], row["advisory"]) == ("regressed", True)
     assert row["calibration"]["calibrated"] is False
@@ -164,7 +164,7 @@ def test_runs_of_another_machine_fail_nothing(call: Call, history: list[Path], s
     why = "another machine: CPU: 'B' and 'A'"
     assert verdict["warnings"] == [
         f"11 of 12 stored results are left out: 11 because {why}",
-        f"no earlier run counts: compared with {fast[-1]} alone",
+        f"no earlier run qualifies: compared only with {fast[-1]}",
         "measured on different machines: CPU: 'B' and 'A'",
     ]
     assert verdict["skipped"] == [{"what": str(x), "reason": why} for x in fast[-2::-1]]

@@ -122,8 +122,8 @@ def test_each_side_is_built_by_its_own_configuration(toy: Project, judged: Check
     assert all(row.launches == (8, 8) for row in verdict.rows)
     (warning,) = (text for text in verdict.warnings if "[build]" in text)
     assert warning == (
-        "base and head have different [build] tables, and each was built by its own: a difference "
-        "may come from that"
+        "base and head have different [build] tables, and each was built with its own: this may "
+        "cause a difference"
     )
 
 

@@ -66,7 +66,7 @@ def test_a_list_of_another_form_is_refused() -> None:
     with (
         serving(listed({"id": 5})) as server,
         client_of(server.url) as client,
-        pytest.raises(GitHubError, match="not as GitHub describes it"),
+        pytest.raises(GitHubError, match="does not match GitHub's API"),
     ):
         list(list_artifacts(client, REPO))
 
@@ -88,7 +88,7 @@ def test_what_is_not_what_was_uploaded_is_refused(digest: str) -> None:
     with (
         serving(Reply(body=ARCHIVE)) as server,
         client_of(server.url) as client,
-        pytest.raises(FormatError, match="not what was uploaded") as raised,
+        pytest.raises(FormatError, match="differs from what was uploaded") as raised,
     ):
         download_artifact(client, REPO, artifact(digest=digest))
     assert NAME in raised.value.message

@@ -92,7 +92,7 @@ def test_a_comparison() -> None:
 def test_answers_of_another_form_are_refused(changed: dict[str, Any], fault: str) -> None:
     with pytest.raises(GitHubError) as raised:
         Artifact.read(ARTIFACT | changed, PATH)
-    assert raised.value.message.startswith(f"the answer of {PATH} is not as GitHub describes it: ")
+    assert raised.value.message.startswith(f"the answer of {PATH} does not match GitHub's API: ")
     assert fault in raised.value.message
 
 

@@ -67,9 +67,9 @@ def _require_newest(client: Client, run: RunUrl) -> None:
     newest = read_run(client, run.repository, run.run_id).run_attempt
     if run.attempt != newest:
         raise UsageError(
-            f"attempt {run.attempt} of run {run.run_id} cannot be judged again: its newest is "
-            f"attempt {newest}, which replaces what others left",
-            hint=f"Leave out /attempts/{run.attempt} to judge what the run has now.",
+            f"attempt {run.attempt} of run {run.run_id} cannot be decided again: attempt "
+            f"{newest} is newer, and has replaced its artifacts",
+            hint=f"Leave out /attempts/{run.attempt} to use the artifacts that the run has now.",
         )
 
 
@@ -81,11 +81,11 @@ def _choose(client: Client, run: RunUrl, name: str | None) -> Artifact:
         if one.name.startswith(prefix)
     ]
     if not found:
-        what = f"no artifact named {name!r}" if name else "no result of benchgate"
+        what = f"no artifact named {name!r}" if name else "no benchgate result"
         raise UsageError(
             f"run {run.run_id} of {run.repository} left {what}",
-            hint="The address is that of a run, such as "
-            "https://github.com/OWNER/NAME/actions/runs/ID; its results may have expired.",
+            hint="Check the URL (https://github.com/OWNER/NAME/actions/runs/ID); the run's "
+            "artifacts may also have expired.",
         )
     names = sorted({one.name for one in found})
     if len(names) > 1:

@@ -27,7 +27,7 @@ def parse_shard(text: str) -> Shard:
         UsageError: it is written otherwise, or there is no such shard.
     """
     hint = (
-        "Write it as I/N, such as 2/8: I is 1 to N, and each of N jobs has another one. N is at "
+        "Write it as I/N, such as 2/8: each of N jobs has its own I, from 1 to N. N is at "
         f"most {MAX_SHARDS}."
     )
     match = _WRITTEN.fullmatch(text)

@@ -127,7 +127,7 @@ def _listed(own: OwnRuns, wanted: Wanted) -> tuple[list[Artifact], tuple[str, ..
             if len(found) >= MOST_TRIED:
                 break
     except GitHubError as error:
-        return [*found, *listed], (f"not every stored result was looked for: {error.message}",)
+        return [*found, *listed], (f"not all stored results were searched: {error.message}",)
     return [*found, *listed], ()
 
 

@@ -30,7 +30,7 @@ it is, the push of that very commit is measured. `pull_request_target`, `workflo
 """
 
 _REASONS = {
-    "merge_group": "its run was of the merge queue, of what may never have been merged",
+    "merge_group": "its run was for the merge queue, whose commits may never have been merged",
     "pull_request": OF_PULL_REQUEST,
 }
 _OLDEST = datetime.min.replace(tzinfo=UTC)
@@ -103,7 +103,7 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
     for artifact in {one.id: one for one in listed}.values():
         run = artifact.workflow_run
         if run is None or run.id is None:
-            skipped.append(Skipped(_called(artifact), "GitHub does not tell which run left it"))
+            skipped.append(Skipped(_called(artifact), "GitHub does not say which run uploaded it"))
         elif why := _why_not(artifact, run, wanted):
             skipped.append(Skipped(_called(artifact), why))
         else:
@@ -119,9 +119,10 @@ def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str |
     All that the listing said is looked at again in the run's own words.
     """
     if (candidate.run_id, candidate.head_sha) != (run.id, run.head_sha):
-        return "GitHub's listing of it and its run contradict each other"
+        return "GitHub's list of artifacts contradicts its run"
     if run.event not in BELIEVED_EVENTS:
-        return _REASONS.get(run.event, f"its run was started by {run.event}, which proves nothing")
+        unknown = f"its run was triggered by {run.event}, which proves nothing"
+        return _REASONS.get(run.event, unknown)
     head_repository_id = run.head_repository.id if run.head_repository else None
     return _why_not_origin(run.repository.id, head_repository_id, run.head_branch, wanted)
 
@@ -144,7 +145,7 @@ def relation(run: WorkflowRun, wanted: Wanted) -> str:
     elif rank < len(wanted.preferred):
         what = f"the run of an ancestor of the base, {counted(rank, 'commit')} before it"
     else:
-        what = f"a run of {wanted.branch} that is no known ancestor of the head"
+        what = f"a run of {wanted.branch} that is not a known ancestor of the head"
     return f"{what} ({run.event}, run {run.id})"
 
 
@@ -156,7 +157,7 @@ def _called(artifact: Artifact) -> str:
 def _why_not(artifact: Artifact, run: ArtifactRun, wanted: Wanted) -> str | None:
     """Say why the listing alone rules an artifact out, None where it does not."""
     if artifact.name != wanted.name:
-        return "it has another name"
+        return "it has a different name"
     if why := _why_not_origin(run.repository_id, run.head_repository_id, run.head_branch, wanted):
         return why
     if run.head_sha == wanted.head_sha:

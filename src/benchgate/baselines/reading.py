@@ -92,7 +92,7 @@ def read_artifacts(
             left_bytes -= len(data)
             enough -= counts(one.run)
     if failures == _MOST_FAILURES:
-        warnings = (f"GitHub failed {failures} times: no more stored results were asked for",)
+        warnings = (f"GitHub failed {failures} times, so no more stored results were read",)
     return Found("artifact", tuple(earlier), tuple(skipped), warnings)
 
 
@@ -112,7 +112,7 @@ def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wa
     head = result.head
     if head.source.sha not in {None, run.head_sha}:
         raise FormatError(
-            f"{candidate.name}: it measured {head.source.sha}, and its run was of {run.head_sha}"
+            f"{candidate.name}: it measured {head.source.sha}, but its run was for {run.head_sha}"
         )
     if not head.complete:
         raise FormatError(f"{candidate.name}: its measurement was interrupted")

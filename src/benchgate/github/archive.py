@@ -27,7 +27,7 @@ _DIRECTORY_ENTRY = b"PK\x01\x02"
 _MOST_ENTRIES = 8
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_HINT = "It is not used. The next run of the workflow that made it leaves a new one."
+_HINT = "benchgate does not use it. The next run of that workflow uploads a new one."
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -106,11 +106,11 @@ def _fault(
         return _other_members(expected)
     member = members[0]
     if stat.S_IFMT(member.external_attr >> 16) not in {0, stat.S_IFREG}:
-        return "what it holds is not a plain file"
+        return "its content is not a plain file"
     if member.flag_bits & _ENCRYPTED:
         return "it is encrypted"
     if member.compress_type not in _METHODS:
-        return "it is compressed in a way that is not read here"
+        return "it uses a compression that benchgate does not read"
     if member.file_size > most_bytes:
         return f"it unpacks to more than {format_value(most_bytes, 'B')}"
     return None

@@ -56,7 +56,7 @@ def download_artifact(
     if artifact.expired:
         raise GitHubError(
             f"artifact {artifact.name!r} has expired",
-            hint="`retention-days` says how long artifacts are kept.",
+            hint="`retention-days` sets how long GitHub keeps artifacts.",
             status=_GONE,
         )
     too_large = f"it is larger than {format_value(limit_bytes, 'B')}"
@@ -66,7 +66,7 @@ def download_artifact(
     if data is None:
         raise unbelievable(artifact.name, too_large)
     if artifact.digest is not None and artifact.digest.lower() != _digest(data):
-        raise unbelievable(artifact.name, "what was downloaded is not what was uploaded")
+        raise unbelievable(artifact.name, "the download differs from what was uploaded")
     return data
 
 

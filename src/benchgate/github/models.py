@@ -29,8 +29,8 @@ class Answered(Outside):
             return cls.model_validate(value)
         except ValidationError as error:
             raise GitHubError(
-                f"the answer of {where} is not as GitHub describes it: {first_fault(error)}",
-                hint="A newer benchgate may know this form.",
+                f"the answer of {where} does not match GitHub's API: {first_fault(error)}",
+                hint="A newer version of benchgate may be able to read it.",
             ) from None
 
 
