@@ -168,7 +168,7 @@ def test_merge_conflicts(benchgate: Program, toy: Project) -> None:
     toy.commit()
     with pytest.raises(UsageError):
         toy.git.run("merge", "other")
-    benchgate(toy.root, "check").check(2, "merge conflicts are not resolved: README", "hint:")
+    benchgate(toy.root, "check").check(2, "there are unresolved merge conflicts: README", "hint:")
 
 
 def test_an_output_that_cannot_be_written(benchgate: Program, toy: Project) -> None:

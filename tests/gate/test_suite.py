@@ -381,7 +381,7 @@ def test_more_rounds_than_the_exact_test_takes_are_cut_with_a_note(
     row = row_of(0.0, 1003, waves=many if waves_given else None)
     assert row.outcome is Outcome.UNCHANGED
     assert row.launches == (1000, 1000)
-    assert "of 1003 rounds, the first 1000 are judged" in row.notes
+    assert "of 1003 rounds, only the first 1000 are used" in row.notes
 
 
 def test_rounds_that_one_arm_lacks_are_left_out(

@@ -178,7 +178,7 @@ COMPARED_ONCE = Comparison(
     power=0.8,
     detectable_ratio=None,
     launches_needed=None,
-    notes=("an interval by ranks takes 4 v 4 launches, not 1 v 1",),
+    notes=("a rank interval needs 4 v 4 launches, not 1 v 1",),
 )
 
 
@@ -387,7 +387,7 @@ def _samples() -> dict[str, Verdict]:
                 p_adjusted=None,
                 launches=(3, 3),
                 rounds_needed=9,
-                notes=("looked slower at first; 3 of 12 rounds to confirm it",),
+                notes=("looked slower at first; 3 of the 12 rounds that confirm it",),
             ),
             *CLEAN,
             reason=Reason.INTERRUPTED,

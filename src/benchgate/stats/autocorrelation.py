@@ -101,7 +101,7 @@ def corrected_sem(values: FloatArray, weights: Weights = "plain") -> CorrectedEr
         naive_sem=math.ldexp(naive, exponent),
         effective_n=max(1.0, n * (naive / sem) ** 2),
         lag_one=float(g[1] / g[0]),
-        notes=("neighbors would lower the error: the naive one stands",) if floored else (),
+        notes=("neighbors would lower the error, so the naive error is kept",) if floored else (),
     )
 
 
