@@ -106,7 +106,7 @@ def test_a_required_baseline_is_asked_for_before_anything_is_measured(
     done = benchgate(toy.root, "check")
     done.check(
         6,
-        ".benchgate holds no result to compare with, as benchgate.toml:",
+        ".benchgate holds no result to compare with, and benchgate.toml:",
         "torn.json: holds no `schema`",
         "benchgate run --output .benchgate/NAME.json.gz",
     )

@@ -172,11 +172,11 @@ def test_outcomes_of_fixed_rounds(
         ({}, None, [("b", "missing", ())]),
         ({"broken": True}, {}, [("b", "failed", ("failed on the base",))]),
         ({"never_ran": True}, {}, [("b", "base failed", ("failed on the base",))]),
-        ({"never_ran": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
+        ({"never_ran": True}, {"broken": True}, [("b", "failed", ("failed on base and head",))]),
         # A change cannot leave out what it broke.
         ({"never_ran": True}, None, [("b", "missing", ())]),
         ({}, {"broken": True}, [("b", "failed", ("failed on the head",))]),
-        ({"broken": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
+        ({"broken": True}, {"broken": True}, [("b", "failed", ("failed on base and head",))]),
         (None, {"broken": True}, [("b", "failed", ("failed on the head",))]),
         (
             {},
@@ -192,12 +192,12 @@ def test_outcomes_of_fixed_rounds(
         (
             {},
             {"metric": Metric("rss", "B")},
-            [("b", "incomparable", ("time was measured on the base only",))],
+            [("b", "incomparable", ("time was measured only on the base",))],
         ),
         (
             {"metric": Metric("rss", "B")},
             {},
-            [("b", "incomparable", ("time was measured on the head only",))],
+            [("b", "incomparable", ("time was measured only on the head",))],
         ),
         (
             {"metric": Metric("rss", "B")},

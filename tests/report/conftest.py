@@ -366,7 +366,7 @@ def _samples() -> dict[str, Verdict]:
             ),
             reason=Reason.DISTURBED,
             warnings=(
-                "the canary, the same work on both arms, differed by +4.0 %: it was disturbed",
+                "the canary, the same work on both sides, differed by +4.0 %: it was disturbed",
             ),
             exit_code=4,
         ),
