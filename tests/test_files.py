@@ -73,7 +73,7 @@ def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, me
 def test_too_large_files_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     write_atomic(path, b"0" * 5_000_000)
-    with pytest.raises(FormatError, match="more than 4000000 bytes"):
+    with pytest.raises(FormatError, match="larger than the limit of 4000000 bytes"):
         read_bytes(path, limit_bytes=4_000_000)
     assert len(read_bytes(path, limit_bytes=5_000_000)) == 5_000_000
 

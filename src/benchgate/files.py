@@ -48,7 +48,7 @@ def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
             return _expanded(file, str(path), packed=packed, limit_bytes=limit_bytes)
     except OSError as error:
         raise UsageError(
-            f"cannot read {path}: {error.strerror}", hint="Check the name and its permissions."
+            f"cannot read {path}: {error.strerror}", hint="Check the path and its permissions."
         ) from None
 
 
@@ -75,8 +75,8 @@ def _expanded(file: BinaryIO, name: str, *, packed: bool, limit_bytes: int) -> b
         raise FormatError(f"{name}: the gzip data is cut off", hint=_FETCH_AGAIN) from None
     if data is None:
         raise FormatError(
-            f"{name}: holds more than {limit_bytes} bytes, which is the limit",
-            hint="Measure fewer benchmarks or samples into one file.",
+            f"{name}: is larger than the limit of {limit_bytes} bytes",
+            hint="Measure fewer benchmarks or samples per file.",
         )
     return data
 
@@ -93,7 +93,7 @@ def _read_up_to(stream: BinaryIO | gzip.GzipFile, limit_bytes: int) -> bytes | N
     return b"".join(chunks)
 
 
-_FETCH_AGAIN = "The file was damaged after it was written: write or fetch it anew."
+_FETCH_AGAIN = "The file was damaged after it was written: write or download it again."
 
 
 def ensure_writable(path: Path) -> None:

@@ -78,5 +78,5 @@ def as_file(result: Result) -> bytes:
 
 
 def as_archive(result: Result) -> bytes:
-    """The artefact with that file."""
+    """The artifact with that file."""
     return zip_of({MEMBER: as_file(result)})

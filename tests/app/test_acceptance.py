@@ -219,7 +219,7 @@ def test_without_anybodys_word_it_is_red_and_says_what_to_do(change: Callable[..
     assert (verdict.decision, verdict.exit_code) == (Decision.FAIL, 3)
     (warning,) = [one for one in verdict.warnings if "waivers" in one]
     assert warning == (
-        "the waivers that this change brings do not count: nobody has accepted them. "
+        "the waivers in this change do not apply: nobody has accepted them. "
         f"Somebody with write access can approve {asked.head[:7]} in a review; "
         "then run the failed job again."
     )
@@ -236,7 +236,7 @@ def test_an_approval_of_this_head_accepts_its_waivers(change: Callable[..., Chan
     assert "every row has a checksum; accepted by maintainer, who approved this commit" in comment
     assert "@maintainer" not in comment
     assert "a: none -&gt; up to 150 % until 2026-01-31" in comment
-    assert "that holds here already" in comment
+    assert "this verdict already does so" in comment
     assert not [one for one in verdict.warnings if "waivers" in one]
 
 
@@ -259,7 +259,7 @@ def test_a_run_of_an_older_head_is_not_accepted_by_what_came_later(
     old.reviewed(newer)
     verdict = old.judged(event)
     assert verdict.exit_code == 3
-    assert any("another head by now" in one for one in verdict.warnings)
+    assert any("a newer head by now" in one for one in verdict.warnings)
 
 
 @pytest.mark.parametrize("by", ["octocat", "reader"])
@@ -274,7 +274,7 @@ def test_a_change_beyond_the_ceiling_is_not_accepted(change: Callable[..., Chang
     beyond.reviewed(beyond.head)
     verdict = beyond.judged()
     assert verdict.exit_code == 3
-    note = "beyond the 20 % that is waived until 2026-01-31 (every row has a checksum); accepted by"
+    note = "beyond the waiver of 20 % until 2026-01-31 (every row has a checksum); accepted by"
     assert note in comment_on(verdict)
 
 
@@ -345,9 +345,10 @@ def test_an_edited_benchmark_is_red_until_that_is_accepted(change: Callable[...,
     verdict = edited.judged()
     assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
     assert outcomes(verdict)["b"] is Outcome.WAIVED
-    assert "1 of 2 benchmarks does other work, which is waived: b" in verdict.summary
-    assert "its other work is waived until 2026-01-31: c does all of it; accepted by" in comment_on(
-        verdict
+    assert "1 of 2 benchmarks does different work, which is waived: b" in verdict.summary
+    assert (
+        "its different work is waived until 2026-01-31: c does all of it; accepted by"
+        in comment_on(verdict)
     )
 
 
@@ -390,7 +391,7 @@ def test_a_label_accepts_what_was_there_when_it_was_set(
     assert verdict.exit_code == code
     words = comment_on(verdict)
     if code:
-        assert 'set the label "benchgate: accepted", anew if it is set already' in words
+        assert 'set the label "benchgate: accepted" (remove it first if it is already set)' in words
     else:
         assert "accepted by maintainer, who set the label" in words
 
@@ -408,7 +409,7 @@ def test_the_change_itself_cannot_open_a_way(change: Callable[..., Change]) -> N
     verdict = opened.judged()
     assert verdict.exit_code == 3
     words = comment_on(verdict)
-    assert "They count once they are merged" in words
+    assert "They apply once they are merged" in words
     assert "accept.label" in words
     assert "accept.forks" in words
 

@@ -41,7 +41,7 @@ CONFIG = loads(GATE, "benchgate.toml")
 SAME = {"a": 1e-3, "b": 1e-3, "c": 1e-3}
 SLOWER = SAME | {"b": 1.2e-3}
 CHOICE = Choice(("*",), ("quick",))
-SKIPPED = (Skipped("artefact 7 of run 8", "it has expired"),)
+SKIPPED = (Skipped("artifact 7 of run 8", "it has expired"),)
 HERE = read_environment({})
 
 
@@ -126,7 +126,7 @@ def stored(
             started=f"2025-12-{28 - day:02}T03:04:05Z",
             source=Source(f"{day:040x}" if day else newest, "main"),
         )
-        earlier.append(Earlier(f"artefact {day}", Result(run), f"why {day}"))
+        earlier.append(Earlier(f"artifact {day}", Result(run), f"why {day}"))
     return Found("artifact", tuple(earlier), SKIPPED, ("careful",))
 
 
@@ -169,7 +169,7 @@ def test_without_a_base_the_head_is_held_against_what_is_stored(
     assert machine.done == ["alone", *(["kept"] if keep else [])]
     assert result.base is None
     assert held(result).head is result.head
-    assert names(held(result)) == ["artefact 0", "artefact 1", "artefact 2"]
+    assert names(held(result)) == ["artifact 0", "artifact 1", "artifact 2"]
     assert held(result).skipped == SKIPPED
     assert held(result).warnings == ("careful",)
     assert held(result).earlier[0].why == "why 0"
@@ -182,7 +182,7 @@ def test_on_a_first_run_nothing_is_held_against_the_head(machine: Machine, world
     assert {outcome for outcome, _ in outcomes(result).values()} == {Outcome.NEW}
 
 
-def test_artefacts_alone_decide_where_that_is_configured(machine: Machine, world: World) -> None:
+def test_artifacts_alone_decide_where_that_is_configured(machine: Machine, world: World) -> None:
     machine.head_s = SLOWER
     result = make(machine, world, stored(), alone=True)
     assert machine.done == ["alone"]
@@ -355,8 +355,8 @@ def test_runs_that_do_not_fit_the_head_are_left_out(machine: Machine, world: Wor
     earlier = list(found.earlier)
     earlier[3] = replace(earlier[3], result=Result(torn))
     result = make(machine, world, replace(found, earlier=tuple(earlier)))
-    assert "artefact 3" not in names(held(result))
-    assert held(result).skipped == (*SKIPPED, Skipped("artefact 3", "it was interrupted"))
+    assert "artifact 3" not in names(held(result))
+    assert held(result).skipped == (*SKIPPED, Skipped("artifact 3", "it was interrupted"))
 
 
 def test_only_what_was_asked_for_is_missed(machine: Machine, world: World) -> None:

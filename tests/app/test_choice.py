@@ -49,7 +49,7 @@ def test_an_unknown_filter_names_what_there_is(world: World) -> None:
     assert caught.value.message == (
         "no benchmark matches --filter parse/lrage; did you mean 'parse/large'?"
     )
-    assert "There are: parse/large, parse/small." in caught.value.hint
+    assert "Available: parse/large, parse/small." in caught.value.hint
 
 
 def test_an_unknown_tag_names_the_tags(world: World) -> None:

@@ -189,7 +189,7 @@ BY_STORED = '[baseline]\nsource = "artifact"\nrequired = true\n'
         (
             Found("artifact", skipped=(Skipped("artifact 7", OF_PULL_REQUEST),) * 6),
             "6 stored results cannot be used",
-            "6 results: its run was of a pull request; for example artifact 7",
+            "6 results: its run was for a pull request; for example artifact 7",
         ),
         (
             Found("artifact", skipped=(Skipped("artifact 8", "damaged"),)),
@@ -204,7 +204,7 @@ def test_a_required_baseline_that_cannot_be_had_says_why(
     deciding.found = found
     with pytest.raises(BaselineError, match="there is nothing to compare with") as raised:
         deciding.run(BY_STORED)
-    assert raised.value.message.endswith(f"baseline.required wants: {words}")
+    assert raised.value.message.endswith(f"baseline.required requires it: {words}")
     assert raised.value.details.startswith(details)
     assert raised.value.exit_code == 6
 
@@ -212,7 +212,7 @@ def test_a_required_baseline_that_cannot_be_had_says_why(
 @pytest.mark.parametrize("source", ["directory", "file"])
 def test_files_of_this_machine_are_no_baseline_of_a_job(deciding: Deciding, source: str) -> None:
     path = '\npath = "x.json"' if source == "file" else ""
-    with pytest.raises(ConfigError, match="keeps no files") as raised:
+    with pytest.raises(ConfigError, match="does not keep files") as raised:
         deciding.run(f'[baseline]\nsource = "{source}"{path}\n')
     assert "benchgate.toml:2: baseline.source" in raised.value.message
     assert deciding.changes == []

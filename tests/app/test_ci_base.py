@@ -85,7 +85,7 @@ def test_what_was_pushed_to_main_is_kept_where_what_was_before_is_gone(
     found = compared(github, repo, push("f" * 40))
     assert found.base is None
     (warning,) = found.warnings
-    assert warning.startswith("not compared with what was before: the base commit ffffffffffff")
+    assert warning.startswith("not compared with the commit before: the base commit ffffffffffff")
 
 
 def test_on_another_branch_that_is_an_error(
@@ -134,6 +134,6 @@ def test_a_checkout_of_the_base_is_no_change(
 ) -> None:
     base = commit(repo, {"a": "1"})
     event = pull_request("f" * 40, base) if kind == "pull request" else MergeGroup("main")
-    with pytest.raises(UsageError, match="which holds no change to measure") as raised:
+    with pytest.raises(UsageError, match="holds no change to measure") as raised:
         compared(github, repo, event)
     assert "actions/checkout" in raised.value.hint

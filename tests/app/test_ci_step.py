@@ -303,7 +303,7 @@ def test_a_failure_is_told_and_goes_on(working: Working, error: BaselineError) -
         assert lines[0].endswith(f"no verdict: {error.message}")
         assert "Look at it." in lines
         assert "make: no rule" in lines
-        assert f"Nothing is known of {HEAD_SHA[:7]}" in text
+        assert f"There is no verdict on {HEAD_SHA[:7]}" in text
     assert marker_in(comment) == mark("default.linux-x86_64", head=HEAD_SHA, run=RUN, attempt=2)
     (check,) = working.checks
     assert (check.conclusion, check.output["summary"]) == ("cancelled", error.message)
@@ -344,22 +344,22 @@ def test_an_interruption_is_no_news(working: Working) -> None:
 
 
 def test_nothing_to_measure_is_no_failure(working: Working) -> None:
-    working.gives(None, why="a tag names a commit, and changes none")
+    working.gives(None, why="a tag names a commit and changes nothing")
     assert working.run(PUSH, token=CHECKING, check_run=True) == 0
     assert working.stage.outputs == [("verdict", ""), ("regressions", "0"), ("improvements", "0")]
     assert working.obeyed == [
-        "::notice title=benchgate::nothing to measure: a tag names a commit, and changes none"
+        "::notice title=benchgate::nothing to measure: a tag names a commit and changes nothing"
     ]
     assert (working.comments, working.stage.summary, working.stage.shown) == ([], "", [])
     (check,) = working.checks
-    assert check.output["summary"] == "a tag names a commit, and changes none"
+    assert check.output["summary"] == "a tag names a commit and changes nothing"
 
 
 def test_a_push_has_no_comment_and_a_check_of_its_own_commit(working: Working) -> None:
     working.gives(failed())
     assert working.run(PUSH, token=CHECKING, check_run=True) == 3
     assert working.comments == []
-    assert "no comment: push is about no pull request" in working.stage.said
+    assert "no comment: push belongs to no pull request" in working.stage.said
     assert [check.head_sha for check in working.checks] == ["5" * 40]
 
 
@@ -374,7 +374,7 @@ def test_comments_can_be_switched_off(working: Working, *, is_failure: bool) -> 
         assert working.run(comments=False) == 3
         assert dict(working.stage.outputs)["comment-url"] == ""
     assert working.server.requests == []
-    assert working.stage.said == ["no comment: comments are switched off"]
+    assert working.stage.said == ["no comment: comments are turned off"]
     assert working.stage.summary != ""
 
 
@@ -382,7 +382,7 @@ def test_a_part_of_a_suite_leaves_the_comment_to_the_whole(working: Working) -> 
     working.gives(failed())
     assert working.run(shard=Shard(1, 2)) == 3
     assert working.server.requests == []
-    assert working.stage.said == ["no comment: the job that joins all parts of the suite does"]
+    assert working.stage.said == ["no comment: the job that joins all shards comments"]
 
 
 def test_a_fork_leaves_the_comment_to_the_other_workflow(working: Working) -> None:
@@ -523,4 +523,4 @@ def test_no_check_run_goes_on_for_ever(working: Working, error: BaseException) -
         working.run(token=CHECKING, check_run=True)
     (check,) = working.checks
     assert check.conclusion == "cancelled"
-    assert "before it came to a verdict" in check.output["summary"]
+    assert "before it reached a verdict" in check.output["summary"]

@@ -96,10 +96,10 @@ def test_with_fewer_there_is_no_verdict_and_the_reader_learns_what_it_takes(
     rounds = {row.unconfirmed for row in verdict.rows if row.unconfirmed}
     assert rounds == {Unconfirmed(14, 140.0)}
     assert verdict.summary.startswith(
-        "no verdict: 4 of 4 benchmarks look slower, and the measuring ended before that was "
-        "confirmed or cleared: most of all sleep/"
+        "no verdict: 4 of 4 benchmarks look slower, and measuring ended before this was "
+        "confirmed or ruled out: most of all sleep/"
     )
-    assert verdict.summary.endswith("; to decide it takes 14 more rounds, about 9 min 20 s")
+    assert verdict.summary.endswith("; deciding it takes 14 more rounds, about 9 min 20 s")
 
 
 @pytest.mark.parametrize("budget_s", [45.0, 205.0, 245.0, 405.0])

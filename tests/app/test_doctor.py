@@ -22,7 +22,7 @@ QUIET = Noise(pair_spread=0.01, launch_spread=0.02, detectable=1.02, rounds=12)
         (replace(GOOD, load_average=4.0), QUICK, QUIET, True, []),
         (replace(GOOD, governor="powersave"), QUICK, QUIET, True, ["cpupower frequency-set"]),
         (replace(GOOD, turbo=True), QUICK, QUIET, True, ["turbo is on"]),
-        (GOOD, QUICK, QUIET, False, ["cannot share one CPU"]),
+        (GOOD, QUICK, QUIET, False, ["cannot be pinned to one CPU"]),
         (GOOD, replace(QUICK, cost_ns=1500.0), QUIET, True, ["reading the clock costs 1500 ns"]),
         (GOOD, QUICK, replace(QUIET, pair_spread=0.05), True, ["differs by 5.0% from round"]),
         (
@@ -30,7 +30,7 @@ QUIET = Noise(pair_spread=0.01, launch_spread=0.02, detectable=1.02, rounds=12)
             QUICK,
             replace(QUIET, pair_spread=0.2),
             False,
-            ["the load is", "turbo is on", "cannot share", "differs by 20.0%"],
+            ["the load is", "turbo is on", "cannot be pinned", "differs by 20.0%"],
         ),
     ],
 )

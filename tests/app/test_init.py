@@ -195,7 +195,7 @@ def test_what_uses_benchgate_already_is_left_alone(on_github: Git) -> None:
         on_github.root, (NewFile(".github/workflows/perf.yaml", "- uses: octo-org/benchgate@v1\n"),)
     )
     assert proposed(on_github.root, on_github) == ["benchgate.toml", "benchmarks/bench_pkg.py"]
-    with pytest.raises(UsageError, match=r"perf\.yaml uses benchgate already"):
+    with pytest.raises(UsageError, match=r"perf\.yaml already uses benchgate"):
         proposed(on_github.root, on_github, workflows=True)
     (on_github.root / "benchgate.toml").write_text("")
     with pytest.raises(UsageError, match=r"benchgate\.toml exists already"):

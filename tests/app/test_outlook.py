@@ -21,10 +21,10 @@ def ids(count: int) -> list[str]:
             559.0,
             4,
             (
-                "a round takes about 41 s: the budget of 10 min has time for 14 rounds, and to "
-                "confirm a slowdown takes 17 (about 11 min 37 s). In fewer, only a large slowdown "
-                "is shown, from 6 rounds on: one that sets the launches of the head apart from "
-                "those of the base."
+                "a round takes about 41 s, so the budget of 10 min allows 14 rounds, but "
+                "confirming a slowdown takes 17 (about 11 min 37 s). Fewer rounds show only a "
+                "large slowdown, from 6 rounds on: one that makes every launch of the head "
+                "slower than every launch of the base."
             ),
         ),
         (
@@ -32,8 +32,8 @@ def ids(count: int) -> list[str]:
             450.0,
             20,
             (
-                "a round takes about 2 min 30 s: the budget of 10 min has time for 4 rounds, and "
-                "to confirm a slowdown takes 17 (about 42 min 30 s). Even a large slowdown takes 8 "
+                "a round takes about 2 min 30 s, so the budget of 10 min allows 4 rounds, but "
+                "confirming a slowdown takes 17 (about 42 min 30 s). Even a large slowdown takes 8 "
                 "(about 20 min) to show."
             ),
         ),
@@ -50,7 +50,7 @@ def test_what_a_short_budget_can_show_is_said(
 def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
     spending = Spending(41.0, 559.0, 600.0)
     assert of_fixed_rounds(spending, 20) == (
-        "a round takes about 41 s: the budget of 10 min has time for 14 of 20 rounds"
+        "a round takes about 41 s, so the budget of 10 min allows 14 of 20 rounds"
     )
     assert of_fixed_rounds(spending, 14) is None
 
@@ -63,8 +63,8 @@ def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
             10,
             "",
             (
-                "5 rounds cannot show any change: it takes at least 11, because chance alone is "
-                "not ruled out sooner for 10 benchmarks at an alpha of 1 %"
+                "5 rounds cannot show any change: it takes at least 11, because fewer cannot "
+                "rule out chance for 10 benchmarks at an alpha of 1 %"
             ),
         ),
         (
@@ -72,8 +72,8 @@ def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
             1,
             "gate.alpha = 0.05",
             (
-                "1 round cannot show any change: it takes at least 6, because chance alone is not "
-                "ruled out sooner for 1 benchmark at an alpha of 5 %"
+                "1 round cannot show any change: it takes at least 6, because fewer cannot rule "
+                "out chance for 1 benchmark at an alpha of 5 %"
             ),
         ),
         (11, 10, "", None),
@@ -83,8 +83,8 @@ def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
             1,
             'gate.metrics = ["time", "alloc_blocks"]',
             (
-                "7 rounds cannot show any change but of what is counted: it takes at least 8, "
-                "because chance alone is not ruled out sooner for 1 benchmark at an alpha of 1 %"
+                "7 rounds cannot show any change except in counts: it takes at least 8, "
+                "because fewer cannot rule out chance for 1 benchmark at an alpha of 1 %"
             ),
         ),
         (1, 0, "", None),
@@ -94,7 +94,7 @@ def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
             'gate.rule = "classical"',
             (
                 "4 rounds cannot show any change: it takes at least 5, because the textbook rule "
-                "tests no fewer launches"
+                "needs that many launches"
             ),
         ),
         (5, 10, 'gate.rule = "classical"', None),

@@ -126,7 +126,7 @@ class OnGitHub:
     effects: Effects
 
     def leaves(self, data: bytes | Result, suite: str = "default", **more: Any) -> None:  # noqa: ANN401 - any field
-        """Have the run leave an artefact."""
+        """Have the run leave an artifact."""
         kept = {
             "id": self.server.state.new_id(),
             "run_id": RUN,
@@ -339,7 +339,7 @@ def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
     comment = fork.verdict_of(slower())
     first = "### \N{CROSS MARK} fail: 1 of 2 benchmarks is slower: a by 100.0 %"
     assert comment.startswith(first)
-    assert "read what it changes before you believe its numbers" in comment
+    assert "review its changes before you rely on these numbers" in comment
     assert marker_in(comment) == mark(
         f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN, attempt=2
     )
@@ -405,10 +405,10 @@ def test_a_head_without_configuration_loosens_nothing(make: Make) -> None:
     [
         ("[gate]\nmargni = 3\n", "margni"),
         ("[gate", "is not valid TOML"),
-        ("#" * 100_001, "has more than 100000 bytes"),
+        ("#" * 100_001, "is larger than the limit of 100000 bytes"),
         (
             "[[rule]]\nbenchmark = '*'\nmargin = '3%'\n" * 301,
-            "and 300 is the most that is read",
+            "but at most 300 are read",
         ),
     ],
 )
@@ -420,7 +420,7 @@ def test_a_configuration_that_is_not_valid_gives_no_verdict(
     assert comment.startswith("### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: ")
     # What a fork wrote there is not repeated.
     assert (message in comment) is (repository is HELLO)
-    assert ("configuration that the pull request brings" in comment) is (repository is FORK)
+    assert ("configuration in the pull request is not valid" in comment) is (repository is FORK)
 
 
 def test_a_renamed_benchmark_is_joined_as_the_head_says(make: Make) -> None:
@@ -478,12 +478,12 @@ def lies() -> dict[str, tuple[Result, str]]:
         assert plain.base is not None
         return replace(plain, base=replace(plain.base, source=Source(**source)))
 
-    nameless = "does not say which commit of the base was measured"
+    nameless = "does not say which base commit was measured"
     later = replace(plain.head, started="2026-01-05T13:00:00Z")
     return {
         "another day": (
             replace(plain, head=replace(plain.head, started="2024-01-01T00:00:00Z")),
-            "was measured at 2024-01-01 00:00 UTC, and the run took place from 2026-01-05 12:00",
+            "was measured at 2024-01-01 00:00 UTC, but the run lasted from 2026-01-05 12:00",
         ),
         "an hour later": (replace(plain, head=later), "was measured at 2026-01-05 13:00 UTC"),
         "a base of another day": (
@@ -494,9 +494,18 @@ def lies() -> dict[str, tuple[Result, str]]:
         "no base": (based_on(sha="--upload-pack=x", why="trust me"), nameless),
         "an unknown base": (based_on(ref="main"), nameless),
         "a changed base": (based_on(sha="0" * 40, dirty=True), nameless),
-        "a commit of no branch": (based_on(sha="9" * 40), "9999999 is the base, which is no com"),
-        "a commit of another branch": (based_on(sha=ELSEWHERE), "fffffff is the base, which is no"),
-        "a commit from long ago": (based_on(sha=OTHER), "eeeeeee is the base, which is older than"),
+        "a commit of no branch": (
+            based_on(sha="9" * 40),
+            "9999999 is the base, but that is not a ",
+        ),
+        "a commit of another branch": (
+            based_on(sha=ELSEWHERE),
+            "fffffff is the base, but that is not a ",
+        ),
+        "a commit from long ago": (
+            based_on(sha=OTHER),
+            "eeeeeee is the base, but that is older than",
+        ),
     }
 
 
@@ -547,7 +556,7 @@ def test_a_base_that_the_configuration_names_is_that_one(make: Make) -> None:
     gate = f'{GATE}[baseline]\nagainst = "v1.2"\n'
     fork = make(base=gate, head=gate)
     comment = fork.verdict_of(slower())
-    assert "is the base, which is not v1.2" in comment
+    assert "is the base, but that is not v1.2" in comment
     # The stand-in knows commits by their hashes alone.
     gate = f'{GATE}[baseline]\nagainst = "{fork.git.base}"\n'
     named = make(base=gate, head=gate)
@@ -649,7 +658,8 @@ def test_suites_that_the_default_branch_never_left_are_not_read(make: Make) -> N
     assert "security" not in comment
     assert "security" not in fork.stage.summary
     (warning,) = [line for line in fork.stage.lines if line.startswith("::warning::")]
-    assert f"run {RUN} left 2 results of suites that the default branch's own runs never" in warning
+    unknown = "suites that the default branch's runs do not have"
+    assert f"run {RUN} left 2 results of {unknown}" in warning
     assert "security" not in warning
 
 
@@ -701,7 +711,7 @@ def test_an_interrupted_measurement_is_no_pass(make: Make, head_s: float) -> Non
     comment = make().verdict_of(replace(plain, head=replace(plain.head, complete=False)))
     first = comment.splitlines()[0]
     assert ("no verdict: " if head_s == 1e-3 else "fail: ") in first
-    assert "the measurement was interrupted before its end" in first
+    assert "the measurement was interrupted" in first
 
 
 def test_joined_parts_are_a_whole(make: Make) -> None:
@@ -725,7 +735,7 @@ def torn(data: bytes) -> bytes:
 
 
 UNUSABLE: dict[str, tuple[bytes, str]] = {
-    "one arm": (as_archive(replace(slower(), base=None)), "measured the head alone"),
+    "one arm": (as_archive(replace(slower(), base=None)), "measured only the head"),
     "a part of a suite": (
         as_archive(replace(measured({"a": 1e-3}), shard=Shard(1, 2, ("a", "b")))),
         "a part of a suite",
@@ -739,7 +749,7 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
     "a bomb": (zip_of({MEMBER: bytes(10**7)}), "it unpacks to more than"),
     "half a gzip": (zip_of({MEMBER: torn(as_file(slower()))}), "the gzip data is cut off"),
     "no result": (zip_of({MEMBER: b"[]"}), "benchgate-result.default"),
-    "no number": (zip_of({"result.json": not_a_number()}), "no result that this version"),
+    "no number": (zip_of({"result.json": not_a_number()}), "this version of benchgate cannot read"),
     "noise": (zip_of({MEMBER: os.urandom(64)}), "benchgate-result.default"),
 }
 
@@ -1097,7 +1107,7 @@ def test_a_pull_request_that_is_another_by_now_is_left_alone(
     [
         ({"head_repository": None}, "no open pull request has"),
         ({"head_branch": None}, "no open pull request has"),
-        ({"event": "push"}, "the run was of push, not of a pull request"),
+        ({"event": "push"}, "the run is of push, not of a pull request"),
         ({"is_completed": False}, "the run has not ended"),
     ],
 )
@@ -1150,7 +1160,7 @@ def test_no_more_than_some_pull_requests_of_a_head_are_commented_on(make: Make) 
     assert fork.publish() == 0
     posts = [one for one in fork.server.requests if one.method == "POST"]
     assert len(posts) == MOST_PULL_REQUESTS
-    warning = f"{MOST_PULL_REQUESTS + 1} open pull requests have {fork.git.head[:7]} as head"
+    warning = f"{MOST_PULL_REQUESTS + 1} open pull requests have the head {fork.git.head[:7]}"
     assert fork.stage.lines[0].startswith(f"::warning::{warning}: ")
 
 

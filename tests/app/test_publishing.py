@@ -81,9 +81,9 @@ def test_a_fork_leaves_the_comment_to_the_other_workflow(github: GitHubServer) -
 
 
 def test_without_a_pull_request_there_is_no_comment(github: GitHubServer) -> None:
-    wanted = Comment(Commenting.NEVER, "push is about no pull request")
+    wanted = Comment(Commenting.NEVER, "push belongs to no pull request")
     done = commented(github, failed(), wanted, target=None)
-    assert done == Published(notes=("no comment: push is about no pull request",))
+    assert done == Published(notes=("no comment: push belongs to no pull request",))
 
 
 def test_a_refused_comment_is_a_warning_that_says_what_is_missing(github: GitHubServer) -> None:
@@ -142,7 +142,7 @@ def test_one_comment_too_many_is_a_warning_and_those_there_are_kept_up_to_date(
         for n in range(MOST_OWN + 1)
     ]
     *_, refused = [commented(github, failed(), target=one) for one in targets]
-    warning = f"no comment: {MOST_OWN} of other suites are on the pull request already"
+    warning = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
     assert refused == Published(warnings=(warning,))
     assert commented(github, passed(), target=targets[0]).notes == ("updated the comment",)
     assert len(bodies(github)) == 1 + MOST_OWN
@@ -162,7 +162,7 @@ def test_the_summary_is_appended(tmp_path: Path) -> None:
 def test_without_a_summary_file_that_is_noted() -> None:
     done = summarize(rendered, {})
     assert done.notes == (
-        "no summary: GITHUB_STEP_SUMMARY is not set, so nothing was written there",
+        "no summary: GITHUB_STEP_SUMMARY is not set, so nothing was written to it",
     )
 
 

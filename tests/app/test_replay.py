@@ -54,7 +54,7 @@ def slower(policy: Policy | None, **more: Any) -> Result:  # noqa: ANN401 - any 
 
 
 def leave(server: GitHubServer, data: bytes | Result, name: str = RESULT, **more: Any) -> None:  # noqa: ANN401 - any field
-    """Have the run leave an artefact."""
+    """Have the run leave an artifact."""
     archive = data if isinstance(data, bytes) else as_archive(data)
     id_ = server.state.new_id()
     server.state.put(Artifact(**{"id": id_, "run_id": RUN, "name": name, "data": archive, **more}))
@@ -163,14 +163,14 @@ def test_what_stored_runs_said_first_counts_again(github: GitHubServer) -> None:
     policy = Policy(STRICT_DOCUMENT, None)
     earlier = tuple(
         StoredRun(
-            f"artefact {day}",
+            f"artifact {day}",
             "the base commit's own run",
             arm({"a": 1e-3, "b": 1e-3}, started=f"2025-12-{28 - day:02}T00:00:00Z"),
         )
         for day in range(12)
     )
     alone = arm({"a": 2e-3, "b": 1e-3})
-    screening = Screening(alone, earlier, (Skipped("artefact 99", "it has expired"),), ("hm",))
+    screening = Screening(alone, earlier, (Skipped("artifact 99", "it has expired"),), ("hm",))
     both = replace(measured({"a": 1e-3}, {"a": 2e-3}), screening=screening, policy=policy)
     verdict = replayed(github, both)
     rows = {row.benchmark: (row.outcome, row.tier) for row in verdict.rows}
@@ -204,7 +204,7 @@ def test_joined_parts_are_a_whole(github: GitHubServer) -> None:
 
 
 def test_one_arm_alone_cannot_be_judged(github: GitHubServer) -> None:
-    with pytest.raises(UsageError, match="one arm only"):
+    with pytest.raises(UsageError, match="holds only one side"):
         replayed(github, replace(slower(None), base=None))
 
 
@@ -225,9 +225,9 @@ def test_of_several_results_one_must_be_named(github: GitHubServer) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (None, "left no result of benchgate"),
-        ("nonsense", "left no artefact named 'nonsense'"),
-        (BASELINE.name, "left no artefact named 'benchgate-baseline'"),
+        (None, "left no benchgate result"),
+        ("nonsense", "left no artifact named 'nonsense'"),
+        (BASELINE.name, "left no artifact named 'benchgate-baseline'"),
     ],
 )
 def test_a_run_that_left_no_result_is_named(
@@ -236,7 +236,7 @@ def test_a_run_that_left_no_result_is_named(
     with pytest.raises(UsageError, match=message) as raised:
         again(github, name, MAIN_RUN.id)
     assert raised.value.message.startswith(f"run {MAIN_RUN.id} of octo-org/hello left ")
-    assert "its results may have expired" in raised.value.hint
+    assert "the run's artifacts may also have expired" in raised.value.hint
 
 
 def test_of_two_attempts_the_newest_counts(github: GitHubServer) -> None:
@@ -249,7 +249,9 @@ def test_of_two_attempts_the_newest_counts(github: GitHubServer) -> None:
 def test_an_attempt_that_is_not_the_newest_is_refused(github: GitHubServer, attempt: int) -> None:
     leave(github, slower(None))
     github.state.put(replace(PULL_RUN, attempt=2))
-    with pytest.raises(UsageError, match=f"attempt {attempt} of run {RUN} .* is attempt 2, which"):
+    with pytest.raises(
+        UsageError, match=f"attempt {attempt} of run {RUN} .* attempt 2 is newer, and has"
+    ):
         again(github, attempt=attempt)
     assert again(github, attempt=2).exit_code == 3
     assert again(github).exit_code == 3

@@ -65,7 +65,10 @@ def test_what_is_no_shard(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_shard(text)
     assert caught.value.message == message
-    assert "Write it as I/N, such as 2/8: I is 1 to N" in caught.value.hint
+    assert (
+        "Write it as I/N, such as 2/8: each of N jobs has its own I, from 1 to N"
+        in caught.value.hint
+    )
 
 
 class TestDealing:

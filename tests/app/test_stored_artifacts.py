@@ -147,7 +147,7 @@ def test_the_base_comes_first_and_then_what_was_main_before_it(
         "the run of an ancestor of the base, 1 commit before it",
         "the run of an ancestor of the base, 2 commits before it",
         "the run of an ancestor of the base, 3 commits before it",
-        "a run of main that is no known ancestor of the head",
+        "a run of main that is not a known ancestor of the head",
     ]
     assert got.earlier[0].why.endswith(f"(push, run {run_ids[0]})")
     assert (got.skipped, got.warnings) == ((), ())
@@ -166,7 +166,7 @@ def test_what_a_merge_brought_is_no_line_of_main(
     leave(github, shas[0], 1)
     got = found(github, git, shas[4])
     assert commits(got) == [shas[0], shas[5]]
-    assert "no known ancestor" in got.earlier[1].why
+    assert "not a known ancestor" in got.earlier[1].why
 
 
 def test_a_tag_that_is_called_as_the_branch_leaves_no_baseline(
@@ -267,12 +267,12 @@ def test_what_may_not_be_believed_is_left_out_with_its_reason(
     got = found(github, git, sha)
     assert [one.name.rpartition(" ")[2] for one in got.earlier] == [str(kept)]
     assert {one.reason.rpartition(": ")[2] for one in got.skipped} == {
-        f"it measured {'f' * 40}, and its run was of {sha}",
+        f"it measured {'f' * 40}, but its run was for {sha}",
         "it has expired",
-        "it is of the head's own commit",
+        "it measured the head's own commit",
         "its commit came from another repository, such as a fork",
         "its measurement was interrupted",
-        "its run was of a pull request",
+        "its run was for a pull request",
         "its run was of topic, not of main",
         "its zip archive is damaged or cut off",
         "the gzip data is cut off",
@@ -345,7 +345,7 @@ def test_a_github_that_fails_in_between_costs_no_more_than_what_is_missing(
     github.faults.always("GET /repos/*/runs/*/artifacts", Fault(status=503))
     got = found(github, git, shas[2])
     assert commits(got) == [shas[2]]
-    assert got.warnings[0].startswith("not every stored result was looked for: GET /repos/")
+    assert got.warnings[0].startswith("not all stored results were searched: GET /repos/")
 
 
 @pytest.mark.parametrize(
@@ -418,7 +418,7 @@ def test_what_expands_without_end_is_refused(
     run_id = leave(github, HEAD, 1)
     client = client_of(github, TOKEN)
     (artifact,) = list_artifacts(client, HELLO.full_name, run_id=run_id)
-    with pytest.raises(FormatError, match="holds more than 100 bytes"):
+    with pytest.raises(FormatError, match="is larger than the limit of 100 bytes"):
         read_result_of(client, HELLO.full_name, artifact)
 
 

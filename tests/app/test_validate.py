@@ -44,7 +44,7 @@ def test_commands_are_found(tmp_path: Path) -> None:
         (
             NO_CONFIGURATION,
             {"other.py": FUNCTIONS},
-            "no benchmarks: neither a file bench_*.py nor a [[benchmark]]",
+            "no benchmarks: there is neither a file bench_*.py nor a [[benchmark]]",
         ),
         (
             CONFIGURED,

@@ -1,4 +1,4 @@
-"""Artefacts and runs as GitHub lists them, of octo-org/hello."""
+"""Artifacts and runs as GitHub lists them, of octo-org/hello."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sha(number: int) -> str:
 
 
 class GitHub:
-    """A repository whose artefact and run n are of commit n, of the n-th minute of the day."""
+    """A repository whose artifact and run n are of commit n, of the n-th minute of the day."""
 
     wanted = Wanted(
         repository_id=OURS.id,
@@ -34,7 +34,7 @@ class GitHub:
 
     @staticmethod
     def listed(number: int, *, run: dict[str, Any] | None = None, **changes: Any) -> Artifact:  # noqa: ANN401
-        """List an artefact; its fields and those of its run may be changed."""
+        """List an artifact; its fields and those of its run may be changed."""
         of_run: dict[str, Any] = {
             "id": 7000 + number,
             "repository_id": OURS.id,
@@ -54,7 +54,7 @@ class GitHub:
 
     @staticmethod
     def run(number: int, **changes: Any) -> WorkflowRun:  # noqa: ANN401
-        """Describe the run of an artefact."""
+        """Describe the run of an artifact."""
         fields: dict[str, Any] = {
             "id": 7000 + number,
             "event": "push",

@@ -63,10 +63,10 @@ def test_what_is_listed_twice_is_one(github: GitHub) -> None:
 @pytest.mark.parametrize(
     ("changes", "run", "reason"),
     [
-        ({"name": "benchgate-change.default.linux-x86_64"}, {}, "it has another name"),
-        ({"name": "Benchgate-Baseline.default.linux-x86_64"}, {}, "it has another name"),
-        ({"workflow_run": None}, {}, "GitHub does not tell which run left it"),
-        ({}, {"id": None}, "GitHub does not tell which run left it"),
+        ({"name": "benchgate-change.default.linux-x86_64"}, {}, "it has a different name"),
+        ({"name": "Benchgate-Baseline.default.linux-x86_64"}, {}, "it has a different name"),
+        ({"workflow_run": None}, {}, "GitHub does not say which run uploaded it"),
+        ({}, {"id": None}, "GitHub does not say which run uploaded it"),
         ({}, {"repository_id": 5}, "its run belongs to another repository"),
         ({}, {"repository_id": None}, "its run belongs to another repository"),
         # a fork's branch is called main, too
@@ -83,7 +83,7 @@ def test_what_is_listed_twice_is_one(github: GitHub) -> None:
             {"head_branch": "gh-readonly-queue/main/pr-42-1f3"},
             "its run was of gh-readonly-queue/main/pr-42-1f3, not of main",
         ),
-        ({}, {"head_sha": sha(900)}, "it is of the head's own commit"),
+        ({}, {"head_sha": sha(900)}, "it measured the head's own commit"),
         ({"expired": True}, {}, "it has expired"),
         ({"size_in_bytes": 1001}, {}, "its archive is larger than 1000 B"),
     ],
@@ -96,7 +96,7 @@ def test_what_the_listing_rules_out_has_its_reason(
     assert [one.artifact.id for one in chosen.kept] == [2]
     (skipped,) = chosen.skipped
     assert skipped.reason == reason
-    assert skipped.what.startswith("artefact 1 of run ")
+    assert skipped.what.startswith("artifact 1 of run ")
 
 
 def candidate(github: GitHub, number: int = 1) -> Candidate:
@@ -115,17 +115,17 @@ def test_runs_of_the_branch_are_believed_however_they_ended(github: GitHub, even
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"event": "pull_request"}, "its run was of a pull request"),
+        ({"event": "pull_request"}, "its run was for a pull request"),
         (
             {"event": "merge_group"},
-            "its run was of the merge queue, of what may never have been merged",
+            "its run was for the merge queue, whose commits may never have been merged",
         ),
         *(
-            ({"event": event}, f"its run was started by {event}, which proves nothing")
+            ({"event": event}, f"its run was triggered by {event}, which proves nothing")
             for event in ("pull_request_target", "workflow_run", "issue_comment", "dynamic", "")
         ),
-        ({"id": 5}, "GitHub's listing of it and its run contradict each other"),
-        ({"head_sha": sha(5)}, "GitHub's listing of it and its run contradict each other"),
+        ({"id": 5}, "GitHub's list of artifacts contradicts its run"),
+        ({"head_sha": sha(5)}, "GitHub's list of artifacts contradicts its run"),
         ({"repository": FORK}, "its run belongs to another repository"),
         ({"head_repository": FORK}, "its commit came from another repository, such as a fork"),
         ({"head_repository": None}, "its commit came from another repository, such as a fork"),
@@ -146,7 +146,7 @@ def test_what_the_run_rules_out_has_its_reason(
         (50, "the base commit's own run (push, run 7050)"),
         (49, "the run of an ancestor of the base, 1 commit before it (push, run 7049)"),
         (48, "the run of an ancestor of the base, 2 commits before it (push, run 7048)"),
-        (60, "a run of main that is no known ancestor of the head (push, run 7060)"),
+        (60, "a run of main that is not a known ancestor of the head (push, run 7060)"),
     ],
 )
 def test_what_a_run_is_to_the_base_is_told(github: GitHub, number: int, expected: str) -> None:

@@ -66,11 +66,17 @@ def test_measuring_takes_no_longer_than_the_run() -> None:
         ({"sha": START}, ""),
         ({"sha": TIP}, ""),
         ({"sha": OLD}, "is older than the commit that this pull request starts from, bbbbbbb"),
-        ({"sha": HEAD}, "ddddddd is the base, which is no commit of the branch"),
-        ({"sha": "e" * 40}, "eeeeeee is the base, which is no commit of the branch"),
-        ({"sha": "main"}, "does not say which commit"),
-        ({"sha": START, "dirty": True}, "does not say which commit"),
-        ({}, "does not say which commit"),
+        (
+            {"sha": HEAD},
+            "ddddddd is the base, but that is not a commit of the pull request's ",
+        ),
+        (
+            {"sha": "e" * 40},
+            "eeeeeee is the base, but that is not a commit of the pull request's ",
+        ),
+        ({"sha": "main"}, "does not say which base commit was measured"),
+        ({"sha": START, "dirty": True}, "does not say which base commit was measured"),
+        ({}, "does not say which base commit was measured"),
     ],
 )
 def test_the_base_is_of_the_branch_and_not_from_before(source: dict[str, Any], words: str) -> None:

@@ -85,7 +85,7 @@ def test_only_so_many_are_read_and_that_is_said(
         os.utime(write(tmp_path / f"{day}.json", day), (1e9 + day, 1e9 + day))
     found = read_folder(tmp_path)
     assert [one.run.started[8:10] for one in found.earlier] == ["03", "02"]
-    assert found.warnings == (f"{tmp_path} holds 3 results: only the 2 changed last are read",)
+    assert found.warnings == (f"{tmp_path} holds 3 results: only the 2 newest files are read",)
 
 
 def test_all_together_take_no_more_than_one_file_may(
@@ -97,7 +97,7 @@ def test_all_together_take_no_more_than_one_file_may(
     found = read_folder(tmp_path)
     assert len(found.earlier) == 1
     assert [one.reason for one in found.skipped] == [
-        f"holds more than {size_bytes - 1} bytes, which is the limit"
+        f"is larger than the limit of {size_bytes - 1} bytes"
     ]
 
 

@@ -65,7 +65,9 @@ def test_clean_default_branch_is_compared_with_the_parent(repo: Git, commit: Com
     parent = commit(repo, {"a": "1"})
     commit(repo, {"a": "2"})
     expected = Source(
-        sha=parent, ref="HEAD^", why="parent of HEAD: nothing is uncommitted, and HEAD is on main"
+        sha=parent,
+        ref="HEAD^",
+        why="parent of HEAD: there are no uncommitted changes, and HEAD is on main",
     )
     assert choose_base(repo) == expected
     (repo.root / "result.json").write_text("of the same command, called before")
@@ -91,9 +93,9 @@ def test_new_files_beside_the_first_commit(repo: Git, commit: Commit) -> None:
 
 def test_head_itself_and_a_new_file_are_not_the_same_code(repo: Git, commit: Commit) -> None:
     commit(repo, {"a": "1"})
-    assert "both arms are the same code" in choose_base(repo, "HEAD").why
+    assert "both sides are the same code" in choose_base(repo, "HEAD").why
     (repo.root / "b").write_text("1")
-    assert choose_base(repo, "HEAD").why == "HEAD, as --against names it"
+    assert choose_base(repo, "HEAD").why == "HEAD, named by --against"
 
 
 def test_merge_commit_is_compared_with_its_first_parent(repo: Git, commit: Commit) -> None:
@@ -141,7 +143,7 @@ def test_no_default_branch_known(repo: Git, commit: Commit) -> None:
     commit(repo, {"a": "1"})
     repo.run("branch", "one")
     repo.run("branch", "--move", "main", "two")
-    with pytest.raises(BaselineError, match="no branch is known") as raised:
+    with pytest.raises(BaselineError, match="the default branch is unknown") as raised:
         choose_base(repo)
     assert "--against" in raised.value.hint
 
@@ -161,12 +163,12 @@ def test_base_named_by_the_user(clone: Git, against: str) -> None:
     clone.run("update-ref", "refs/remotes/origin/old", "main~1")
     found = choose_base(clone, against)
     name = "origin/old" if against == "old" else against
-    assert found == Source(sha=first, ref=name, why=f"{name}, as --against names it")
+    assert found == Source(sha=first, ref=name, why=f"{name}, named by --against")
 
 
 def test_naming_head_of_a_clean_tree_says_that_it_is_vacuous(repo: Git, commit: Commit) -> None:
     commit(repo, {"a": "1"})
-    assert "both arms are the same code" in choose_base(repo, "main").why
+    assert "both sides are the same code" in choose_base(repo, "main").why
     (repo.root / "a").write_text("2")
     assert "same code" not in choose_base(repo, "main").why
 

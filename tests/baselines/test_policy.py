@@ -262,13 +262,15 @@ def test_on_a_laptop_the_base_says_only_what_is_measured_in_it(
     assert measured_by_base(repo, old, head, repo.root) == (head, ())
     config, (warning,) = measured_by_base(repo, broken, head, repo.root)
     assert config is head
-    assert warning.startswith("the base is measured by this configuration, because its own is not")
+    assert warning.startswith(
+        "the base is measured with this configuration, because its own is not"
+    )
 
 
 def test_how_large_a_configuration_may_be(repo: Git, commit: Callable[..., str]) -> None:
     sha = commit(repo, {"benchgate.toml": own("3%") + "#" * 200_000})
     head = load(repo.root, repo.root)
-    with pytest.raises(ConfigError, match=r"benchgate\.toml: has more than 100000 bytes"):
+    with pytest.raises(ConfigError, match=r"\.toml: is larger than the limit of 100000 bytes"):
         base_config(repo, sha, head, repo.root)
     (repo.root / "benchgate.toml").unlink()
     sha = commit(repo, {"pyproject.toml": shared("3%") + "#" * 200_000})

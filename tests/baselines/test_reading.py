@@ -42,7 +42,7 @@ def found(
     listed: Iterable[Artifact] | None = None,
     asked: list[int] | None = None,
 ) -> Found:
-    """What comes of artefacts that hold this, or whose download fails so."""
+    """What comes of artifacts that hold this, or whose download fails so."""
 
     def fetch(artifact: Artifact) -> bytes:
         if asked is not None:
@@ -76,9 +76,9 @@ def test_results_come_in_the_order_of_preference(
     assert [one.why.partition(" (")[0] for one in given.earlier] == [
         "the base commit's own run",
         "the run of an ancestor of the base, 2 commits before it",
-        "a run of main that is no known ancestor of the head",
+        "a run of main that is not a known ancestor of the head",
     ]
-    assert given.earlier[0].name == "artefact 50 of run 7050"
+    assert given.earlier[0].name == "artifact 50 of run 7050"
     assert (given.skipped, given.warnings) == ((), ())
 
 
@@ -103,12 +103,12 @@ HOSTILE = {
     "empty": (b"", "the file is empty"),
     "of another commit": (
         content(1, source=Source(sha(2))),
-        f"it measured {sha(2)}, and its run was of {sha(1)}",
+        f"it measured {sha(2)}, but its run was for {sha(1)}",
     ),
     "interrupted": (content(1, complete=False), "its measurement was interrupted"),
     "a bomb": (gzip.compress(b"[" * 2_000_000), "nested too deeply at line 1 column 20"),
     "a bomb of bombs": (gzip.compress(gzip.compress(b" " * 1_000_000)), "not valid JSON: "),
-    "a large bomb": (gzip.compress(b" " * 5_000_000), "holds more than 4000000 bytes, which is "),
+    "a large bomb": (gzip.compress(b" " * 5_000_000), "is larger than the limit of 4000000 bytes"),
     "cut off": (gzip.compress(GOOD)[:-9], "the gzip data is cut off"),
     "damaged": (gzip.compress(GOOD)[:-8] + b"\0" * 8, "not valid gzip: "),
     "an archive": (b"PK\x03\x04" + b"\0" * 40, "not valid JSON: "),
@@ -128,7 +128,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("data", "reason"), HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_artefact_is_skipped_with_its_reason(
+def test_a_hostile_artifact_is_skipped_with_its_reason(
     github: GitHub, monkeypatch: pytest.MonkeyPatch, data: bytes, reason: str | None
 ) -> None:
     monkeypatch.setattr(reading, "MOST_BYTES", 4_000_000)
@@ -138,7 +138,7 @@ def test_a_hostile_artefact_is_skipped_with_its_reason(
         return
     assert numbers(given) == [sha(50)]
     (skipped,) = given.skipped
-    assert skipped.what == "artefact 1 of run 7001"
+    assert skipped.what == "artifact 1 of run 7001"
     assert skipped.reason.startswith(reason)
 
 
@@ -168,7 +168,7 @@ def test_all_together_are_bounded(github: GitHub, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(reading, "MAX_FILE_BYTES", size_bytes + 5)
     given = found(github, {50: content(50), 49: content(49)})
     assert numbers(given) == [sha(50)]
-    assert [one.reason for one in given.skipped] == ["holds more than 5 bytes, which is the limit"]
+    assert [one.reason for one in given.skipped] == ["is larger than the limit of 5 bytes"]
 
 
 def test_no_more_are_asked_for_than_are_wanted(github: GitHub) -> None:
@@ -208,20 +208,20 @@ def test_a_run_that_proves_nothing_is_not_even_fetched(github: GitHub) -> None:
         fetch=fetch,
         limit=1,
     )
-    assert given.skipped[0].reason == "its run was started by workflow_run, which proves nothing"
+    assert given.skipped[0].reason == "its run was triggered by workflow_run, which proves nothing"
 
 
 def test_what_is_gone_meanwhile_is_skipped(github: GitHub) -> None:
     contents: dict[int, bytes | Exception] = {
-        number: GitHubError("artefact has expired", status=410) for number in range(1, 9)
+        number: GitHubError("artifact has expired", status=410) for number in range(1, 9)
     }
-    contents[3] = FormatError("artefact 'x': it is encrypted")
+    contents[3] = FormatError("artifact 'x': it is encrypted")
     contents[2] = content(2)
     given = found(github, contents)
     assert numbers(given) == [sha(2)]
     reasons = [one.reason for one in given.skipped]
-    assert reasons.count("artefact has expired") == 6
-    assert "artefact 'x': it is encrypted" in reasons
+    assert reasons.count("artifact has expired") == 6
+    assert "artifact 'x': it is encrypted" in reasons
     assert given.warnings == ()
 
 
@@ -234,4 +234,4 @@ def test_where_github_fails_again_and_again_no_more_is_asked_for(github: GitHub)
     given = found(github, contents, asked=asked)
     assert asked == [8, 7, 6, 5]
     assert numbers(given) == [sha(8)]
-    assert given.warnings == ("GitHub failed 3 times: no more stored results were asked for",)
+    assert given.warnings == ("GitHub failed 3 times, so no more stored results were read",)

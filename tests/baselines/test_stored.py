@@ -70,8 +70,8 @@ def test_the_order_given_is_kept_and_the_reason_of_the_first_is_told() -> None:
 def test_too_few_are_said_to_advise_only() -> None:
     found = choose_stored(named(run(1), run(2), run(3)), HEAD)
     assert len(found.runs) == 3
-    known = "advisory: 3 of the 10 earlier runs that tell how far runs differ"
-    assert found.warnings == (f"{known}; slower times alone fail nothing",)
+    known = "advisory: only 3 of the 10 earlier runs that show how much runs differ"
+    assert found.warnings == (f"{known}; slower times alone do not fail the build",)
 
 
 def test_what_does_not_count_is_named_with_its_reason() -> None:
@@ -88,7 +88,7 @@ def test_what_does_not_count_is_named_with_its_reason() -> None:
     assert days(found.runs) == [9]
     assert found.skipped == (
         Skipped("2.json", "it was interrupted"),
-        Skipped("3.json", "it measured the suite 'nightly', and the head 'default'"),
+        Skipped("3.json", "it measured the suite 'nightly', but the head is 'default'"),
         Skipped("4.json", "it is the same run as 0.json"),
         Skipped("5.json", "it is the head's own run"),
         Skipped("1.json", "another machine: CPU: 'B' and 'A'; cores: '4' and '2'"),
@@ -129,7 +129,7 @@ def test_where_none_counts_the_first_of_another_machine_is_compared_alone() -> N
     assert found.base.head.source == Source("sha2")
     assert [one.what for one in found.skipped] == ["0.json", "2.json"]
     assert found.warnings[-2:] == (
-        "no earlier run counts: compared with 1.json alone",
+        "no earlier run qualifies: compared only with 1.json",
         "measured on different machines: CPU: 'B' and 'A'",
     )
     found = choose_stored(named(run(3, complete=False), run(2, suite="nightly")), HEAD)
@@ -176,7 +176,7 @@ def test_a_run_of_other_work_is_no_baseline(
     found = fit_for(given, head, aliases)
     assert bool(found.earlier) is is_fit
     reasons = [one.reason for one in found.skipped]
-    other = "it measured nothing that the head did, or other work under the same names"
+    other = "it measured none of the head's benchmarks, or different work under the same names"
     assert reasons == ([] if is_fit else [other])
 
 

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("--baseline", "artifact"), 2, "only a job on GitHub has these results"),
+        (
+            ("--baseline", "artifact"),
+            2,
+            "only `benchgate ci` in a job on GitHub can read these results",
+        ),
         (
             ("--baseline", "folder:x"),
             2,

@@ -398,7 +398,7 @@ def test_the_second_workflow_may_say_what_pull_requests_measure(
     ("event", "words"),
     [
         ("pull_request_target", "benchgate does not run on pull_request_target"),
-        ("issue_comment", "the event 'issue_comment' gives benchgate nothing to compare"),
+        ("issue_comment", "benchgate has nothing to compare on the event 'issue_comment'"),
     ],
 )
 def test_an_event_that_is_refused_is_told_on_the_page_of_the_run(
@@ -424,7 +424,7 @@ def test_a_missing_checkout_is_told_on_the_page_of_the_run(
     done.check(2, "is not in a git repository", "`actions/checkout`")
     (line,) = done.out.splitlines()
     assert line.startswith("::error title=benchgate::")
-    assert "is not in a git repository%0APut a step with `actions/checkout` before" in line
+    assert "is not in a git repository%0AAdd a step with `actions/checkout` before" in line
     assert (called.requests, called.published) == ([], [])
 
 
@@ -441,7 +441,9 @@ def test_what_fails_while_publishing_is_told_on_the_page_of_the_run(
 
 def test_publish_is_for_workflow_run_alone(call: Call, in_job: InJob, called: Called) -> None:
     call(in_job.root, "publish").check(
-        2, "`benchgate publish` is for workflow_run, and this job is of push", "benchgate init"
+        2,
+        "`benchgate publish` needs the event workflow_run, and this job runs on push",
+        "benchgate init",
     )
     assert called.published == []
 
@@ -451,7 +453,7 @@ def test_outside_of_a_job_it_says_so(
     call: Call, in_job: InJob, called: Called, command: str
 ) -> None:
     in_job.monkeypatch.delenv("GITHUB_EVENT_NAME")
-    call(in_job.root, command).check(2, "this is no job of GitHub Actions", "benchgate check")
+    call(in_job.root, command).check(2, "this is not a job of GitHub Actions", "benchgate check")
     assert (called.requests, called.published) == ([], [])
 
 

@@ -116,13 +116,13 @@ def test_the_same_change_by_fewer_runs_advises(call: Call, history: list[Path], 
     verdict = verdict_of(done)
     assert verdict["decision"] == "no verdict"
     (warning,) = verdict["warnings"]
-    assert warning.startswith("advisory: 9 of the 10 earlier runs")
+    assert warning.startswith("advisory: only 9 of the 10 earlier runs")
     row = rows_of(verdict)["sort"]
     assert (row["outcome"], row["advisory"]) == ("regressed", True)
     assert row["calibration"]["floor"] is None
     assert row["calibration"]["runs"] == 9
     done = call(slow.parent, "compare", *history[:9], slow)
-    assert "advisory: 9 of 10 earlier runs" in " ".join(done.out.split())
+    assert "advisory: 9 of the 10 earlier runs needed" in " ".join(done.out.split())
 
 
 def test_advice_fails_where_that_is_asked_for(call: Call, history: list[Path], slow: Path) -> None:
@@ -155,7 +155,7 @@ def test_runs_of_another_machine_fail_nothing(call: Call, history: list[Path], s
     why = "another machine: CPU: 'B' and 'A'"
     assert verdict["warnings"] == [
         f"11 of 12 stored results are left out: 11 because {why}",
-        f"no earlier run counts: compared with {fast[-1]} alone",
+        f"no earlier run qualifies: compared only with {fast[-1]}",
         "measured on different machines: CPU: 'B' and 'A'",
     ]
     assert verdict["skipped"] == [{"what": str(x), "reason": why} for x in fast[-2::-1]]
@@ -239,5 +239,5 @@ def test_details_and_outputs_are_those_of_two(call: Call, history: list[Path], s
     assert done.code == 3
     assert "Mann-Whitney, exact" in done.out
     call(slow.parent, "compare", *history, slow, "--json", history[3]).check(
-        2, "would overwrite the result that is read"
+        2, "would overwrite the result that this command reads"
     )

@@ -304,7 +304,7 @@ def test_the_result_itself_is_never_overwritten(
 
     done = call(checked.parent, command, "--json", name, checked)
 
-    done.check(2, "would overwrite the result that is read", "--json", "hint:")
+    done.check(2, "would overwrite the result that this command reads", "--json", "hint:")
     assert done.out == ""
     assert checked.read_bytes() == before
 

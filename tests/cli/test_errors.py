@@ -64,7 +64,7 @@ def test_wrong_configuration(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--rounds", "20"), ("--rounds is for the self-check", "hint: Add --self-check.")),
+        (("--rounds", "20"), ("--rounds works only with --self-check", "hint: Add --self-check.")),
         (("--self-check", "--rounds", "9"), ("--rounds", "9 is not in the range x>=10")),
     ],
 )
@@ -98,13 +98,25 @@ def test_a_configuration_file_that_is_not_there(call: Call, project: Path, comma
         (("--json", "no/folder/verdict.json"), ("no/folder", "hint: mkdir -p")),
         (("--markdown", "no/folder/comment.md"), ("no/folder", "hint: mkdir -p")),
         (("--output", "benchmarks"), ("--output", "benchmarks", "is a directory")),
-        (("--artifact", "a"), ("--artifact: says which", "needs --run URL")),
+        (
+            ("--artifact", "a"),
+            ("--artifact needs --run URL: it names one of the results", "needs --run URL"),
+        ),
         (
             ("--run", RUN, "--json", "-", "-q", "--margin", "3%", "--against", "main"),
-            ("takes no --against, --margin", "hint: To decide otherwise"),
+            (
+                "run's settings; --against, --margin cannot be combined",
+                "hint: To use other settings",
+            ),
         ),
-        (("--run", RUN, "--filter", "a", "--shard", "1/2"), ("takes no --filter, --shard",)),
-        (("--run", RUN, "--until-decided", "--config", "x"), ("no --until-decided, --config",)),
+        (
+            ("--run", RUN, "--filter", "a", "--shard", "1/2"),
+            ("run's settings; --filter, --shard cannot be combined",),
+        ),
+        (
+            ("--run", RUN, "--until-decided", "--config", "x"),
+            ("run's settings; --until-decided, --config cannot be combined",),
+        ),
         (("--run", "https://example.org"), ("not the address of a workflow run",)),
     ],
 )
@@ -144,7 +156,7 @@ def test_a_file_that_is_not_there(call: Call, tmp_path: Path) -> None:
 
 def test_nothing_measured_yet(call: Call, project: Path) -> None:
     for command in ("show", "compare"):
-        call(project, command).check(2, "nothing was measured in", "benchgate check")
+        call(project, command).check(2, "nothing has been measured in", "benchgate check")
 
 
 def test_a_message_is_not_obeyed_by_the_runner(

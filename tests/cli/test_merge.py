@@ -99,7 +99,7 @@ def test_nothing_is_overwritten_that_is_read(
 ) -> None:
     before = shards[0].read_bytes()
     done = call(tmp_path, "merge", *shards, "--output", shards[0])
-    done.check(2, "would overwrite the result that is read")
+    done.check(2, "would overwrite the result that this command reads")
     assert shards[0].read_bytes() == before
 
 

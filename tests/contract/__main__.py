@@ -54,7 +54,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.contract")
     parser.add_argument("--state", type=Path, required=True, help="JSON: lists of records")
     parser.add_argument("--port-file", type=Path, required=True, help="gets the API's address")
-    parser.add_argument("--artifacts", type=Path, help="folder of act's artefact server")
+    parser.add_argument("--artifacts", type=Path, help="folder of act's artifact server")
     parser.add_argument("--log", type=Path, help="gets requests and violations, as lines of JSON")
     parser.add_argument("--seconds", type=float, default=600.0, help="how long to live at most")
     return parser.parse_args()

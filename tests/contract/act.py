@@ -1,4 +1,4 @@
-"""Artefacts that act's own artefact server has taken, so that one run's are the next one's.
+"""Artifacts that act's own artifact server has taken, so that one run's are the next one's.
 
 They lie at `FOLDER/<run id>/<name>/<name>.zip`. A run that the state does not know is left out:
 GitHub knows its runs before they upload anything.

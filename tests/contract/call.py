@@ -27,7 +27,7 @@ class Call:
     Args:
         path: the values in the path, by the names that the route gives them.
         url: absolute, without the query, as Link headers repeat it.
-        sign: makes the address at the other host from which an artefact is downloaded.
+        sign: makes the address at the other host from which an artifact is downloaded.
     """
 
     state: State

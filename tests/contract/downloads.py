@@ -1,4 +1,4 @@
-"""The other host: artefacts by signed addresses that are valid for a minute.
+"""The other host: artifacts by signed addresses that are valid for a minute.
 
 It is a store of another company's, which takes its own signature and refuses a token of GitHub's.
 """
@@ -36,7 +36,7 @@ class Downloads:
 
     def answer(self, request: Request) -> Response:
         if "Authorization" in request.headers:
-            self._journal.violation(request, "Authorization was sent to the host of artefacts")
+            self._journal.violation(request, "Authorization was sent to the host of artifacts")
             return _refused(400, "InvalidAuthenticationInfo")
         found = request.path.removeprefix("/artifacts/")
         artifact = self._state.get(Artifact, int(found)) if found.isdecimal() else None

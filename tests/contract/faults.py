@@ -38,7 +38,7 @@ class Fault:
 class Faults:
     """Faults by pattern: `METHOD /path` of a request without its query, with `*` for anything.
 
-    Artefacts are downloaded from `GET /artifacts/<id>`, whose faults are scripted likewise.
+    Artifacts are downloaded from `GET /artifacts/<id>`, whose faults are scripted likewise.
     """
 
     def __init__(self) -> None:

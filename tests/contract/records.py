@@ -1,6 +1,6 @@
 """What a GitHub of a few repositories holds, as frozen records that tests write down.
 
-Records name each other (a run its repository, an artefact its run) as GitHub's identifiers do.
+Records name each other (a run its repository, an artifact its run) as GitHub's identifiers do.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ FORKS_SHA = "acb5820ced9479c074f688cc328bf03f341a511d"
 
 
 def zip_of(members: dict[str, bytes]) -> bytes:
-    """An artefact's archive, as actions/upload-artifact makes it."""
+    """An artifact's archive, as actions/upload-artifact makes it."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():

@@ -56,7 +56,7 @@ class State:
     """A mutable store of frozen records; the server holds `lock` while it answers.
 
     Args:
-        clock: stamps what the API creates, and lets artefacts expire.
+        clock: stamps what the API creates, and lets artifacts expire.
     """
 
     def __init__(self, *records: Record, clock: Clock | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What act's artefact server has taken is what the API lists."""
+"""What act's artifact server has taken is what the API lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Artefacts are fetched from another host, which wants no token and gives a minute."""
+"""Artifacts are fetched from another host, which wants no token and gives a minute."""
 
 from __future__ import annotations
 

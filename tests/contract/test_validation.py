@@ -33,7 +33,7 @@ def only_violation(github: GitHubServer) -> str:
         ("/actions/artifacts?per_page=101", "per_page is not within 1 to 100"),
         ("/actions/artifacts?per_page=0", "per_page is not within 1 to 100"),
         ("/actions/artifacts?page=0", "page is less than 1"),
-        ("/actions/artifacts?page=two", "not as GitHub describes it"),
+        ("/actions/artifacts?page=two", "does not match GitHub's API"),
         ("/actions/runs?status=done", "'done' is not one of"),
         ("/actions/runs?actor=octocat", "has no effect in this server: actor"),
         ("/pulls?head=faster", "head is not owner:branch"),
@@ -123,7 +123,7 @@ def test_unexpected_paths(ask: Client, github: GitHubServer, method: str, path: 
 
 def test_a_number_that_is_none(ask: Client, github: GitHubServer) -> None:
     assert ask.hello("GET", "/pulls/seven").status_code == 422
-    assert "not as GitHub describes it" in only_violation(github)
+    assert "does not match GitHub's API" in only_violation(github)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_bodies_that_cannot_be_read(
 def test_a_body_of_another_type(ask: Client, github: GitHubServer) -> None:
     response = ask.hello("POST", COMMENTS, data=b'{"body": "x"}')
     assert response.status_code == 422
-    assert "not as GitHub describes it" in only_violation(github)
+    assert "does not match GitHub's API" in only_violation(github)
 
 
 def test_an_answer_that_github_would_not_give(

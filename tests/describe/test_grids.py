@@ -57,7 +57,7 @@ def test_a_large_grid_is_tested_as_a_whole_and_says_so() -> None:
 
     assert found.df == 50
     assert found.pairs == ()
-    assert "more than 50 cells: no pairs of them are compared" in found.notes
+    assert "more than 50 cells: their pairs are not compared" in found.notes
 
 
 # 2 / C(6, 3) is 0.1, and 2 / C(8, 4) is 0.03.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from benchgate.stats.outliers import OutlierMode
 
-FEW = "fewer than 10 samples in a launch: too few to see how neighbours depend on each other"
+FEW = "fewer than 10 samples in a launch: too few to see how neighbors depend on each other"
 # What a result file can hold: see the codec's limits.
 magnitudes = st.floats(1e-150, 1e150)
 values = magnitudes | magnitudes.map(lambda x: -x) | st.sampled_from([0.0, 1.0, 5e-324])

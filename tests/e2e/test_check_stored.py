@@ -38,8 +38,11 @@ def test_the_first_run_becomes_the_baseline_of_the_next(benchgate: Program, toy:
     first = benchgate(toy.root, *arguments, "--output", folder / "1.json.gz")
     first.check(0)
     said = " ".join(first.out.split())
-    assert "no verdict: first run, there is nothing to compare with yet; 1 benchmark new" in said
-    assert f"first run: {folder / '1.json.gz'} becomes the baseline of the next" in said
+    assert (
+        "no verdict: this is the first run, so there is nothing to compare with yet; "
+        "1 benchmark new" in said
+    )
+    assert f"first run: {folder / '1.json.gz'} becomes the baseline of the next run" in said
     assert "side by side" not in said
 
     same = benchgate(toy.root, *arguments, *QUIET, "--output", folder / "2.json.gz")
@@ -71,7 +74,7 @@ def test_a_file_is_a_baseline_too(benchgate: Program, toy: Project) -> None:
     first = benchgate(toy.root, *arguments, *QUIET)
     first.check(0)
     base = "../base.json"
-    how = f"--output {base} makes this one the baseline of the next"
+    how = f"--output {base} makes this run the baseline of the next"
     assert verdict_of(first)["warnings"] == [f"first run: there is no result in {base} yet; {how}"]
     benchgate(toy.root, "run", "-q", *ROUNDS, "--output", base).check(0)
     again = benchgate(toy.root, *arguments, *QUIET)
@@ -103,7 +106,7 @@ def test_a_required_baseline_is_asked_for_before_anything_is_measured(
     done = benchgate(toy.root, "check")
     done.check(
         6,
-        ".benchgate holds no result to compare with, as benchgate.toml:",
+        ".benchgate holds no result to compare with, and benchgate.toml:",
         "torn.json: holds no `schema`",
         "benchgate run --output .benchgate/NAME.json.gz",
     )

@@ -150,7 +150,7 @@ def test_a_fork_is_judged_by_a_job_that_may_comment(hosted: Hosted) -> None:
     second.done.check(0)
     _, comment = hosted.comments()
     assert comment.splitlines()[0].startswith("### \N{CROSS MARK} fail: 1 of 1 benchmark is slower")
-    assert "read what it changes before you believe its numbers" in comment
+    assert "review its changes before you rely on these numbers" in comment
     assert f"run={job.run_id} attempt=1" in comment.splitlines()[-1]
     assert second.outputs["verdict"] == "fail"
     assert BASELINE not in hosted.artifacts()
@@ -245,7 +245,7 @@ def test_what_benchmarks_print_is_not_obeyed(hosted: Hosted) -> None:
 
 def test_outside_of_a_job_it_says_what_to_use(benchgate: Program, toy: Project) -> None:
     benchgate.variables = {"GITHUB_EVENT_NAME": ""}
-    benchgate(toy.root, "ci").check(2, "this is no job of GitHub Actions", "benchgate check")
+    benchgate(toy.root, "ci").check(2, "this is not a job of GitHub Actions", "benchgate check")
 
 
 def test_parts_of_a_suite_are_joined_by_one_job_that_comments(hosted: Hosted) -> None:
@@ -261,7 +261,7 @@ def test_parts_of_a_suite_are_joined_by_one_job_that_comments(hosted: Hosted) ->
     assert sorted(part.done.code for part in parts) == [0, 3]
     for number, part in enumerate(parts, start=1):
         assert part.outputs["result-name"] == f"{RESULT}.{number}of2"
-        assert "the job that joins all parts of the suite does" in part.done.err
+        assert "the job that joins all shards comments" in part.done.err
         (folder / str(number)).mkdir(parents=True)
         shutil.copy(part.outputs["result"], folder / str(number))
     assert hosted.comments() == ["Me too"]

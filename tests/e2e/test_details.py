@@ -55,5 +55,5 @@ def test_all_that_is_known_of_a_check(benchgate: Program, toy: Project) -> None:
         r"\x1b\[[0-9;]*m", "", on_terminal(benchgate, toy.root, "compare", "--detail")
     )
     assert compared.count("typical (p25)\r\nchange by") == 2
-    assert "an interval by ranks takes 6 rounds, not 2" in compared
+    assert "a rank interval needs 6 rounds, not 2" in compared
     assert max(map(len, compared.splitlines())) <= 60

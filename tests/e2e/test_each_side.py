@@ -123,8 +123,8 @@ def test_each_side_is_built_by_its_own_configuration(toy: Project, judged: Check
     assert all(row.launches == (8, 8) for row in verdict.rows)
     (warning,) = (text for text in verdict.warnings if "[build]" in text)
     assert warning == (
-        "base and head have different [build] tables, and each was built by its own: a difference "
-        "may come from that"
+        "base and head have different [build] tables, and each was built with its own: this may "
+        "cause a difference"
     )
 
 
@@ -293,7 +293,7 @@ def test_a_pull_request_that_brings_benchgate_does_not_fail(hosted: Hosted) -> N
     hosted.open_pull_request(main, head)
     job = hosted.run(pull_request(main, head, merge))
     assert (job.done.code, job.outputs["verdict"]) == (0, "no verdict"), job.done.out
-    assert "first run, there is nothing to compare with yet" in job.done.out
+    assert "this is the first run, so there is nothing to compare with yet" in job.done.out
     assert "2 benchmarks new" in job.done.out
 
 

@@ -52,7 +52,7 @@ def test_a_regression_is_waived_and_shown(benchgate: Program, toy: Project) -> N
     toy.configure(waive("10%", "2099-12-31"))
     beyond = benchgate(toy.root, "compare", "../result.json")
     beyond.check(3)
-    assert "beyond the 10 % that is waived until 2099-12-31" in beyond.out
+    assert "beyond the waiver of 10 % until 2099-12-31" in beyond.out
 
     toy.configure(waive("900%", "2020-12-31"))
     expired = benchgate(toy.root, "compare", "../result.json")

@@ -93,7 +93,7 @@ def test_a_benchmark_that_raises(benchgate: Program, toy: Project, arm: str) -> 
     assert "ValueError: no luck" in row["error"]
     notes = {"base": "failed on the base", "head": "failed on the head"}
     # If the head was the first to fail, the base need not be run any more.
-    said = {"failed on both arms", notes["head"]} if arm == "both" else {notes[arm]}
+    said = {"failed on base and head", notes["head"]} if arm == "both" else {notes[arm]}
     assert said & set(row["notes"])
     assert rows_of(done)["other/sum"]["outcome"] == "not tested"
 
@@ -168,7 +168,7 @@ def test_merge_conflicts(benchgate: Program, toy: Project) -> None:
     toy.commit()
     with pytest.raises(UsageError):
         toy.git.run("merge", "other")
-    benchgate(toy.root, "check").check(2, "merge conflicts are not resolved: README", "hint:")
+    benchgate(toy.root, "check").check(2, "there are unresolved merge conflicts: README", "hint:")
 
 
 def test_an_output_that_cannot_be_written(benchgate: Program, toy: Project) -> None:

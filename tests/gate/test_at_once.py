@@ -48,9 +48,9 @@ def test_more_rows_need_more_launches(outcomes: Callable[..., Judgement]) -> Non
     assert outcomes((8, 0.05), paired=True).rows[0].outcome is Outcome.REGRESSED
     row = outcomes(*[(8, 0.05)] * 10, paired=True).rows[0]
     assert row.outcome is Outcome.NOT_TESTED
-    assert row.notes == ("8 launches: a test needs 11 of each arm",)
+    assert row.notes == ("8 launches: a test needs 11 of each side",)
     row = outcomes((1, 0.05), paired=True).rows[0]
-    assert row.notes == ("1 launch: a test needs 8 of each arm",)
+    assert row.notes == ("1 launch: a test needs 8 of each side",)
 
 
 @pytest.mark.parametrize("paired", [True, False])

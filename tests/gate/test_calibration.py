@@ -149,13 +149,13 @@ def test_a_newest_run_that_contradicts_is_named() -> None:
     runs = np.concatenate([[0.2], np.tile(TEN_RUNS / 50, 3)])
     finding = judged(evidence(0.22, runs))
     assert finding.outcome is Outcome.INCONCLUSIVE
-    assert finding.notes == ("but +2.0 % against the newest of them alone",)
+    assert finding.notes == ("but +2.0 % against only the newest of them",)
 
 
 def test_few_launches_decide_nothing_whatever_the_runs_say() -> None:
     finding = judged(evidence(0.5, TEN_RUNS, launches=5))
     assert finding.outcome is Outcome.NOT_TESTED
-    assert finding.notes == ("5 launches: a test needs 7 of each arm",)
+    assert finding.notes == ("5 launches: a test needs 7 of each side",)
 
 
 def test_the_value_of_a_run_takes_as_many_launches_as_the_head_has() -> None:

@@ -81,15 +81,15 @@ def one(base: Sequence[float], head: Sequence[float], better: Better = Better.LO
 @pytest.mark.parametrize(
     ("name", "remark"),
     [
-        ("slower", ("p95 changed by +9.3 % (p = 0.00078): the classical rule decides by that",)),
+        ("slower", ("p95 changed by +9.3 % (p = 0.00078), so the classical rule decides",)),
         (
             "significant, within the threshold",
             ("significant (p = 0.04), but p95 changed by +2.8 %, which is within the threshold",),
         ),
         ("tail alone", ("p95 changed by +17.6 %, but not significantly (p = 0.7)",)),
-        ("faster", ("p95 changed by -8.5 % (p = 0.00078): the classical rule decides by that",)),
+        ("faster", ("p95 changed by -8.5 % (p = 0.00078), so the classical rule decides",)),
         ("identical", ()),
-        ("4 v 4", ("the classical rule needs 5 values of each arm, and a p95 above 0",)),
+        ("4 v 4", ("the classical rule needs 5 values of each side, and a p95 above 0",)),
     ],
 )
 def test_a_golden_case_says_what_decided_it(name: str, remark: tuple[str, ...]) -> None:

@@ -140,7 +140,7 @@ def test_the_golden_rounds(compare: Compare) -> None:
     assert of_rounds.interval.method == "t on logs"
     assert p_of(found, "Wilcoxon signed rank") == (0.0625, 0.03125, 1.0)
     assert ratio_of(found, "Hodges-Lehmann, of rounds").interval is None
-    assert "an interval by ranks takes 6 rounds, not 5" in found.notes
+    assert "a rank interval needs 6 rounds, not 5" in found.notes
 
 
 def test_the_golden_launches(compare: Compare) -> None:
@@ -391,8 +391,8 @@ def test_one_launch_shows_no_spread(compare: Compare, *, paired: bool) -> None:
     assert all(one.p == 1 or one.name == "Mann-Whitney, textbook" for one in found.tests)
     assert (found.effect.cohens_d, found.effect.hedges_g) == (None, None)
     assert (found.detectable_ratio, found.launches_needed) == (None, None)
-    assert "one launch: no spread between launches; take at least 2 of each arm" in found.notes
-    assert "an interval by ranks takes 4 v 4 launches, not 1 v 1" in found.notes
+    assert "one launch: no spread between launches; take at least 2 of each side" in found.notes
+    assert "a rank interval needs 4 v 4 launches, not 1 v 1" in found.notes
     assert len(set(found.notes)) == len(found.notes)
 
 
@@ -404,7 +404,7 @@ def test_identical_arms_do_not_differ(compare: Compare, *, paired: bool) -> None
     assert {one.p for one in found.tests} == {1.0}
     assert found.effect.cliffs_delta == 0
     assert found.effect.cohens_d is None
-    assert any(note.startswith("no spread within the arms") for note in found.notes)
+    assert any(note.startswith("no spread within the sides") for note in found.notes)
     assert found.detectable_ratio == 1.0
     assert found.q == 1.0
 
@@ -416,7 +416,7 @@ def test_constant_arms_that_differ_have_no_t(compare: Compare, *, paired: bool) 
     assert [one.ratio for one in found.ratios] == [pytest.approx(2.0)] * len(found.ratios)
     assert not any(" t " in f" {one.name} " for one in found.tests)
     assert found.tests[0].p == pytest.approx(2**-7 if paired else 2 / math.comb(16, 8))
-    assert "no spread between launches: nothing to judge their difference by" in found.notes
+    assert "no spread between launches: the difference cannot be tested" in found.notes
 
 
 def test_the_tail_is_that_of_all_samples(compare: Compare) -> None:

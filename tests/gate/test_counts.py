@@ -72,7 +72,7 @@ def test_launches_that_share_no_round_are_not_exact(row_of: Callable[..., Row]) 
 
 def test_a_row_that_is_open_says_how_far_the_rounds_differ(row_of: Callable[..., Row]) -> None:
     (note,) = row_of([1.02, 1.05, 1.02, 0.9, 1.02]).notes
-    assert "varies from -10.0 % in one round to +5.0 % in another; a tolerance" in note
+    assert "varies from -10.0 % in one round to +5.0 % in another; set a tolerance" in note
 
 
 @pytest.mark.parametrize(
@@ -168,4 +168,4 @@ def test_counts_of_one_arm_are_not_comparable(
     counted = replace(plain, series=(*plain.series, series([5.0], metric=INSTRUCTIONS)))
     (row,) = judged([plain], [counted], GATED).rows
     assert row.outcome is Outcome.INCOMPARABLE
-    assert row.notes == ("instructions was measured on the head only",)
+    assert row.notes == ("instructions was measured only on the head",)

@@ -81,7 +81,7 @@ def test_a_suspect_that_few_rounds_cannot_show_says_what_it_takes(
 ) -> None:
     row = rows_of(suite([0.15, 0, 0, 0], 5, round_s=41.0))["b0"]
     assert row.outcome is Outcome.INCONCLUSIVE
-    assert row.notes == ("looked slower at first; 0 of 12 rounds to confirm it",)
+    assert row.notes == ("looked slower at first; 0 of the 12 rounds that confirm it",)
     assert row.unconfirmed == Unconfirmed(12, 12 * 41.0)
 
 

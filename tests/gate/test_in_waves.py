@@ -70,11 +70,11 @@ def test_a_suspect_says_how_far_its_test_is(
 ) -> None:
     row, _ = found(heads(5, -0.05).tolist())
     assert row.outcome is Outcome.INCONCLUSIVE
-    assert row.notes == ("looked faster at first; 0 of 12 rounds to confirm it",)
+    assert row.notes == ("looked faster at first; 0 of the 12 rounds that confirm it",)
     assert row.rounds_needed == 12
     assert row.ratio == pytest.approx(0.95, abs=1e-3)  # shown, though it decides nothing
     row, _ = found(heads(9, -0.05).tolist())
-    assert row.notes == ("looked faster at first; 4 of 12 rounds to confirm it",)
+    assert row.notes == ("looked faster at first; 4 of the 12 rounds that confirm it",)
     assert row.launches == (4, 4)
 
 

@@ -162,7 +162,7 @@ class TestRows:
         assert found(d[:59])[1] is Stage.SETTLE
         row, stage = found(d)
         assert (row.outcome, stage) == (Outcome.INCONCLUSIVE, Stage.DONE)
-        assert row.notes == ("given up: no row gets more than 960 rounds",)
+        assert row.notes == ("given up: the limit is 960 rounds per row",)
         assert row.rounds_needed is not None
         assert row.rounds_needed > 960
 

@@ -15,10 +15,10 @@ MANY = dict.fromkeys("abcdef", "1")
         ({}, {}, WHY),
         # Of a result that does not tell the parts nothing is known.
         ({}, {"DATA": "1"}, WHY),
-        ({"f": "1", "DATA": "1"}, {"f": "1", "DATA": "2"}, f"{WHY}; what differs: DATA"),
-        ({"f": "1", "DATA": "1"}, {"f": "1"}, f"{WHY}; what differs: DATA"),
-        ({"f": "1"}, {"f": "2", "DATA": "1"}, f"{WHY}; what differs: f, DATA"),
-        (MANY, dict.fromkeys(MANY, "2"), f"{WHY}; what differs: a, b, c, d and 2 more"),
+        ({"f": "1", "DATA": "1"}, {"f": "1", "DATA": "2"}, f"{WHY}; changed: DATA"),
+        ({"f": "1", "DATA": "1"}, {"f": "1"}, f"{WHY}; changed: DATA"),
+        ({"f": "1"}, {"f": "2", "DATA": "1"}, f"{WHY}; changed: f, DATA"),
+        (MANY, dict.fromkeys(MANY, "2"), f"{WHY}; changed: a, b, c, d and 2 more"),
     ],
 )
 def test_what_differs_is_named(base: dict[str, str], head: dict[str, str], says: str) -> None:

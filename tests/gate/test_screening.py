@@ -109,7 +109,7 @@ def looks_changed(stored: Judgement) -> set[str]:
     return {
         row.benchmark
         for row in joined(stored, _nothing()).rows
-        if row.notes[:1] == ("not measured here, although its benchmark looks changed",)
+        if row.notes[:1] == ("not measured in this run, although its benchmark looks changed",)
     }
 
 
@@ -182,7 +182,7 @@ def test_what_was_measured_here_takes_the_place_of_what_was_stored(
     by_id = {row.benchmark: row for row in both.rows}
     assert (by_id["b1"].tier, by_id["b1"].advisory) == (Tier.LOCKSTEP, False)
     assert (by_id["b0"].tier, by_id["b0"].advisory) == (Tier.STORED, True)
-    assert by_id["b0"].notes == ("no change seen against stored launches, which may hide one",)
+    assert by_id["b0"].notes == ("no change found against stored launches, but they can hide one",)
     assert both.base_benchmarks == 2
     assert [e.pair.id for e in both.evidence] == ["b1", "b0"]
     assert both.needs == measured.needs
@@ -202,7 +202,7 @@ def test_what_looks_changed_and_was_not_measured_says_so(
     assert _outcomes(both) == {"b0": Outcome.INCONCLUSIVE, "b1": Outcome.REGRESSED}
     for row in both.rows:
         assert row.advisory
-        assert row.notes[0] == "not measured here, although its benchmark looks changed"
+        assert row.notes[0] == "not measured in this run, although its benchmark looks changed"
 
 
 def test_the_warnings_of_both_are_kept(screened: Callable[..., Judgement]) -> None:

@@ -172,11 +172,11 @@ def test_outcomes_of_fixed_rounds(
         ({}, None, [("b", "missing", ())]),
         ({"broken": True}, {}, [("b", "failed", ("failed on the base",))]),
         ({"never_ran": True}, {}, [("b", "base failed", ("failed on the base",))]),
-        ({"never_ran": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
+        ({"never_ran": True}, {"broken": True}, [("b", "failed", ("failed on base and head",))]),
         # A change cannot leave out what it broke.
         ({"never_ran": True}, None, [("b", "missing", ())]),
         ({}, {"broken": True}, [("b", "failed", ("failed on the head",))]),
-        ({"broken": True}, {"broken": True}, [("b", "failed", ("failed on both arms",))]),
+        ({"broken": True}, {"broken": True}, [("b", "failed", ("failed on base and head",))]),
         (None, {"broken": True}, [("b", "failed", ("failed on the head",))]),
         (
             {},
@@ -192,12 +192,12 @@ def test_outcomes_of_fixed_rounds(
         (
             {},
             {"metric": Metric("rss", "B")},
-            [("b", "incomparable", ("time was measured on the base only",))],
+            [("b", "incomparable", ("time was measured only on the base",))],
         ),
         (
             {"metric": Metric("rss", "B")},
             {},
-            [("b", "incomparable", ("time was measured on the head only",))],
+            [("b", "incomparable", ("time was measured only on the head",))],
         ),
         (
             {"metric": Metric("rss", "B")},
@@ -381,7 +381,7 @@ def test_more_rounds_than_the_exact_test_takes_are_cut_with_a_note(
     row = row_of(0.0, 1003, waves=many if waves_given else None)
     assert row.outcome is Outcome.UNCHANGED
     assert row.launches == (1000, 1000)
-    assert "of 1003 rounds, the first 1000 are judged" in row.notes
+    assert "of 1003 rounds, only the first 1000 are used" in row.notes
 
 
 def test_rounds_that_one_arm_lacks_are_left_out(

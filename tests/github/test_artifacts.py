@@ -38,7 +38,7 @@ def artifact(**changed: Any) -> Artifact:  # noqa: ANN401 - any JSON
     return Artifact.read(shown(12, **changed), PATH)
 
 
-def test_artefacts_of_a_repository_come_page_by_page_and_each_once() -> None:
+def test_artifacts_of_a_repository_come_page_by_page_and_each_once() -> None:
     def first(asked: Asked) -> Reply:
         following = f'<http://{asked.headers["host"]}{PATH}?page=2>; rel="next"'
         return listed(shown(5), shown(4, name=f"{NAME}.2of8"), shown(3), link=following)
@@ -52,7 +52,7 @@ def test_artefacts_of_a_repository_come_page_by_page_and_each_once() -> None:
     assert server.asked[0].path == f"{PATH}?per_page=100&name={NAME}"
 
 
-def test_artefacts_of_a_run() -> None:
+def test_artifacts_of_a_run() -> None:
     both = listed(shown(5), shown(4, name="other"))
     with serving(both) as server, client_of(server.url) as client:
         assert [one.id for one in list_artifacts(client, REPO, run_id=7)] == [5, 4]
@@ -66,7 +66,7 @@ def test_a_list_of_another_form_is_refused() -> None:
     with (
         serving(listed({"id": 5})) as server,
         client_of(server.url) as client,
-        pytest.raises(GitHubError, match="not as GitHub describes it"),
+        pytest.raises(GitHubError, match="does not match GitHub's API"),
     ):
         list(list_artifacts(client, REPO))
 
@@ -88,7 +88,7 @@ def test_what_is_not_what_was_uploaded_is_refused(digest: str) -> None:
     with (
         serving(Reply(body=ARCHIVE)) as server,
         client_of(server.url) as client,
-        pytest.raises(FormatError, match="not what was uploaded") as raised,
+        pytest.raises(FormatError, match="differs from what was uploaded") as raised,
     ):
         download_artifact(client, REPO, artifact(digest=digest))
     assert NAME in raised.value.message

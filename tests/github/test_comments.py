@@ -237,14 +237,14 @@ def test_a_newer_one_is_never_overwritten(
 
 def test_why_one_is_left_is_said() -> None:
     choice = choose([comment(1, of(6))], of(5), JOB_LOGIN, NEW)
-    assert choice == Leave(url(1), "run 6 has commented on bbbbbbb, and is newer")
+    assert choice == Leave(url(1), "run 6 has already commented on bbbbbbb, and is newer")
 
 
 def test_of_several_the_newest_is_updated() -> None:
     there = [comment(3, of(2)), comment(1, of(4)), comment(2, of(3)), comment(9, of(1), "octocat")]
     assert choose(there, of(5), JOB_LOGIN, NEW) == Update(1, (url(3), url(2)))
     assert choose(there, of(3), JOB_LOGIN, NEW) == Leave(
-        url(1), "run 4 has commented on bbbbbbb, and is newer"
+        url(1), "run 4 has already commented on bbbbbbb, and is newer"
     )
 
 
@@ -312,7 +312,8 @@ def test_a_comment_that_was_deleted_meanwhile_is_created_anew() -> None:
 def test_what_a_race_left_is_told() -> None:
     fake = Fake(ours((1, of(4)), (2, of(5))))
     done = posted(fake, of(6))
-    assert done.what == f"updated the comment; older ones of this suite stay as they are: {url(1)}"
+    older = f"older comments of this suite stay unchanged: {url(1)}"
+    assert done.what == f"updated the comment; {older}"
     assert marker_in(fake.comments[1]["body"]) == of(4)
 
 
@@ -340,8 +341,8 @@ def test_a_personal_token_writes_in_its_owners_name() -> None:
 def test_a_comment_in_another_name_is_told() -> None:
     fake = Fake(login="hello-app[bot]")
     assert posted(fake, of(5)).what == (
-        "created a comment as hello-app[bot]: the next run looks for one by "
-        "github-actions[bot], so use the job's own token"
+        "created a comment as hello-app[bot], but the next run looks for one by "
+        "github-actions[bot]: use the job's own token"
     )
 
 
@@ -362,14 +363,15 @@ def test_a_github_that_is_down_is_an_error(fake: Fake) -> None:
 
 def test_an_answer_that_is_no_comment_is_an_error() -> None:
     fake = Fake({1: {"id": "1"}})
-    with pytest.raises(GitHubError, match="not as GitHub describes it"):
+    with pytest.raises(GitHubError, match="does not match GitHub's API"):
         posted(fake, of(5))
 
 
 def test_where_there_are_too_many_nothing_is_written() -> None:
     fake = Fake(ours(*((n, of(4, suite=f"s{n}")) for n in range(1, MOST_OWN + 1))))
     done = posted(fake, of(5))
-    assert done == Posted("", "no comment: 20 of other suites are on the pull request already")
+    what = "no comment: the pull request already has 20 comments of other suites"
+    assert done == Posted("", what)
     assert not any(asked.startswith(("POST", "PATCH")) for asked in fake.asked)
 
 

@@ -220,14 +220,16 @@ def test_a_variable_that_is_not_set_is_named(name: str, is_empty: bool) -> None:
         return
     with pytest.raises(UsageError) as caught:
         read_context(environ, lambda _path: text)
-    assert caught.value.message == f"{name} is not set: this is no job of GitHub Actions"
+    assert caught.value.message == f"{name} is not set: this is not a job of GitHub Actions"
 
 
 def test_outside_of_actions_everything_missing_is_named() -> None:
     with pytest.raises(UsageError) as caught:
         read_context({"PATH": "/usr/bin"}, Path.read_text)
     assert caught.value.message.startswith("GITHUB_EVENT_NAME, GITHUB_EVENT_PATH, ")
-    assert caught.value.message.endswith("RUNNER_OS are not set: this is no job of GitHub Actions")
+    assert caught.value.message.endswith(
+        "RUNNER_OS are not set: this is not a job of GitHub Actions"
+    )
     assert "`benchgate check`" in caught.value.hint
 
 
@@ -256,13 +258,13 @@ def test_a_variable_that_cannot_be(name: str, value: str, complaint: str) -> Non
 def test_pull_request_target_is_refused_and_says_why() -> None:
     error = refusal("pull_request_target", payload("pull_request.opened"))
     assert "run the pull request's code with a token that may write" in error.message
-    assert "by pull_request." in error.hint
+    assert "by pull_request instead." in error.hint
 
 
 @pytest.mark.parametrize("name", ["issues", "release", "x\x1b[31m"])
 def test_other_events_are_refused_and_the_known_ones_named(name: str) -> None:
     error = refusal(name, {})
-    assert error.message == f"the event {name!a} gives benchgate nothing to compare"
+    assert error.message == f"benchgate has nothing to compare on the event {name!a}"
     assert all(known in error.hint for known in PAYLOADS)
 
 
@@ -283,7 +285,7 @@ def test_a_file_that_is_no_payload(text: str, complaint: str) -> None:
 def test_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context_module, "MAX_EVENT_CHARACTERS", 100)
     error = refusal("push", payload("push.new_branch"))
-    assert error.message == f"{EVENT_PATH}: holds more than 100 characters, the limit"
+    assert error.message == f"{EVENT_PATH}: is larger than the limit of 100 characters"
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

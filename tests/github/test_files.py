@@ -77,10 +77,10 @@ def test_without_the_variable_nothing_is_written_and_that_is_said(
     environ: Mapping[str, str],
 ) -> None:
     assert write_outputs({"verdict": "pass"}, environ, lambda: "d0") == (
-        "GITHUB_OUTPUT is not set, so nothing was written there"
+        "GITHUB_OUTPUT is not set, so nothing was written to it"
     )
     assert write_summary(lambda _: pytest.fail("rendered"), environ) == (
-        "GITHUB_STEP_SUMMARY is not set, so nothing was written there"
+        "GITHUB_STEP_SUMMARY is not set, so nothing was written to it"
     )
 
 
@@ -117,5 +117,5 @@ def test_the_room_is_what_others_leave_in_bytes(file: Path, used: int) -> None:
 def test_a_summary_without_room_is_left_out_and_that_is_said(file: Path, used: int) -> None:
     file.write_bytes(b"\n" * used)
     said = write_summary(lambda _: "\N{GREEK SMALL LETTER MU}" * 300, {SUMMARY: str(file)})
-    assert said == f"there is no room left in GITHUB_STEP_SUMMARY: it holds {used} bytes already"
+    assert said == f"GITHUB_STEP_SUMMARY is full: it already holds {used} bytes"
     assert file.stat().st_size == used

@@ -29,7 +29,7 @@ ARTIFACT: dict[str, Any] = {
 }
 
 
-def test_an_artefact() -> None:
+def test_an_artifact() -> None:
     artifact = Artifact.read(ARTIFACT, PATH)
     assert artifact.created_at == datetime(2020, 1, 10, 14, 59, 22, tzinfo=UTC)
     assert artifact.workflow_run is not None
@@ -92,7 +92,7 @@ def test_a_comparison() -> None:
 def test_answers_of_another_form_are_refused(changed: dict[str, Any], fault: str) -> None:
     with pytest.raises(GitHubError) as raised:
         Artifact.read(ARTIFACT | changed, PATH)
-    assert raised.value.message.startswith(f"the answer of {PATH} is not as GitHub describes it: ")
+    assert raised.value.message.startswith(f"the answer of {PATH} does not match GitHub's API: ")
     assert fault in raised.value.message
 
 

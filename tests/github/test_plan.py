@@ -222,14 +222,14 @@ def test_every_event_has_its_plan(case: Case) -> None:
 
 def test_the_words() -> None:
     assert CASES[0].plan.words() == (
-        "base: first parent of the merge commit: main as the pull request is merged into it",
-        "kept as result: a pull request is no part of the default branch",
+        "base: first parent of the merge commit: main before the pull request is merged",
+        "kept as result: a pull request is not part of the default branch",
         "comment now: the pull request is from this repository",
     )
     assert CASES[-1].plan.words() == (
-        "base: this run only publishes what another one measured",
-        "kept as nothing: what another run measured never becomes a baseline here",
-        "comment never: the run was of push, not of a pull request",
+        "base: this run only publishes what another run measured",
+        "kept as nothing: the measurements of another run never become a baseline here",
+        "comment never: the run is of push, not of a pull request",
     )
 
 

@@ -100,7 +100,7 @@ def test_a_wait_that_github_does_not_tell_fits_into_what_is_left() -> None:
     assert decided(limited, left_s=60) == 30
     assert decided(limited, limited, left_s=30) == 15
     error = refused(limited, limited, left_s=3)
-    assert "does not say until when" in error.hint
+    assert "does not say for how long" in error.hint
     assert "lacks" not in error.hint
 
 
@@ -112,7 +112,7 @@ def test_a_minute_fits_into_the_bound() -> None:
 def test_a_wait_that_exceeds_what_is_left_is_given_up_at_once(left_s: float) -> None:
     error = refused(answer(403, b'{"message": "API rate limit exceeded"}', RESET), left_s=left_s)
     assert error.message == f"GET {LIST}: GitHub answered 403: API rate limit exceeded"
-    assert error.hint.startswith("The limit ends in 41 s")
+    assert error.hint.startswith("The rate limit resets in 41 s")
     assert error.status == 403
 
 
@@ -139,7 +139,7 @@ def test_what_does_not_pass_is_given_up() -> None:
 @pytest.mark.parametrize("failure", [answer(500), answer(502), LOST])
 def test_a_post_that_may_have_been_done_is_not_repeated(failure: Outcome) -> None:
     error = refused(failure, request=asking(COMMENTS, "POST"))
-    assert "may have been done" in error.hint
+    assert "may have done it anyway" in error.hint
 
 
 def test_what_passes_is_given_up_when_no_time_is_left_for_it() -> None:

@@ -55,7 +55,7 @@ def test_other_servers(server: str, api_url: str) -> None:
     ],
 )
 def test_other_addresses_are_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="not the address of a workflow run") as raised:
+    with pytest.raises(UsageError, match="not the URL of a workflow run") as raised:
         parse_run_url(url)
     assert "https://github.com/OWNER/REPOSITORY/actions/runs/" in raised.value.hint
 

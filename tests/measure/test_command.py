@@ -468,7 +468,7 @@ def test_code_that_is_not_the_arms_own_is_a_failure(
     users = measure(engine, ["users"])
     assert users[-1].arm is ArmName.HEAD, "who was first is chance, and both are refused"
     for seen in users:
-        problem = f"the {seen.arm} arm opened tool of your checkout {repo.root}, "
+        problem = f"the {seen.arm} opened tool of your checkout {repo.root}, "
         assert (seen.error or "").startswith(problem)
     assert {role for role, _ in log_of(tmp_path)} == {"cleanup"}
     nobodys = measure(engine, ["nobodys"])

@@ -205,7 +205,7 @@ def test_an_event_that_the_machine_does_not_have() -> None:
 def test_a_process_that_is_not_there() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
-    with pytest.raises(CounterError, match="has ended, or cannot be seen"):
+    with pytest.raises(CounterError, match="has ended, or benchgate cannot see it"):
         Counter(PAGE_FAULTS, child.pid)
 
 
@@ -234,7 +234,7 @@ print(find_obstacle(Event({event.type}, {event.config})))
     [
         (errno.EPERM, "a sandbox forbids it: allow perf_event_open (docker run --cap-add PERFMON)"),
         (errno.ENOSYS, "this kernel, or a sandbox, has no perf_event_open on"),
-        (errno.ENOENT, "as most virtual machines; use a physical one"),
+        (errno.ENOENT, "like most virtual machines; use a physical one"),
         (errno.EMFILE, "the kernel refused: Too many open files"),
     ],
     ids=["EPERM", "ENOSYS", "ENOENT", "EMFILE"],
@@ -297,12 +297,14 @@ def test_a_machine_without_counters(
     number: int, monkeypatch: pytest.MonkeyPatch, refused: Callable[[int], str | None]
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    assert "as most virtual machines; use a physical one" in (refused(number) or "")
+    assert "like most virtual machines; use a physical one" in (refused(number) or "")
 
 
 def test_another_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert find_obstacle(PAGE_FAULTS) == "darwin lets programs count nothing; Linux does"
+    assert (
+        find_obstacle(PAGE_FAULTS) == "darwin does not let programs count instructions; Linux does"
+    )
 
 
 def test_another_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,7 +348,7 @@ def test_what_was_counted_some_of_the_time_is_no_count(monkeypatch: pytest.Monke
 
 def test_a_counter_that_stands_still_is_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
     reading(monkeypatch, 0, 50, 50)
-    assert "stand still" in (find_obstacle(USER_INSTRUCTIONS) or "")
+    assert "do not count, as on some emulators" in (find_obstacle(USER_INSTRUCTIONS) or "")
     reading(monkeypatch, 7, 50, 50)
     assert find_obstacle(USER_INSTRUCTIONS) is None
 

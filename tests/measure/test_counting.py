@@ -237,7 +237,7 @@ def test_an_arm_that_cannot_be_counted_leaves_the_other_without_a_count(
 def test_calls_that_add_nothing_to_the_count_have_none(measure: Measure) -> None:
     observations = measure("def bench_a(): pass\n", event=NEVER)
     assert counts_of(observations) == []
-    note = "instructions: no more was counted with calls than without any"
+    note = "instructions: calls did not add to the count"
     assert [o.notes for o in observations] == [(note,)] * 2
 
 

@@ -195,7 +195,7 @@ def test_what_is_put_back_is_a_warning(trees: Trees) -> None:
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert trees.ground.changes_of_round() == ()
     (warning,) = trees.ground.warnings
-    assert warning.startswith("while it was measured, something wrote to files of the base")
+    assert warning.startswith("during the measurement, something wrote to files of the base")
     assert warning.endswith(": code.py")
 
 
@@ -270,7 +270,7 @@ def test_a_very_deep_folder_of_a_benchmark_is_borne(trees: Trees) -> None:
     assert trees.ground.changes_of_round() == ()
     assert trees.ground.changes() == ()
     assert trees.ground.notes == (
-        "not moved from round to round: folders of the trees (File name too long)",
+        "not moved between rounds: folders of the trees (File name too long)",
     )
     assert (root / "same.py").read_text() == "x = 1"
 
@@ -297,7 +297,7 @@ def test_a_tree_that_cannot_be_moved_stays_whole(
     trees.ground.draw(RNG)
     assert [contents(Path(place)) for place in places] == before
     assert trees.ground.notes == (
-        "not moved from round to round: folders of the trees (Invalid cross-device link)",
+        "not moved between rounds: folders of the trees (Invalid cross-device link)",
     )
     assert trees.ground.changes() == ()
 
@@ -314,7 +314,7 @@ def test_a_file_system_without_links_is_measured_as_it_is(
         trees.ground.draw(RNG)
         assert trees.ground.changes() == ()
         (note,) = trees.ground.notes
-        assert note.endswith("files that are equal on both arms (Operation not permitted)")
+        assert note.endswith("files that are equal on both sides (Operation not permitted)")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what processes use")
@@ -326,7 +326,7 @@ def test_nothing_is_moved_below_a_process_that_still_runs(trees: Trees) -> None:
         server.kill()
     assert inode(root) == folder
     (note,) = trees.ground.notes
-    assert note.endswith("what a process uses that was started earlier and still runs")
+    assert note.endswith("folders that a process from an earlier step still uses")
     trees.ground.draw(RNG)
     assert inode(root) != folder
 

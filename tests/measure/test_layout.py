@@ -44,7 +44,7 @@ def test_an_obstacle_is_named_where_addresses_are_not_fixed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("platform", "reason"), [("darwin", "darwin draws them"), ("linux", "seccomp=unconfined")]
+    ("platform", "reason"), [("darwin", "darwin randomizes them"), ("linux", "seccomp=unconfined")]
 )
 def test_where_the_os_refuses_everything_goes_on(
     platform: str, reason: str, monkeypatch: pytest.MonkeyPatch

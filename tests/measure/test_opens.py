@@ -66,5 +66,5 @@ def test_what_is_gone_or_no_folder_is_left_out(tree: Path) -> None:
 
 def test_elsewhere_nothing_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(CannotWatchError, match="darwin does not tell"):
+    with pytest.raises(CannotWatchError, match="darwin does not report"):
         Watch([])

@@ -155,7 +155,7 @@ def test_repository_inside_is_named(repo: Git, commit: Commit, fresh: Callable[[
     tree = fresh()
     repo.run("init", "--quiet", "vendor")
     (note,) = overlay(repo, tree)
-    assert note == "not measured: vendor/ is a git repository of its own, and no submodule"
+    assert note == "not measured: vendor/ is a separate git repository, not a submodule"
     assert not (tree / "vendor").exists()
 
 
@@ -168,7 +168,7 @@ def test_unresolved_merge(repo: Git, commit: Commit, fresh: Callable[[], Path]) 
     commit(repo, dict.fromkeys(files, "3"))
     tree = fresh()
     assert repo.ask("merge", "side") is None
-    with pytest.raises(UsageError, match="not resolved: a, b, c and 1 more") as raised:
+    with pytest.raises(UsageError, match="merge conflicts: a, b, c and 1 more") as raised:
         overlay(repo, tree)
     assert "git merge --abort" in raised.value.hint
 

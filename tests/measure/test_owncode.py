@@ -73,8 +73,8 @@ def test_a_file_of_the_checkout_is_foreign(arms: list[Arm], checkout: Path, name
         check(arms, checkout, run, named=True)
     first, advice = str(caught.value).splitlines()
     assert first == (
-        f"the head arm opened {name} of your checkout {checkout}, not of its own tree: "
-        "both arms would run the same code"
+        f"the head opened {name} of your checkout {checkout}, not of its own tree: "
+        "base and head would run the same code"
     )
     for word in ("[build]", "{env}/bin/PROGRAM", "pythonpath", "allow_foreign"):
         assert word in advice
@@ -85,9 +85,9 @@ def test_a_file_of_the_checkout_is_foreign(arms: list[Arm], checkout: Path, name
 def test_a_file_of_the_other_arm_is_foreign(arms: list[Arm], checkout: Path, name: str) -> None:
     base, head = arms
     make(base.root / name)
-    with pytest.raises(ForeignCodeError, match=f"opened {name} of the base arm, not of its own"):
+    with pytest.raises(ForeignCodeError, match=f"opened {name} of the base, not of its own"):
         check(arms, checkout, reading(head.root / "README", base.root / name))
-    with pytest.raises(ForeignCodeError, match=r"opened bin/toy of the base arm"):
+    with pytest.raises(ForeignCodeError, match=r"opened bin/toy of the base"):
         check(arms, checkout, reading(head.root / "README", base.env / "bin/toy"))
 
 
@@ -151,7 +151,7 @@ def test_a_command_must_open_some_file_of_its_own(arms: list[Arm], checkout: Pat
         check(arms, checkout, lambda: None)
     first, advice = str(caught.value).splitlines()
     assert first == (
-        "the head arm opened no file of its own tree: both arms would run the same code, /bin/toy"
+        "the head opened no file of its own tree: base and head would run the same code, /bin/toy"
     )
     assert "allow_foreign" in advice
     assert check(arms, checkout, lambda: None, named=True) == ()
@@ -197,8 +197,8 @@ def test_a_tree_that_hides_what_was_installed_is_noted(arms: list[Arm], checkout
     hidden = reading(head.root / "src/toy.py")
     (note,) = check(arms, checkout, hidden)
     assert note == (
-        "it used src/toy.py of the tree, and not the copy that [build] installed: `python -m` "
-        "looks into the folder that it runs in first, unless it is `python -I -m`"
+        "it used src/toy.py of the tree, not the copy that [build] installed: `python -m` "
+        "looks in its working folder first; `python -I -m` does not"
     )
     assert check(arms, checkout, reading(head.root / "src/toy.py", installed)) == ()
     assert check(arms, checkout, reading(head.root / "README")) == ()
@@ -214,8 +214,8 @@ def test_where_nothing_can_be_watched_a_note_says_so(
     (note,) = check(arms, checkout, lambda: runs.append(1))
     assert runs == [1]
     assert note == (
-        "not checked that each arm runs its own code: darwin does not tell which files are opened; "
-        "it does if [build] installs it and the command is `{env}/bin/PROGRAM`"
+        "benchgate could not check that each side runs its own code: darwin does not report which "
+        "files are opened; it does if [build] installs it and the command is `{env}/bin/PROGRAM`"
     )
 
 

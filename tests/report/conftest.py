@@ -170,7 +170,7 @@ COMPARED_ONCE = Comparison(
     power=0.8,
     detectable_ratio=None,
     launches_needed=None,
-    notes=("an interval by ranks takes 4 v 4 launches, not 1 v 1",),
+    notes=("a rank interval needs 4 v 4 launches, not 1 v 1",),
 )
 
 
@@ -358,7 +358,7 @@ def _samples() -> dict[str, Verdict]:
             ),
             reason=Reason.DISTURBED,
             warnings=(
-                "the canary, the same work on both arms, differed by +4.0 %: it was disturbed",
+                "the canary, the same work on both sides, differed by +4.0 %: it was disturbed",
             ),
             exit_code=4,
         ),
@@ -379,7 +379,7 @@ def _samples() -> dict[str, Verdict]:
                 p_adjusted=None,
                 launches=(3, 3),
                 rounds_needed=9,
-                notes=("looked slower at first; 3 of 12 rounds to confirm it",),
+                notes=("looked slower at first; 3 of the 12 rounds that confirm it",),
             ),
             *CLEAN,
             reason=Reason.INTERRUPTED,

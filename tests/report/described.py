@@ -139,7 +139,7 @@ MEMORY = SeriesStatistics(
         ),
         reach=Reach(0.002, 0.001, 0.8, None, (Needed(0.01, 7), Needed(0.001, None))),
         notes=(
-            "one sample per launch: nothing is known of the spread within a launch",
+            "one sample per launch: the spread within a launch is unknown",
             "quantiles: 6 launches: intervals may be too short; 10 or more are better",
         ),
     ),

@@ -49,7 +49,7 @@ def of(*rows: Sensitivity, **more: object) -> SelfCheck:
         ),
         (of(replace(WIDE, counted=True)), ["w: count its instructions instead of timing it: met"]),
         (of(replace(QUIET, counted=True)), []),
-        (of(WAITING), ["its CPU time is much steadier than the time that passes (it waits for 60"]),
+        (of(WAITING), ["its CPU time is much steadier than its wall-clock time (it waits for 60"]),
         (of(replace(WAITING, rounds=7)), []),  # decidable as it is
         (
             of(replace(WAITING, least_margin=0.3, steadier=replace(CPU, rounds=31))),
@@ -59,15 +59,15 @@ def of(*rows: Sensitivity, **more: object) -> SelfCheck:
             of(replace(QUIET, tail=replace(SHORT, sample_s=3e-3))),
             ["launch_time to 30ms (now 15ms)"],
         ),
-        (of(replace(QUIET, tail=replace(SHORT, sample_s=0.2))), ["too slow for a tail"]),
-        (of(replace(NOISY, rounds=9)), ["cli/log: for a tail, set executions = 40 (now 6)"]),
+        (of(replace(QUIET, tail=replace(SHORT, sample_s=0.2))), ["too slow to test the tail"]),
+        (of(replace(NOISY, rounds=9)), ["cli/log: to test the tail, set executions = 40 (now 6)"]),
         (of(replace(QUIET, tail=replace(TAIL, obstacle="unequal loops"))), []),
         (replace(GOOD, rehearsal=replace(REHEARSAL, cut_short=20)), []),
-        (replace(GOOD, rehearsal=replace(REHEARSAL, cut_short=21)), ["more, with --rounds"]),
+        (replace(GOOD, rehearsal=replace(REHEARSAL, cut_short=21)), ["more with --rounds"]),
         (replace(GOOD, rehearsal=replace(REHEARSAL, alarms=6, blamed=("a",))), []),
         (
             replace(GOOD, rehearsal=replace(REHEARSAL, alarms=7, blamed=("a", "b"))),
-            ["more false alarms than the 1 % asked for, mostly of a and b"],
+            ["more false alarms than the 1 % that alpha allows, mostly of a and b"],
         ),
     ],
 )
@@ -84,9 +84,7 @@ def test_what_differs_from_itself_is_a_false_alarm(outcome: Outcome) -> None:
     check = replace(GOOD, verdict=replace(GOOD.verdict, rows=rows))
     assert false_alarms(check) == ["a"]
     (advice,) = advise(check)
-    assert advice.startswith(
-        "by chance, false alarms come in 1 % of all checks: run the self-check"
-    )
+    assert advice.startswith("1 % of all checks have a false alarm by chance: run the self-check")
 
 
 @pytest.mark.parametrize(

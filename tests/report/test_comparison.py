@@ -51,10 +51,9 @@ def test_every_fact_is_told() -> None:
     assert facts(notes=("4 launches: intervals may be too short",)) == {
         "effect": "large (Cliff's delta +0.72); a launch of the head measures more than one of "
         "the base in 86.1 % of pairs (A); Cohen's d +1.42; Hedges' g +1.37",
-        "q-value": "0.0015: the first p, adjusted for the rate of false discoveries in all rows",
-        "could see": "usually a change of 1.3 %, at alpha shared by all rows",
-        "launches": "17 v 17, all of them; the decision rests on 12; to find a change of 2 % "
-        "takes 9 of each",
+        "q-value": "0.0015: the first p, adjusted for the false discovery rate over all rows",
+        "could see": "usually a change of 1.3 %, with alpha shared by all rows",
+        "launches": "17 v 17 in all; the decision uses 12; finding a change of 2 % takes 9 of each",
         "medians": "12.30 ms, 13.95 ms: base and head as measured, not paired by rounds",
         "note": "4 launches: intervals may be too short",
     }
@@ -65,25 +64,25 @@ def test_one_launch_promises_nothing() -> None:
 
     found = dict(view.facts)
     assert "could see" not in found
-    assert found["launches"] == "1 v 1, all of them; the decision rests on 1"
+    assert found["launches"] == "1 v 1 in all; the decision uses 1"
     assert "Cohen" not in found["effect"]
 
 
-NEEDS = "to find a change of 2 % takes"
+NEEDS = "finding a change of 2 % takes"
 
 
 @pytest.mark.parametrize(
     ("row", "needed", "expected"),
     [
-        ({}, None, f"the decision rests on 12; {NEEDS} more than 1000 of each"),
-        ({"margin": 0.0}, 9, "the decision rests on 12"),
-        ({"margin": None}, 9, "the decision rests on 12"),
-        ({"launches": (0, 0)}, 9, f"the decision rests on none; {NEEDS} 9 of each"),
-        ({"launches": (12, 4)}, 9, f"the decision rests on 12 v 4; {NEEDS} 9 of each"),
+        ({}, None, f"the decision uses 12; {NEEDS} more than 1000 of each"),
+        ({"margin": 0.0}, 9, "the decision uses 12"),
+        ({"margin": None}, 9, "the decision uses 12"),
+        ({"launches": (0, 0)}, 9, f"the decision uses none; {NEEDS} 9 of each"),
+        ({"launches": (12, 4)}, 9, f"the decision uses 12 v 4; {NEEDS} 9 of each"),
     ],
 )
 def test_launches(row: dict[str, Any], needed: int | None, expected: str) -> None:
-    assert facts(row, launches_needed=needed)["launches"] == f"17 v 17, all of them; {expected}"
+    assert facts(row, launches_needed=needed)["launches"] == f"17 v 17 in all; {expected}"
 
 
 @pytest.mark.parametrize(

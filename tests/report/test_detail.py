@@ -155,10 +155,10 @@ def test_the_clock(ratio: float, expected: str) -> None:
     [
         (
             1.0074,
-            "a change of 0.74 % from one such run to another (usually, at alpha 1 %)",
+            "usually a change of 0.74 % from one such run to another, at alpha 1 %",
         ),
-        (30.0, "a factor of 30.00 from one such run"),
-        (1.0, "any change from one such run"),
+        (30.0, "usually a factor of 30.00 from one such run"),
+        (1.0, "usually any change from one such run"),
         (None, "nothing: 12 against 12 launches are too few for alpha 1 %"),
     ],
 )
@@ -173,7 +173,7 @@ def test_what_could_be_seen(ratio: float | None, expected: str) -> None:
 @pytest.mark.parametrize(
     ("trimmed", "expected"),
     [
-        (("mad", 0, 3), "3 above, by mad; only the mean without them leaves them out"),
+        (("mad", 0, 3), "3 above, by mad; only the mean without outliers excludes them"),
         (("both5", 2, 0), "2 below, by both5; only"),
         (("top5", 0, 0), "none, by top5"),
     ],
@@ -213,8 +213,8 @@ def test_the_spread_is_that_of_the_table() -> None:
 @pytest.mark.parametrize(
     ("effective_n", "expected"),
     [
-        (17.3, "correlate by 0.42, so that 45 are worth at most 17 independent ones"),
-        (44.4, "correlate by 0.42, so that 45 are worth at most 44 independent ones"),
+        (17.3, "correlate by 0.42, so 45 are worth at most 17 independent ones"),
+        (44.4, "correlate by 0.42, so 45 are worth at most 44 independent ones"),
         (44.9, "correlate by 0.42"),
         (45.0, "correlate by 0.42"),
     ],
@@ -224,11 +224,11 @@ def test_samples_are_never_worth_more_than_they_are(effective_n: float, expected
 
     text = fact(shown(within=within), "within")
 
-    assert text == f"neighbouring samples of a launch {expected}"
+    assert text == f"neighboring samples of a launch {expected}"
 
 
 def test_a_trend_is_named_only_where_it_is_shown() -> None:
-    assert fact(shown(), "order").startswith("no drift is seen in the order")
+    assert fact(shown(), "order").startswith("no drift was found in the order")
     assert fact(shown(MEMORY), "order").startswith("the launches drift in the order")
 
 
@@ -237,7 +237,7 @@ def test_too_few_launches_to_show_a_trend_are_not_said_to_have_none() -> None:
     five, six = (replace(TIME_DETAIL.between, mean=Mean(n, 1.0), trend_p=0.5) for n in (5, 6))
 
     assert not re.search("^order ", shown(between=five), re.MULTILINE)
-    assert fact(shown(between=six), "order").startswith("no drift is seen")
+    assert fact(shown(between=six), "order").startswith("no drift was found")
 
 
 @pytest.mark.parametrize(("times", "said"), [(0.9, False), (1.04, False), (1.06, True)])
@@ -245,7 +245,7 @@ def test_pooling_that_understates_nothing_is_not_mentioned(times: float, *, said
     assert TIME_DETAIL.between is not None
     between = replace(TIME_DETAIL.between, understatement=times)
 
-    assert ("understates the error 1.1 times" in shown(between=between)) is said
+    assert ("understates the error by a factor of 1.1" in shown(between=between)) is said
 
 
 def test_the_ends_of_an_interval_share_a_unit_where_they_can() -> None:

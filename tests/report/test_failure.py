@@ -60,7 +60,7 @@ def test_no_text_does_anything(message: str, hint: str, details: str, name: str)
     page = Page(text)
     assert_harmless(page)
     assert page.tags.count("h3") == 1
-    assert text.endswith("earlier verdicts are of other commits.</sub>\n")
+    assert text.endswith("earlier verdicts are about other commits.</sub>\n")
 
 
 def test_no_failure_is_too_long_for_a_comment() -> None:

@@ -14,7 +14,7 @@ from benchgate.report.grid import print_grid
 if TYPE_CHECKING:
     from benchgate.model.grid import Grid
 
-TITLE = "not told apart"
+TITLE = "no difference found"
 
 
 def shown(grid: Grid, width: int | None = None) -> str:
@@ -48,7 +48,7 @@ def test_only_the_pairs_that_are_not_told_apart_are_listed() -> None:
 
     assert "; 5 of 6 pairs differ (Mann-Whitney, adjusted by Holm)" in text
     assert text.splitlines()[-2:] == [
-        "not told apart                                change  p adjusted",
+        "no difference found                           change  p adjusted",
         "kind=sorted,n=1000 and kind=reversed,n=1000  +0.83 %        0.44",
     ]
 
@@ -71,11 +71,18 @@ def test_pairs_are_left_out_where_they_tell_nothing(grid: Grid) -> None:
 @pytest.mark.parametrize(
     ("p", "kruskal_p", "said"),
     [
-        (0.0079, 0.009, "matter (Mann-Whitney p 0.0079; Kruskal-Wallis H 6.8, df 1, p 0.009)"),
+        (
+            0.0079,
+            0.009,
+            "the parameters matter (Mann-Whitney p 0.0079; Kruskal-Wallis H 6.8, df 1, p 0.009)",
+        ),
         (
             0.1,
             0.0495,
-            "are not shown to matter (Mann-Whitney p 0.1; Kruskal-Wallis H 6.8, df 1, p 0.05)",
+            (
+                "no effect of the parameters was found "
+                "(Mann-Whitney p 0.1; Kruskal-Wallis H 6.8, df 1, p 0.05)"
+            ),
         ),
     ],
 )
@@ -85,14 +92,14 @@ def test_of_two_cells_their_own_test_decides(p: float, kruskal_p: float, said: s
 
     text = shown(replace(MATTERS, cells=cells, h=6.8, df=1, p=kruskal_p, pairs=(pair,)))
 
-    assert f"test  the parameters {said}\n" in text
+    assert f"test  {said}\n" in text
     assert TITLE not in text
 
 
 def test_notes_are_given() -> None:
     text = shown(MATTERS_NOT)
 
-    assert "the parameters are not shown to matter (Kruskal-Wallis H 3.6, df 2, p 0.17)" in text
+    assert "no effect of the parameters was found (Kruskal-Wallis H 3.6, df 2, p 0.17)" in text
     assert "note  fewer than 5 launches in a cell: p is approximate" in text
 
 
@@ -118,5 +125,5 @@ def test_what_measured_nothing_has_no_change() -> None:
 
     text = shown(replace(MATTERS, cells=cells, pairs=pairs))
 
-    assert "against the first" not in text  # nothing stands in that column
+    assert "vs. the first" not in text  # nothing stands in that column
     assert text.splitlines()[-1].split() == ["n=0", "and", "n=1", "0.2"]

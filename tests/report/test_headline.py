@@ -72,7 +72,7 @@ def of(
             (SAME, TAIL),
             (
                 "pass: nothing got slower: 1 benchmark unchanged within 2 % "
-                "(the tails of 1 benchmark could not be settled)"
+                "(p95 undecided for 1 benchmark)"
             ),
         ),
         (
@@ -170,8 +170,8 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
             Reason.LEFT_OPEN,
             (SAME, TAIL),
             (
-                "something that must not stay open did; 1 benchmark unchanged within 2 % "
-                "(the tails of 1 benchmark could not be settled)"
+                "a benchmark that must be decided is still open; 1 benchmark unchanged within 2 % "
+                "(p95 undecided for 1 benchmark)"
             ),
         ),
         (
@@ -194,20 +194,20 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
             Reason.INTERRUPTED,
             (OPEN, SAME),
             (
-                "the measurement was interrupted before its end; "
+                "the measurement was interrupted; "
                 "1 of 2 benchmarks is inconclusive: open; 1 benchmark unchanged within 2 %"
             ),
         ),
         (
             Reason.INTERRUPTED,
             (SAME,),
-            ("the measurement was interrupted before its end; 1 benchmark unchanged within 2 %"),
+            ("the measurement was interrupted; 1 benchmark unchanged within 2 %"),
         ),
         (
             Reason.DISTURBED,
             (OPEN, SAME),
             (
-                "a regression was seen, but the canary was disturbed as well; "
+                "a regression was measured, but the canary was disturbed too; "
                 "1 of 2 benchmarks is inconclusive: open; 1 benchmark unchanged within 2 %"
             ),
         ),
@@ -215,14 +215,14 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
             Reason.TOO_FEW_COMPARED,
             (SAME, FEW),
             (
-                "only 1 of 2 benchmarks could be compared, and 3 must be; "
+                "only 1 of 2 benchmarks could be compared, but 3 must be; "
                 "1 of 2 benchmarks is not tested: few; 1 benchmark unchanged within 2 %"
             ),
         ),
         (
             Reason.FIRST_RUN,
             (NEW,),
-            "first run, there is nothing to compare with yet; 1 benchmark new",
+            "this is the first run, so there is nothing to compare with yet; 1 benchmark new",
         ),
     ],
 )
@@ -233,7 +233,7 @@ def test_no_verdict_says_why(reason: Reason, rows: tuple[Row, ...], expected: st
 def test_a_failure_says_that_the_rest_was_not_seen() -> None:
     assert of(Decision.FAIL, SLOW, FEW, complete=False) == (
         "fail: 1 of 2 benchmarks is slower: slow by 14.6 % (12.1 to 17.0 %); "
-        "the measurement was interrupted before its end"
+        "the measurement was interrupted"
     )
 
 
@@ -275,24 +275,24 @@ SUSPECT = replace(OPEN, benchmark="suspect", ratio=1.15, unconfirmed=Unconfirmed
         (
             (SAME, SUSPECT),
             (
-                "no verdict: 1 of 2 benchmarks looks slower, and the measuring ended before that "
-                "was confirmed or cleared: suspect by 15.0 %; to decide it takes 8 more rounds, "
+                "no verdict: 1 of 2 benchmarks looks slower, and measuring ended before this "
+                "was confirmed or ruled out: suspect by 15.0 %; deciding it takes 8 more rounds, "
                 "about 5 min 10 s; 1 benchmark unchanged within 2 %"
             ),
         ),
         (
             (SUSPECT, replace(SUSPECT, benchmark="other", ratio=1.2), OPEN),
             (
-                "no verdict: 2 of 3 benchmarks look slower, and the measuring ended before that "
-                "was confirmed or cleared: most of all other by 20.0 %; to decide it takes 8 more "
+                "no verdict: 2 of 3 benchmarks look slower, and measuring ended before this "
+                "was confirmed or ruled out: most of all other by 20.0 %; deciding it takes 8 more "
                 "rounds, about 10 min 20 s; 1 of 3 benchmarks is inconclusive: open"
             ),
         ),
         (
             (replace(SUSPECT, benchmark="same", statistic="p95", unconfirmed=Unconfirmed(1)), SAME),
             (
-                "no verdict: 1 of 1 benchmark looks slower, and the measuring ended before that "
-                "was confirmed or cleared: same (tail) by 15.0 %; to decide it takes 1 more round"
+                "no verdict: 1 of 1 benchmark looks slower, and measuring ended before this "
+                "was confirmed or ruled out: same (tail) by 15.0 %; deciding it takes 1 more round"
             ),
         ),
     ],

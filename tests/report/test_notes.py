@@ -15,15 +15,12 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
     [
         (
             Row("a", Outcome.INCONCLUSIVE, detectable=1.038, rounds_needed=18),
-            (
-                "the smallest change that could have been seen is 3.8 %; "
-                "about 18 more rounds would settle it"
-            ),
+            ("the smallest detectable change is 3.8 %; about 18 more rounds would settle it"),
         ),
         (Row("a", Outcome.INCONCLUSIVE, rounds_needed=1), "about 1 more round would settle it"),
         (
             Row("a", Outcome.INCONCLUSIVE, rounds_needed=9, unconfirmed=Unconfirmed(8, 80.0)),
-            "to confirm it or to clear it takes 8 more rounds, about 1 min 20 s",
+            "confirming it or ruling it out takes 8 more rounds, about 1 min 20 s",
         ),
         (Row("a", Outcome.INCONCLUSIVE), "too noisy to tell"),
         (Row("a", Outcome.NOT_TESTED, notes=("tail: 40 needed",)), "tail: 40 needed"),
@@ -31,8 +28,8 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
         (Row("a", Outcome.FAILED, error="boom\n  at x\n"), "boom"),
         (Row("a", Outcome.FAILED), "it did not run"),
         (Row("a", Outcome.MISSING), "the base has it, the head does not"),
-        (Row("a", Outcome.NEW), "the base does not have it: nothing to compare with"),
-        (Row("a", Outcome.INCOMPARABLE), "the two sides measured different work"),
+        (Row("a", Outcome.NEW), "the base does not have it, so there is nothing to compare with"),
+        (Row("a", Outcome.INCOMPARABLE), "base and head did different work"),
         (Row("a", Outcome.INCOMPARABLE, notes=("other CPU",)), "other CPU"),
         (Row("a", Outcome.REGRESSED, notes=("12 of 12",)), "12 of 12"),
         (
@@ -41,17 +38,17 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
         ),
         (
             Row("a", Outcome.REGRESSED, waiver=WAIVER),
-            "beyond the 12.5 % that is waived until 2026-12-31 (checksum added)",
+            "beyond the waiver of 12.5 % until 2026-12-31 (checksum added)",
         ),
         (Row("a", Outcome.UNCHANGED, renamed_from="old\x1b[1m"), "renamed from old"),
-        (Row("a", Outcome.REGRESSED, advisory=True), "seen against stored launches only"),
+        (Row("a", Outcome.REGRESSED, advisory=True), "compared with stored launches only"),
         (
             Row("a", Outcome.REGRESSED, advisory=True, calibration=Calibration(1, None, None)),
-            "seen against stored launches only",
+            "compared with stored launches only",
         ),
         (
             Row("a", Outcome.IMPROVED, advisory=True, calibration=Calibration(3, 0.1, None)),
-            "seen against stored launches only; advisory: 3 of 10 earlier runs",
+            "compared with stored launches only; advisory: 3 of the 10 earlier runs needed",
         ),
         (
             Row("a", Outcome.REGRESSED, margin=0.02, calibration=Calibration(12, 0.021, 0.0942)),
@@ -66,7 +63,7 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
                 calibration=Calibration(30, 0.002, 0.007),
             ),
             (
-                "the smallest change that could have been seen is 3.0 %; calibrated on 30 runs: "
+                "the smallest detectable change is 3.0 %; calibrated on 30 runs: "
                 "run-to-run spread 0.2 %, smallest change that counts 2 %"
             ),
         ),

@@ -117,7 +117,7 @@ def test_a_false_alarm_and_a_failure(golden: Callable[[str, str], None]) -> None
             (replace(QUIET, detectable=None),),
             "This machine can see only very large changes in the benchmark.",
         ),
-        ((), "Nothing can be said of this machine: no benchmark was measured often enough."),
+        ((), "Nothing can be said about this machine: no benchmark was measured often enough."),
     ],
 )
 def test_the_first_sentence(rows: tuple[Sensitivity, ...], sentence: str) -> None:
@@ -128,7 +128,7 @@ def test_nothing_measured_is_one_sentence() -> None:
     nothing = replace(CHECK, rows=(), rehearsal=None)
     text = printed(partial(render_self_check, nothing), 80)
     assert text.splitlines() == [
-        "Nothing can be said of this machine: no benchmark was measured often enough."
+        "Nothing can be said about this machine: no benchmark was measured often enough."
     ]
 
 

@@ -182,7 +182,7 @@ def test_the_textbook_comparison_is_told(classical: Classical | None, expected: 
             "a1b2c3d plus uncommitted changes and 2 new files",
         ),
         (Source(ref="before.json"), "before.json"),
-        (Source(), "of an unknown commit"),
+        (Source(), "at an unknown commit"),
     ],
 )
 def test_sources_are_short(source: Source, expected: str) -> None:

@@ -66,7 +66,7 @@ def test_golden_alternation_is_floored_at_the_naive_error(weights: Weights) -> N
     assert error.sem == error.naive_sem == pytest.approx(values.std(ddof=1) / 10, rel=1e-13)
     assert error.effective_n == 100
     assert error.lag_one == pytest.approx(-0.99)
-    assert error.notes == ("neighbours would lower the error: the naive one stands",)
+    assert error.notes == ("neighbors would lower the error, so the naive error is kept",)
 
 
 @pytest.mark.parametrize("n", [4, 10, 50, 120])

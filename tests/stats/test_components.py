@@ -75,7 +75,7 @@ def test_launches_that_are_too_much_alike_put_between_at_0() -> None:
     assert parts.between_sd == parts.intraclass_correlation == parts.launch_sem == 0
     assert parts.within_sd == pytest.approx(32**0.5)
     assert parts.notes == (
-        "launches differ no more than their samples: spread between them put at 0",
+        "launches differ no more than their samples: spread between them set to 0",
     )
 
 

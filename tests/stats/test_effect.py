@@ -116,7 +116,7 @@ def test_d_is_t_without_the_sizes() -> None:
     assert effect_size(X, Y).cohens_d == pytest.approx(t * math.sqrt(2 / 5), rel=1e-12)
 
 
-NO_SPREAD = ("no spread within the arms: d and g do not exist; delta tells the order",)
+NO_SPREAD = ("no spread within the sides: d and g do not exist; delta shows the order",)
 
 
 @pytest.mark.parametrize("value", [0.1, 1e300, 5e-324])
@@ -140,7 +140,7 @@ def test_of_one_launch_only_the_order_is_known() -> None:
         found = effect_size(x, y)
         assert found.cliffs_delta == delta
         assert found.cohens_d is found.hedges_g is None
-        assert found.notes == ("one launch: d and g need a spread; take at least 2 of each arm",)
+        assert found.notes == ("one launch: d and g need a spread; take at least 2 of each side",)
 
 
 @pytest.mark.parametrize(

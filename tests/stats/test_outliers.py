@@ -106,7 +106,7 @@ def test_one_value_is_kept(mode: OutlierMode) -> None:
 
 
 def test_a_rule_that_can_drop_nothing_says_so() -> None:
-    assert trim(np.array([3.0]), "top5").notes == ("one value: kept, as one always is",)
+    assert trim(np.array([3.0]), "top5").notes == ("one value: it is always kept",)
     assert trim(np.arange(19.0), "both5").notes == (
         "fewer than 20 values: 5 % per end is less than one, and none is dropped",
     )

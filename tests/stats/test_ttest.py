@@ -14,8 +14,8 @@ X = np.array([1000.0, 1020, 980, 1010, 990])
 Y = np.array([980.0, 970, 990, 960, 985])
 samples = st.lists(st.integers(-50, 50).map(float), min_size=2, max_size=12).map(np.array)
 spread = samples.filter(lambda x: np.ptp(x) > 0)
-NO_SPREAD = ("no spread between launches: nothing to judge their difference by",)
-ONE_LAUNCH = ("one launch: no spread between launches; take at least 2 of each arm",)
+NO_SPREAD = ("no spread between launches: the difference cannot be tested",)
+ONE_LAUNCH = ("one launch: no spread between launches; take at least 2 of each side",)
 
 
 def numbers(found: TTest) -> tuple[float, float, float, float, float]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.github.models import PullRequest as Pull
 
 _SHORT = 7
-_MERGE = "They count once they are merged."
+_MERGE = "They apply once they are merged."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ def ask_about(number: int, head: str | None, run_id: int, accept: Accept, job: J
     try:
         pull = read_pull_request(job.client, repository.full_name, number)
         if head is not None and pull.head.sha != head:
-            return _nobody("the pull request has another head by now")
+            return _nobody("the pull request has a newer head by now")
         is_own = pull.head.repo is not None and pull.head.repo.id == repository.id
         if not is_own and not accept.forks:
-            return _nobody("they come from a fork, and `forks` of [accept] is false", _MERGE)
+            return _nobody("they come from a fork, and `forks` in [accept] is false", _MERGE)
         accepted = _accepted(pull, run_id, accept, job)
     except GitHubError as error:
         return _nobody(f"GitHub does not say who accepted them: {error.message}", error.hint)
@@ -97,13 +97,11 @@ def _accepted(pull: Pull, run_id: int, accept: Accept, job: Job) -> Acceptance |
 def _how_to(accept: Accept, head: str) -> str:
     ways = [f"approve {head} in a review"] if accept.review else []
     if accept.label is not None:
-        ways.append(f'set the label "{accept.label}", anew if it is set already')
+        ways.append(f'set the label "{accept.label}" (remove it first if it is already set)')
     if not ways:
         return _MERGE
     return f"Somebody with write access can {' or '.join(ways)}; then run the failed job again."
 
 
 def _nobody(why: str, hint: str = "") -> Asked:
-    return Asked(
-        warnings=(f"the waivers that this change brings do not count: {why}. {hint}".rstrip(),)
-    )
+    return Asked(warnings=(f"the waivers in this change do not apply: {why}. {hint}".rstrip(),))

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _CLASSICAL_ROUNDS = 10
 _OPEN_NAMED = 5
 _BUILT_BY_THEIR_OWN = (
-    "base and head have different [build] tables, and each was built by its own: "
-    "a difference may come from that"
+    "base and head have different [build] tables, and each was built with its own: "
+    "this may cause a difference"
 )
 
 
@@ -154,7 +154,9 @@ def _measure(
         named = ", ".join(still_open[:_OPEN_NAMED])
         budget = format_duration(config.measure.budget_s)
         how_many = counted(len(still_open), "benchmark")
-        record.warnings += (f"the budget of {budget} ended with {how_many} open: {named}",)
+        record.warnings += (
+            f"the budget of {budget} ended before {how_many} could be decided: {named}",
+        )
     record.finish(session.conclude())
 
 
@@ -171,7 +173,7 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
     before, after = (toolchains[arm].get("python") for arm in (ArmName.BASE, ArmName.HEAD))
     if before and after and before != after:
         runs_on = f"the base runs on {before}, the head on {after}"
-        said.append(f"{runs_on}: a difference may come from that")
+        said.append(f"{runs_on}: this may cause a difference")
     return tuple(said)
 
 

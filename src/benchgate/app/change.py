@@ -119,9 +119,9 @@ def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Ef
         request.keep(alone)
     if settings_digest(git) != before:
         raise MeasureError(
-            "something that was measured has changed git's configuration or attributes: the base "
-            "could be checked out as something else than its commit",
-            hint="Neither [build] nor a benchmark may do that: look for `git config` in them.",
+            "a build or a benchmark has changed git's configuration or attributes: git could check "
+            "out something other than the base commit",
+            hint="Look for `git config` in [build] and in the benchmarks, and remove it.",
         )
     return alone
 

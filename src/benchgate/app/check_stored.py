@@ -41,8 +41,8 @@ def check_stored(
     """
     if config.measure.until_decided:
         raise UsageError(
-            f"{config.where('measure.until_decided')}: stored results cannot be measured on",
-            hint="Leave it out, or measure the base as well: --baseline git",
+            f"{config.where('measure.until_decided')}: stored results cannot be measured further",
+            hint="Leave it out, or measure the base too: --baseline git",
         )
     place = _Place.of(config, git, effects)
     found = place.read()
@@ -82,8 +82,8 @@ class _Place:
             return
         reasons = "\n".join(f"{one.what}: {one.reason}" for one in found.skipped)
         raise BaselineError(
-            f"{self.path} holds no result to compare with, as {config.where('baseline.required')} "
-            "wants",
+            f"{self.path} holds no result to compare with, and "
+            f"{config.where('baseline.required')} requires one",
             hint=f"Measure one on the base: benchgate run --output {self._example}",
             details=reasons,
         )
@@ -96,8 +96,8 @@ class _Place:
             return (f"{self.path} holds no result to compare with",)
         place = output and (output if self.is_file else output.parent)
         if place and place.resolve() == self.path.resolve():
-            return (f"first run: {output} becomes the baseline of the next",)
-        how = f"--output {self._example} makes this one the baseline of the next"
+            return (f"first run: {output} becomes the baseline of the next run",)
+        how = f"--output {self._example} makes this run the baseline of the next"
         return (f"first run: there is no result in {self.path} yet; {how}",)
 
     @property

@@ -115,7 +115,7 @@ def nothing_chosen(
     tagged = f" Tags: {', '.join(tags) or 'none'}." if choice.tags else ""
     return UsageError(
         f"no benchmark matches {choice.describe()}{''.join(suggestions)}",
-        hint=f"There are: {named or 'none'}{more}.{tagged} `*` stands for any text; "
+        hint=f"Available: {named or 'none'}{more}.{tagged} `*` matches any text; "
         "`benchgate list` shows all.",
         details="\n".join(
             f"could not be read: {id_}: {why.partition(chr(10))[0]}" for id_, why in failed.items()

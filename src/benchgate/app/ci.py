@@ -62,7 +62,7 @@ class CiRequest:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file that the job keeps as an artefact."""
+    """A file that the job keeps as an artifact."""
 
     path: Path
     name: str
@@ -109,8 +109,8 @@ def ci(
     if config.baseline.source in {"directory", "file"}:
         raise ConfigError(
             f"{config.where('baseline.source')} = {config.baseline.source!r}: a job on GitHub "
-            "keeps no files for the next one",
-            hint='Use source = "auto"; or read them in a step with `benchgate check`.',
+            "does not keep files for the next one",
+            hint='Use source = "auto", or read the files in a step with `benchgate check`.',
         )
     plan = plan_for(job.context, checked_out(job.git))
     for words in plan.words():
@@ -154,21 +154,21 @@ def _joined(shards: Path, base: Source | None, head: str) -> Result:
     if not paths:
         raise UsageError(
             f"{shards} holds no {' or '.join(MEMBERS)}",
-            hint="actions/download-artifact puts there what the jobs of the parts have left; "
-            "where one of them failed, run it again.",
+            hint="Download the artifacts of all shard jobs into it with "
+            "actions/download-artifact; if one of those jobs failed, run it again.",
         )
     result = join((str(path), read_result(path)) for path in paths)
     measured = result.base.source.sha if result.base else None
     if measured != (base.sha if base else None):
         raise UsageError(
-            f"the parts were measured against {measured or 'nothing'}, and this event's base is "
+            f"the shards were measured against {measured or 'nothing'}, but this event's base is "
             f"{base.sha if base else 'none'}",
-            hint="Join the results of one run in a job of that same run.",
+            hint="Join the results of one run in a job of the same run.",
         )
     if result.head.source.sha != head:
         raise UsageError(
-            f"the parts were measured of {result.head.source.sha}, and {head} is checked out",
-            hint="Join the results of one run in a job of that same run.",
+            f"the shards measured {result.head.source.sha}, but {head} is checked out",
+            hint="Join the results of one run in a job of the same run.",
         )
     return result
 
@@ -203,7 +203,7 @@ def _measured(
         if not compared.introduces:
             raise
         alone = measure_change(replace(change, base=None), config, job.git, effects)
-        return replace(alone, warnings=(f"the base is not measured: {error.message}",))
+        return replace(alone, warnings=(f"the base was not measured: {error.message}",))
 
 
 def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
@@ -245,7 +245,7 @@ def _keeping(
 ) -> Callable[[Result], None]:
     def keep(alone: Result) -> None:
         if alone.head.source.dirty:
-            say("no baseline is kept: a step before this one has changed files of the commit")
+            say("the result is not kept as a baseline: an earlier step changed files of the commit")
             return
         path = request.folder / "baseline" / RESULT_FILE
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -60,7 +60,7 @@ def compare_with(plan: Plan, config: Config, job: Job, start: Path) -> Compared:
         if plan.keeping.kind is not ArtifactKind.BASELINE:
             raise
         base = NoBase(plan.base.why)
-        lost = (f"not compared with what was before: {error.message}",)
+        lost = (f"not compared with the commit before: {error.message}",)
     if isinstance(base, NoBase):
         _require_no_change(base, job)
         return Compared(None, base.why, config, lost)
@@ -94,6 +94,6 @@ def _require_no_change(base: NoBase, job: Job) -> None:
     if is_change:
         head = job.git.head_sha()
         raise UsageError(
-            f"{head[:12]} is checked out, which holds no change to measure: {base.why}",
-            hint="Leave `ref` of actions/checkout out: it then checks out what the event is about.",
+            f"the checked-out commit {head[:12]} holds no change to measure: {base.why}",
+            hint="Remove `ref` from actions/checkout: it then checks out the commit of the event.",
         )

@@ -210,7 +210,7 @@ class _Telling:
 
     def of_end(self) -> None:
         """Leave no check run that seems to go on for ever."""
-        self._report(self._give_up("the job was ended before it came to a verdict"))
+        self._report(self._give_up("the job was canceled before it reached a verdict"))
 
     def of_nothing(self, why: str) -> None:
         """Say that the event leaves nothing to measure."""
@@ -222,9 +222,9 @@ class _Telling:
     def _comment(self, body: str, planned: Comment) -> Published:
         wanted = planned
         if not self.step.comments:
-            wanted = Comment(Commenting.NEVER, "comments are switched off")
+            wanted = Comment(Commenting.NEVER, "comments are turned off")
         elif self.request.choice.shard is not None:
-            wanted = Comment(Commenting.NEVER, "the job that joins all parts of the suite does")
+            wanted = Comment(Commenting.NEVER, "the job that joins all shards comments")
         return comment(body, wanted, self._target, self.job.client)
 
     @property

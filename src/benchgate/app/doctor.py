@@ -74,7 +74,7 @@ def diagnose(config: Config, effects: Effects) -> Diagnosis:
     noise = _measure_noise(config, effects)
     pinning = f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned
     drawn = layout.find_obstacle()
-    addresses = f"not shared: {drawn}" if drawn else "the same on both arms"
+    addresses = f"not shared: {drawn}" if drawn else "the same on both sides"
     obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
     counted = f"none: {obstacle}" if obstacle else "instructions"
     advice = tuple(give_advice(environment, timer, noise, pinned=place.cpu is not None))
@@ -93,18 +93,18 @@ def give_advice(environment: Environment, timer: Timer, noise: Noise, *, pinned:
     advice = []
     load, cpus = environment.load_average, environment.cpu_count
     if load is not None and load > _BUSY_LOAD * cpus:
-        advice.append(f"the load is {load:.1f} on {cpus} CPUs: close what else is running, or wait")
+        advice.append(f"the load is {load:.1f} on {cpus} CPUs: close other programs, or wait")
     if environment.governor not in {None, "performance"}:
         advice.append(
             f"the CPU governor is {environment.governor!r}: `performance` keeps the clock steady "
             "(sudo cpupower frequency-set -g performance)"
         )
     if environment.turbo:
-        advice.append("turbo is on: without it, heat and neighbours change the clock less")
+        advice.append("turbo is on: turn it off, and heat and other cores change the clock less")
     if not pinned:
         advice.append(
-            "both arms cannot share one CPU here, so small changes are harder to see; "
-            "Linux can pin them"
+            "base and head cannot be pinned to one CPU here, so small changes are harder to "
+            "detect; Linux can pin them"
         )
     if timer.cost_ns > 1000:
         advice.append(

@@ -60,7 +60,7 @@ def find_base(
         sha = _local_merge_base(git, base.merge_base_with, head)
         sha = sha or merge_base(base.merge_base_with, head)
     if sha == head:
-        return NoBase(f"{base.why}: that is the head itself, so nothing was changed")
+        return NoBase(f"{base.why}: that is the head itself, so nothing changed")
     fetch(sha)
     return Source(sha=sha, ref=base.merge_base_with, why=base.why)
 

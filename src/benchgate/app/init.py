@@ -25,13 +25,13 @@ _COMPILED = (
 )
 
 _CONFIGURATION = """\
-# How benchgate measures and judges this project. What is not said here has a default:
-# `benchgate schema config` describes every key.
+# How benchgate measures and judges this project. Every key has a default;
+# `benchgate schema config` describes all keys.
 
 {build}[[benchmark]]
 python = {folders}
 
-# Any program can be measured too; each execution is a process of its own:
+# benchgate can measure any program; each execution is a separate process:
 # [[benchmark]]
 # name = "cli/startup"
 # command = "{command}"
@@ -41,8 +41,8 @@ python = {folders}
 """
 
 _BUILD = """\
-# The project has compiled parts, so each side gets an environment of its own. What is installed
-# there is measured.
+# The project has compiled parts, so each side gets its own environment. benchgate measures what is
+# installed there.
 [build]
 command = ["python3 -m venv {env}", "{env}/bin/pip install ."]
 
@@ -55,7 +55,7 @@ import {package}
 
 
 def bench_replace_me():
-    """Call what must not get slower; what it returns is thrown away."""
+    """Call the code that must not get slower; the return value is ignored."""
     repr({package})
 '''
 
@@ -95,15 +95,15 @@ def _missing_workflows(
         return ()
     if git is None:
         raise UsageError(
-            f"{root} is not in a git repository, so there are no workflows to write",
-            hint="git init, or leave out --workflows",
+            f"{root} is not in a git repository, so workflows cannot be written",
+            hint="Run `git init`, or leave out --workflows.",
         )
     present = existing_workflow(root)
     if present is None:
         return tuple(NewFile(*item) for item in workflow_texts(git, action).items())
     if wanted is None:
         return ()
-    raise UsageError(f"{present} uses benchgate already", hint="Edit it, or remove it first.")
+    raise UsageError(f"{present} already uses benchgate", hint="Edit it, or remove it first.")
 
 
 def propose(root: Path) -> tuple[NewFile, ...]:
@@ -120,7 +120,7 @@ def propose(root: Path) -> tuple[NewFile, ...]:
     if package is None and not folders:
         raise UsageError(
             f"{root} holds neither a Python package nor a file bench_*.py",
-            hint="Any program can be measured: write a benchgate.toml with\n"
+            hint="benchgate can measure any program: write a benchgate.toml with\n"
             '  [[benchmark]]\n  name = "mine"\n  command = "./my-program --option"',
         )
     files = []

@@ -101,8 +101,8 @@ def judge_run(result: Result, config: Config) -> Judged:
     """
     if result.base is None:
         raise UsageError(
-            "the result holds one arm only: there is nothing to compare it with",
-            hint="Give a second result, or measure both with `benchgate check`.",
+            "the result holds only one side, so there is nothing to compare it with",
+            hint="Name a second result, or measure both sides with `benchgate check`.",
         )
     parts = result.shards or (result,)
     # Where one of them has both arms, all have: that was looked at when they were joined.

@@ -166,7 +166,7 @@ def _require_benchmarks(session: Session, config: Config) -> None:
     if session.ids or session.failures:
         return
     raise UsageError(
-        f"no benchmarks found ({config.source or 'there is no configuration'})",
+        f"no benchmarks found ({config.source or 'there is no configuration file'})",
         hint="A benchmark is a function `bench_*` in a file `bench_*.py`, or a [[benchmark]] with "
-        "a command in benchgate.toml; `benchgate init` writes a first one.",
+        "a command in benchgate.toml; `benchgate init` writes the first one.",
     )

@@ -39,9 +39,9 @@ class Spending:
         return 1 + int(self.left_s / self.round_s)
 
     def start(self) -> str:
-        """How far it goes: "a round takes about 41 s: the budget of 10 min has time for"."""
+        """How far it goes: "a round takes about 41 s, so the budget of 10 min allows"."""
         round_, budget = format_duration(self.round_s), format_duration(self.budget_s)
-        return f"a round takes about {round_}: the budget of {budget} has time for"
+        return f"a round takes about {round_}, so the budget of {budget} allows"
 
     def takes(self, rounds: int) -> str:
         """So many rounds from the start, and how long they take."""
@@ -59,13 +59,13 @@ def of_the_screen(spending: Spending, waves: WaveSettings, rows: int) -> str | N
     if spending.rounds >= to_confirm or not rows:
         return None
     large = least_launches(waves.alpha / rows / 2, "mann-whitney")
-    confirming = f"to confirm a slowdown takes {spending.takes(to_confirm)}"
-    start = f"{spending.start()} {counted(spending.rounds, 'round')}, and {confirming}."
+    confirming = f"confirming a slowdown takes {spending.takes(to_confirm)}"
+    start = f"{spending.start()} {counted(spending.rounds, 'round')}, but {confirming}."
     if spending.rounds < large:
         return f"{start} Even a large slowdown takes {spending.takes(large)} to show."
     return (
-        f"{start} In fewer, only a large slowdown is shown, from {counted(large, 'round')} on: one "
-        "that sets the launches of the head apart from those of the base."
+        f"{start} Fewer rounds show only a large slowdown, from {counted(large, 'round')} on: one "
+        "that makes every launch of the head slower than every launch of the base."
     )
 
 
@@ -90,13 +90,13 @@ def too_few_rounds(
     if not tested or (gate.rule == "classical" and gate.unit == "sample"):
         return None
     if gate.rule == "classical":
-        needed, why = CLASSICAL_LEAST, "the textbook rule tests no fewer launches"
+        needed, why = CLASSICAL_LEAST, "the textbook rule needs that many launches"
     else:
         needed = least_launches(gate.alpha / shards / tested / 2, "wilcoxon")
         of, alpha = counted(tested, "benchmark"), format_percent(gate.alpha)
-        why = f"chance alone is not ruled out sooner for {of} at an alpha of {alpha}"
+        why = f"fewer cannot rule out chance for {of} at an alpha of {alpha}"
     if rounds >= needed:
         return None
-    but = " but of what is counted" if any(one & EXACT_NAMES for one in metrics) else ""
+    but = " except in counts" if any(one & EXACT_NAMES for one in metrics) else ""
     few = f"{counted(rounds, 'round')} cannot show any change{but}"
     return f"{few}: it takes at least {needed}, because {why}"

@@ -50,7 +50,7 @@ def judge_own(
         ConfigError: a configuration, or an input of the job that measured, is not valid.
     """
     if result.shard and result.shard.count > 1:
-        raise UsageError("the run left a part of a suite, and not the whole of it")
+        raise UsageError("the run left only a part of a suite")
     file = _file(result)
     base, head = (configuration(sha, file) for sha in (pull.base.sha, run.head_sha))
     config = _config(result, base, head)

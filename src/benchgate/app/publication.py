@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 _USUAL: Final = Leg.of(DEFAULT_SUITE, USUAL_ENVIRONMENT)
 _UNKNOWN: Final = frozenset({404, 422})
 _WARNING: Final = (
-    "measured by the pull request's own run: read what it changes before you believe its numbers"
+    "measured by the pull request's own run: review its changes before you rely on these numbers"
 )
 _SHARED: Final = (
-    "other open pull requests have the same head: this may have been measured for one of them, "
+    "other open pull requests have the same head: this run may have measured for one of them, "
     "against another base"
 )
 
@@ -161,7 +161,7 @@ class Publication:
 
     def _post(self, marker: Marker, text: str) -> Published:
         target = Target(self._repository, self.pull.number, marker)
-        wanted = Comment(Commenting.NOW, "its head is what the run measured")
+        wanted = Comment(Commenting.NOW, "the run measured its head")
         posted = comment(text, wanted, target, self.job.client)
         summarized = summarize(lambda _: text, self.step.environ)
         for one in (summarized, posted):
@@ -185,9 +185,9 @@ class Publication:
             find, today = self._configuration, self._today
             return judge_own(known, self.run, self.pull, self.job, configuration=find, today=today)
         if result.base is None:
-            raise UsageError("the run measured the head alone, so there is nothing to compare")
+            raise UsageError("the run measured only the head, so there is nothing to compare")
         if result.shard and result.shard.count > 1:
-            raise UsageError("the run left a part of a suite, and not the whole of it")
+            raise UsageError("the run left only a part of a suite")
         found = self._configuration(self.pull.base.sha)
         base = with_options(found, self.config) if found else self.config
         config = self._with_head(base)
@@ -259,8 +259,8 @@ class Publication:
         except ConfigError as error:
             self.step.say(error.message)
             raise ConfigError(
-                "the configuration that the pull request brings is not valid",
-                hint="`benchgate validate` says what is wrong with it.",
+                "the configuration in the pull request is not valid",
+                hint="Run `benchgate validate` to see what is wrong.",
             ) from None
         return replace(base, aliases=head.aliases, sides=Sides(base, head))
 

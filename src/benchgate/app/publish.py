@@ -81,18 +81,18 @@ def publish(
     """
     planned = plan_for(job.context, checked_out(job.git)).comment
     if not step.comments:
-        planned = Comment(Commenting.NEVER, "comments are switched off")
+        planned = Comment(Commenting.NEVER, "comments are turned off")
     if planned.when is Commenting.NEVER:
         step.write([f"nothing to comment on: {planned.why}"])
         return 0
     repository = job.context.repository.full_name
     pulls = find_pull_requests(job.client, repository, run)
     if not pulls:
-        step.write([f"nothing to comment on: no open pull request has {run.head_sha[:7]} as head"])
+        step.write([f"nothing to comment on: no open pull request has the head {run.head_sha[:7]}"])
         return 0
     if len(pulls) > MOST_PULL_REQUESTS:
-        more = f"{len(pulls)} open pull requests have {run.head_sha[:7]} as head"
-        step.warn((f"{more}: {MOST_PULL_REQUESTS} of them are commented on",))
+        more = f"{len(pulls)} open pull requests have the head {run.head_sha[:7]}"
+        step.warn((f"{more}: only {MOST_PULL_REQUESTS} of them get a comment",))
     known = read_run(job.client, repository, run.id)
     is_strange = _is_strange(known, pulls, job)
     publications = [
@@ -149,12 +149,12 @@ def _warn(step: Step, run: WorkflowRun, unknown: int, left: int, most: int) -> N
     if unknown:
         message = (
             f"run {run.id} left {counted(unknown, 'result')} of suites that the default branch's "
-            "own runs never left: not read, because the fork chose their names. If pull requests "
-            "have a suite of their own, give this job the input `suite`"
+            "runs do not have: they were not read, because the fork chose their names. If pull "
+            "requests have their own suite, set the input `suite` in this job"
         )
         step.warn((message,))
     if left > most:
-        step.warn((f"run {run.id} left {left} results: {most} of them are read",))
+        step.warn((f"run {run.id} left {left} results: only {most} of them were read",))
 
 
 def _legs(
@@ -164,7 +164,7 @@ def _legs(
     try:
         return Legs.left(job, {leg for _, leg in artifacts}, known.path, suite)
     except GitHubError as error:
-        step.warn((f"which suites there are cannot be asked of GitHub: {error.message}",))
+        step.warn((f"cannot find out which suites exist: {error.message}",))
         return Legs.usual(job, suite)
 
 
@@ -213,6 +213,6 @@ def _read(job: Job, artifact: Artifact, step: Step, *, is_strange: bool) -> Resu
         with stopped(step.stream, step.draw):
             step.write([step.redact(plain_line(error.message, 1000))])
         return FormatError(
-            f"{artifact.name}: what it holds is no result that this version of benchgate reads",
-            hint="The log of the job that writes this comment says what is wrong with it.",
+            f"{artifact.name}: this version of benchgate cannot read the result in it",
+            hint="The log of the job that writes this comment says what is wrong.",
         )

@@ -26,7 +26,7 @@ def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, R
     """Decide again what a run of `benchgate ci` has decided.
 
     Args:
-        name: of the artefact, where the run left several.
+        name: of the artifact, where the run left several.
 
     Raises:
         UsageError: the run left no result, or several and none is named; or an attempt is named
@@ -62,9 +62,9 @@ def _require_newest(client: Client, run: RunUrl) -> None:
     newest = read_run(client, run.repository, run.run_id).run_attempt
     if run.attempt != newest:
         raise UsageError(
-            f"attempt {run.attempt} of run {run.run_id} cannot be judged again: its newest is "
-            f"attempt {newest}, which replaces what others left",
-            hint=f"Leave out /attempts/{run.attempt} to judge what the run has now.",
+            f"attempt {run.attempt} of run {run.run_id} cannot be decided again: attempt "
+            f"{newest} is newer, and has replaced its artifacts",
+            hint=f"Leave out /attempts/{run.attempt} to use the artifacts that the run has now.",
         )
 
 
@@ -76,11 +76,11 @@ def _choose(client: Client, run: RunUrl, name: str | None) -> Artifact:
         if one.name.startswith(prefix)
     ]
     if not found:
-        what = f"no artefact named {name!r}" if name else "no result of benchgate"
+        what = f"no artifact named {name!r}" if name else "no benchgate result"
         raise UsageError(
             f"run {run.run_id} of {run.repository} left {what}",
-            hint="The address is that of a run, such as "
-            "https://github.com/OWNER/NAME/actions/runs/ID; its results may have expired.",
+            hint="Check the URL (https://github.com/OWNER/NAME/actions/runs/ID); the run's "
+            "artifacts may also have expired.",
         )
     names = sorted({one.name for one in found})
     if len(names) > 1:

@@ -28,8 +28,8 @@ def require_baseline(judged: Judged, result: Result, config: Config, why: str) -
         if screening.skipped:
             reasons.append(f"{counted(len(screening.skipped), 'stored result')} cannot be used")
     raise BaselineError(
-        f"there is nothing to compare with, as {config.where('baseline.required')} wants: "
+        f"there is nothing to compare with, but {config.where('baseline.required')} requires it: "
         f"{'; '.join(reasons) or 'the base has no benchmarks'}",
-        hint="A run on the default branch leaves one for later runs.",
+        hint="Run the workflow on the default branch: its result becomes a baseline.",
         details="\n".join(f"{one.what}: {one.reason}" for one in by_reason(judged.skipped)),
     )

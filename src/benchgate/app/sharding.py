@@ -28,7 +28,7 @@ def parse_shard(text: str) -> Shard:
         UsageError: it is written otherwise, or there is no such shard.
     """
     hint = (
-        "Write it as I/N, such as 2/8: I is 1 to N, and each of N jobs has another one. N is at "
+        "Write it as I/N, such as 2/8: each of N jobs has its own I, from 1 to N. N is at "
         f"most {MAX_SHARDS}."
     )
     match = _WRITTEN.fullmatch(text)
@@ -43,16 +43,16 @@ def parse_shard(text: str) -> Shard:
 def deal(names: Iterable[str], count: int) -> dict[str, int]:
     """Give each name the number of its shard, in the same way wherever that is done.
 
-    Of so many neighbours in alphabetical order each goes to another shard, so that no shard has
-    more than one above another, and what is alike is spread. Which of the neighbours goes where is
+    Of so many neighbors in alphabetical order each goes to another shard, so that no shard has
+    more than one above another, and what is alike is spread. Which of the neighbors goes where is
     drawn by lot: with a fixed order every fourth shard would get the largest of all sizes where a
     benchmark has four.
     """
     in_order = sorted(set(names))
     dealt: dict[str, int] = {}
     for start in range(0, len(in_order), count):
-        neighbours = sorted(in_order[start : start + count], key=_lot)
-        dealt |= {name: number for number, name in enumerate(neighbours, start=1)}
+        neighbors = sorted(in_order[start : start + count], key=_lot)
+        dealt |= {name: number for number, name in enumerate(neighbors, start=1)}
     return dealt
 
 

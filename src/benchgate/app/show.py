@@ -57,8 +57,8 @@ def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
     for name in metrics:
         if name not in names:
             raise UsageError(
-                f"no benchmark that is shown has a metric {name!r}{did_you_mean(name, names)}",
-                hint=f"There are: {', '.join(names) or 'none'}.",
+                f"none of the shown benchmarks has a metric {name!r}{did_you_mean(name, names)}",
+                hint=f"Available: {', '.join(names) or 'none'}.",
             )
     return [
         replace(

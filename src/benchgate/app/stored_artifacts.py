@@ -1,4 +1,4 @@
-"""The results that earlier runs on GitHub left as artefacts."""
+"""The results that earlier runs on GitHub left as artifacts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Run
 
 MEMBERS: Final = ("result.json.gz", "result.json")
-"""What the one file in an artefact is called."""
+"""What the one file in an artifact is called."""
 
 _MOST_ANCESTORS = 200
 _UNKNOWN = frozenset({404, 422})
@@ -47,7 +47,7 @@ def read_stored(
     """Read what earlier runs of the default branch left, or say why that cannot be done.
 
     Args:
-        name: of the artefacts.
+        name: of the artifacts.
         base: the commit whose own run is preferred, and its ancestors after it.
         limit: how many results of a machine like this one are enough.
         here: this machine.
@@ -128,12 +128,12 @@ def _listed(own: OwnRuns, wanted: Wanted) -> tuple[list[Artifact], tuple[str, ..
             if len(found) >= MOST_TRIED:
                 break
     except GitHubError as error:
-        return [*found, *listed], (f"not every stored result was looked for: {error.message}",)
+        return [*found, *listed], (f"not all stored results were searched: {error.message}",)
     return [*found, *listed], ()
 
 
 def read_result_of(client: Client, repository: str, artifact: Artifact) -> Result:
-    """Read the result in one artefact, whatever run left it.
+    """Read the result in one artifact, whatever run left it.
 
     Raises:
         FormatError: it is no result, or damaged.
@@ -158,7 +158,7 @@ def is_like(run: Run, here: Environment) -> bool:
 
 
 def environment_key(environ_os: str, machine: str) -> str:
-    """What the names of artefacts say of the machine: what never compares must not share one.
+    """What the names of artifacts say of the machine: what never compares must not share one.
 
     Args:
         environ_os: RUNNER_OS, e.g. "Linux".

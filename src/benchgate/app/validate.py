@@ -52,7 +52,7 @@ def validate(config: Config, root: Path) -> Validation:
             problems += wrong
     commands = tuple(b.name for b in config.benchmarks if isinstance(b, CommandBenchmark))
     if not commands and not functions and not problems:
-        problems.append("no benchmarks: neither a file bench_*.py nor a [[benchmark]]")
+        problems.append("no benchmarks: there is neither a file bench_*.py nor a [[benchmark]]")
     return Validation(functions, frozenset(unlisted), commands, tuple(problems))
 
 

@@ -1,8 +1,8 @@
-"""Which artefacts of earlier runs may be believed, and which of them are preferred.
+"""Which artifacts of earlier runs may be believed, and which of them are preferred.
 
 Whoever opens a pull request can have a run in this repository, on a branch of any name and with an
-artefact of any name. Of a baseline, then, nothing counts but who ran what: the repository that the
-commit came from, the branch, and the event. The listing of artefacts tells all but the event, so
+artifact of any name. Of a baseline, then, nothing counts but who ran what: the repository that the
+commit came from, the branch, and the event. The listing of artifacts tells all but the event, so
 there are two steps: what the listing rules out costs no request.
 """
 
@@ -30,7 +30,7 @@ it is, the push of that very commit is measured. `pull_request_target`, `workflo
 """
 
 _REASONS = {
-    "merge_group": "its run was of the merge queue, of what may never have been merged",
+    "merge_group": "its run was for the merge queue, whose commits may never have been merged",
     "pull_request": OF_PULL_REQUEST,
 }
 _OLDEST = datetime.min.replace(tzinfo=UTC)
@@ -38,12 +38,12 @@ _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which artefacts are wanted.
+    """Which artifacts are wanted.
 
     Attributes:
         repository_id: of this repository.
         branch: that the baselines are of, e.g. "main".
-        name: of the artefact, all of it.
+        name: of the artifact, all of it.
         head_sha: the commit that is to be judged; its own results are no baseline of it.
         preferred: commits, the base first, then its ancestors, the nearest first.
         most_bytes: how large an archive may be.
@@ -68,7 +68,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An artefact that the listing does not rule out, and the run that left it."""
+    """An artifact that the listing does not rule out, and the run that left it."""
 
     artifact: Artifact
     run_id: int
@@ -93,9 +93,9 @@ class Chosen:
 
 
 def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
-    """Part what the listing of artefacts rules out from the rest, and put that in order.
+    """Part what the listing of artifacts rules out from the rest, and put that in order.
 
-    The base commit's own artefacts come first, then those of its nearest ancestors, then the
+    The base commit's own artifacts come first, then those of its nearest ancestors, then the
     newest.
     """
     kept: list[Candidate] = []
@@ -103,7 +103,7 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
     for artifact in {one.id: one for one in listed}.values():
         run = artifact.workflow_run
         if run is None or run.id is None:
-            skipped.append(Skipped(_called(artifact), "GitHub does not tell which run left it"))
+            skipped.append(Skipped(_called(artifact), "GitHub does not say which run uploaded it"))
         elif why := _why_not(artifact, run, wanted):
             skipped.append(Skipped(_called(artifact), why))
         else:
@@ -114,14 +114,15 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
 
 
 def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str | None:
-    """Say why an artefact of this run is not believed, None when it is.
+    """Say why an artifact of this run is not believed, None when it is.
 
     All that the listing said is looked at again in the run's own words.
     """
     if (candidate.run_id, candidate.head_sha) != (run.id, run.head_sha):
-        return "GitHub's listing of it and its run contradict each other"
+        return "GitHub's list of artifacts contradicts its run"
     if run.event not in BELIEVED_EVENTS:
-        return _REASONS.get(run.event, f"its run was started by {run.event}, which proves nothing")
+        unknown = f"its run was triggered by {run.event}, which proves nothing"
+        return _REASONS.get(run.event, unknown)
     head_repository_id = run.head_repository.id if run.head_repository else None
     return _why_not_origin(run.repository.id, head_repository_id, run.head_branch, wanted)
 
@@ -135,7 +136,7 @@ def is_of_branch(run: WorkflowRun, repository_id: int, branch: str) -> bool:
 
 
 def relation(run: WorkflowRun, wanted: Wanted) -> str:
-    """Say what makes a run's artefact the base."""
+    """Say what makes a run's artifact the base."""
     rank = wanted.rank(run.head_sha)
     if not wanted.preferred:
         what = f"a run of {wanted.branch}"
@@ -144,19 +145,19 @@ def relation(run: WorkflowRun, wanted: Wanted) -> str:
     elif rank < len(wanted.preferred):
         what = f"the run of an ancestor of the base, {counted(rank, 'commit')} before it"
     else:
-        what = f"a run of {wanted.branch} that is no known ancestor of the head"
+        what = f"a run of {wanted.branch} that is not a known ancestor of the head"
     return f"{what} ({run.event}, run {run.id})"
 
 
 def _called(artifact: Artifact) -> str:
     run = artifact.workflow_run
-    return f"artefact {artifact.id} of run {run.id if run and run.id else 'unknown'}"
+    return f"artifact {artifact.id} of run {run.id if run and run.id else 'unknown'}"
 
 
 def _why_not(artifact: Artifact, run: ArtifactRun, wanted: Wanted) -> str | None:
-    """Say why the listing alone rules an artefact out, None where it does not."""
+    """Say why the listing alone rules an artifact out, None where it does not."""
     if artifact.name != wanted.name:
-        return "it has another name"
+        return "it has a different name"
     if why := _why_not_origin(run.repository_id, run.head_repository_id, run.head_branch, wanted):
         return why
     if run.head_sha == wanted.head_sha:

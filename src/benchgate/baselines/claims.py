@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
 """A runner's clock and GitHub's may be so far apart."""
 
-_AGAIN: Final = "A re-run measures it anew, if the pull request is honest."
+_AGAIN: Final = "If the pull request is honest, run its workflow again to measure again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Lie:
     hint: str = _AGAIN
 
 
-_NAMELESS: Final = Lie("the result does not say which commit of the base was measured")
+_NAMELESS: Final = Lie("the result does not say which base commit was measured")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ def lie_about_time(result: Result, took: Took) -> Lie | None:
             started = datetime.fromisoformat(run.started)
             if not earliest <= started <= latest:
                 return Lie(
-                    f"the result says that it was measured at {_shown(started)}, and the run took "
-                    f"place from {_shown(took.began)} to {_shown(took.ended)}"
+                    f"the result says that it was measured at {_shown(started)}, but the run "
+                    f"lasted from {_shown(took.began)} to {_shown(took.ended)}"
                 )
         if part.duration_s > (latest - earliest).total_seconds():
             return Lie(
-                "the result says that measuring took longer than the whole run, from "
+                "the result says that measuring took longer than the whole run, which lasted from "
                 f"{_shown(took.began)} to {_shown(took.ended)}"
             )
     return None
@@ -88,14 +88,14 @@ def lie_about_base(
         return _NAMELESS
     if merge_base(sha, branch) != sha:
         return Lie(
-            f"the result says that {sha[:7]} is the base, which is no commit of the branch that "
-            "this pull request is made for"
+            f"the result says that {sha[:7]} is the base, but that is not a commit of the pull "
+            "request's target branch"
         )
     began = merge_base(branch, head)
     if began is None or merge_base(sha, head) != began:
         return Lie(
-            f"the result says that {sha[:7]} is the base, which is older than the commit that this "
-            f"pull request starts from{f', {began[:7]}' if began else ''}"
+            f"the result says that {sha[:7]} is the base, but that is older than the commit that "
+            f"this pull request starts from{f', {began[:7]}' if began else ''}"
         )
     return None
 
@@ -112,7 +112,7 @@ def lie_about_named_base(base: Source, name: str, commit: str | None) -> Lie | N
     if not FULL_SHA.fullmatch(sha) or base.dirty:
         return _NAMELESS
     if sha != commit:
-        return Lie(f"the result says that {sha[:7]} is the base, which is not {name}")
+        return Lie(f"the result says that {sha[:7]} is the base, but that is not {name}")
     return None
 
 

@@ -52,7 +52,7 @@ def read_folder(folder: Path) -> Found:
             skipped.append(Skipped(name, error.message.removeprefix(f"{name}: ")))
         else:
             left_bytes -= len(data)
-    unread = f"{folder} holds {len(files)} results: only the {MOST_FILES} changed last are read"
+    unread = f"{folder} holds {len(files)} results: only the {MOST_FILES} newest files are read"
     return Found(
         "directory",
         newest_first(earlier),
@@ -74,6 +74,6 @@ def _files(folder: Path) -> list[Path]:
     except OSError as error:
         raise UsageError(
             f"cannot read {folder}: {error.strerror}",
-            hint="A folder is named as dir:PATH, a file as file:PATH.",
+            hint="Name a folder as dir:PATH, and a file as file:PATH.",
         ) from None
     return [path for _, _, path in sorted(found, reverse=True)]

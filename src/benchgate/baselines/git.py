@@ -78,8 +78,8 @@ def _nothing_ahead(git: Git, head: str, default: DefaultBranch) -> Source:
     parents = git.parents(head)
     if not parents:
         raise BaselineError(
-            "HEAD is the first commit, and nothing is changed: there is nothing to compare with",
-            hint="Change something, or commit it, and check again.",
+            "HEAD is the first commit and nothing is changed, so there is nothing to compare with",
+            hint="Change something, or add a commit, and run the check again.",
         )
     if git.rev_parse(parents[0]) is None:
         raise BaselineError(
@@ -87,7 +87,7 @@ def _nothing_ahead(git: Git, head: str, default: DefaultBranch) -> Source:
             "which this shallow clone does not have",
             hint=_fetch_commit(git, parents[0]),
         )
-    why = f"parent of HEAD: nothing is uncommitted, and HEAD is on {default.name}"
+    why = f"parent of HEAD: there are no uncommitted changes, and HEAD is on {default.name}"
     return Source(sha=parents[0], ref="HEAD^", why=why)
 
 
@@ -103,14 +103,14 @@ def _named(git: Git, against: str, head: str) -> Source:
         sha = git.rev_parse(name)
         if sha is None:
             continue
-        why = f"{name}, as --against names it"
+        why = f"{name}, named by --against"
         if sha == head and not read_changes(git).differs:
-            why += ": HEAD itself, so both arms are the same code"
+            why += ": HEAD itself, so both sides are the same code"
         return Source(sha=sha, ref=name, why=why)
     names = known_names(git)
     unprefixed = (name.removeprefix(f"{remote}/") for remote in remotes(git) for name in names)
     raise BaselineError(
-        f"--against {against!r}: there is no such commit, branch or tag here"
+        f"--against {against!r}: there is no such commit, branch or tag in this repository"
         + did_you_mean(against, [*names, *unprefixed]),
         hint=_fetch_named(git, against),
     )
@@ -125,7 +125,7 @@ def _no_default(git: Git) -> BaselineError:
             hint=f"git fetch --unshallow {remote} '+refs/heads/*:refs/remotes/{remote}/*'",
         )
     return BaselineError(
-        "no branch is known to be the default one: there is none named main, master or trunk",
+        "the default branch is unknown: there is no branch named main, master or trunk",
         hint="Name the base: benchgate check --against REF",
     )
 
@@ -133,7 +133,7 @@ def _no_default(git: Git) -> BaselineError:
 def _unrelated(git: Git, ref: str) -> BaselineError:
     if git.is_shallow():
         return BaselineError(
-            f"this shallow clone does not reach back to where HEAD left {ref}",
+            f"this shallow clone does not reach back to the commit where HEAD left {ref}",
             hint=f"git fetch --unshallow {_remote(git)}",
         )
     return BaselineError(

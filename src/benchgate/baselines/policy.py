@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.git.repository import Git
 
-BASE_HAS_NONE: Final = "the base has no configuration: judged by the change's own"
+BASE_HAS_NONE: Final = "the base has no configuration, so the change was judged by its own"
 """The warning where the change brings the first one."""
 
 MOST_BYTES: Final = 100_000
@@ -58,7 +58,7 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
     except ConfigError as error:
         why = error.message.replace("\n ", "")
         return head, (
-            f"judged by the change's own configuration, because the base's is not: {why}",
+            f"judged by the change's own configuration, because the base's is not valid: {why}",
         )
     if base is not None:
         return policy_from(base, head), ()
@@ -82,7 +82,7 @@ def measured_by_base(
     except ConfigError as error:
         why = error.message.replace("\n ", "")
         return head, (
-            f"the base is measured by this configuration, because its own is not valid: {why}",
+            f"the base is measured with this configuration, because its own is not valid: {why}",
         )
     return (replace(head, base=base) if base else head), ()
 
@@ -143,9 +143,9 @@ def require_few(config: Config) -> None:
     for table, found in entries.items():
         if len(found) > MOST_ENTRIES:
             raise ConfigError(
-                f"{config.origin.name}: has {len(found)} [[{table}]], and {MOST_ENTRIES} is the "
-                "most that is read of a pull request",
-                hint="A glob can stand for many benchmarks.",
+                f"{config.origin.name}: has {len(found)} [[{table}]], but at most {MOST_ENTRIES} "
+                "are read from a pull request",
+                hint="Use a glob that matches several benchmarks.",
             )
 
 
@@ -188,12 +188,12 @@ def _texts(git: Git, sha: str, paths: list[str]) -> dict[str, str]:
         limit = MOST_SHARED_BYTES if path.endswith(SHARED_FILE) else MOST_BYTES
         if committed_bytes(git, sha, path) > limit:
             raise ConfigError(
-                f"{name}: has more than {limit} bytes", hint="No configuration is that long."
+                f"{name}: is larger than the limit of {limit} bytes", hint="Make it shorter."
             )
         text = read_committed(git, sha, path)
         if text is None:
             continue
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise ConfigError(f"{name}: is not UTF-8 text", hint="save it as UTF-8")
+            raise ConfigError(f"{name}: is not UTF-8 text", hint="Save it as UTF-8.")
         texts[name] = text.removeprefix("\ufeff")
     return texts

@@ -1,4 +1,4 @@
-"""From artefacts that may be believed to the results in them, which are hostile until read."""
+"""From artifacts that may be believed to the results in them, which are hostile until read."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def read_artifacts(
     counts: Callable[[Run], bool] = lambda _: True,
     is_of_branch: Callable[[str], bool] = lambda _: True,
 ) -> Found:
-    """Give the results of artefacts that may be believed, in order of preference.
+    """Give the results of artifacts that may be believed, in order of preference.
 
-    Whatever is wrong with an artefact is the reason why it is skipped. At most `MOST_TRIED` are
+    Whatever is wrong with an artifact is the reason why it is skipped. At most `MOST_TRIED` are
     asked for, and where GitHub fails again and again, no more.
 
     GitHub calls the run of a tag after the tag, and whoever may push a branch may push a tag that
@@ -52,7 +52,7 @@ def read_artifacts(
     Args:
         listed: in any order, and bounded.
         run_of: gives a run by its id.
-        fetch: gives the one file in an artefact.
+        fetch: gives the one file in an artifact.
         limit: how many results that count are enough.
         counts: whether a run does, as those of another machine do not.
         is_of_branch: whether a commit is one of the default branch; asked of those alone that are
@@ -92,18 +92,18 @@ def read_artifacts(
             left_bytes -= len(data)
             enough -= counts(one.run)
     if failures == _MOST_FAILURES:
-        warnings = (f"GitHub failed {failures} times: no more stored results were asked for",)
+        warnings = (f"GitHub failed {failures} times, so no more stored results were read",)
     return Found("artifact", tuple(earlier), tuple(skipped), warnings)
 
 
 def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> Earlier:
-    """Give the result in an artefact, with the provenance that GitHub knows of it.
+    """Give the result in an artifact, with the provenance that GitHub knows of it.
 
     What the file says of its commit, branch and time is not believed; where it names another commit
     than the run was of, it is not what it seems.
 
     Args:
-        data: the file in the artefact, expanded.
+        data: the file in the artifact, expanded.
 
     Raises:
         FormatError: it is no complete result, damaged, or of another commit.
@@ -112,7 +112,7 @@ def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wa
     head = result.head
     if head.source.sha not in {None, run.head_sha}:
         raise FormatError(
-            f"{candidate.name}: it measured {head.source.sha}, and its run was of {run.head_sha}"
+            f"{candidate.name}: it measured {head.source.sha}, but its run was for {run.head_sha}"
         )
     if not head.complete:
         raise FormatError(f"{candidate.name}: its measurement was interrupted")

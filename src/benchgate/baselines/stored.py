@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from benchgate.model.run import Run
 
 EXPIRED = "it has expired"
-OWN_COMMIT = "it is of the head's own commit"
+OWN_COMMIT = "it measured the head's own commit"
 FROM_ELSEWHERE = "its commit came from another repository, such as a fork"
-OF_PULL_REQUEST = "its run was of a pull request"
-OFF_BRANCH = "its commit is no part of the default branch, whatever its run was called after"
+OF_PULL_REQUEST = "its run was for a pull request"
+OFF_BRANCH = "its commit is not part of the default branch, even if its run names that branch"
 """Reasons to skip a result that say nothing against the source: anybody can leave such ones."""
 
 _NAMED = 3
@@ -159,8 +159,8 @@ def choose_stored(
         return _none_counts((elsewhere or earlier)[0], len(earlier), skipped, head)
     warnings = in_short(skipped, len(earlier))
     if len(here) < RUNS_NEEDED:
-        known = f"{len(here)} of the {RUNS_NEEDED} earlier runs that tell how far runs differ"
-        warnings = (*warnings, f"advisory: {known}; slower times alone fail nothing")
+        known = f"{len(here)} of the {RUNS_NEEDED} earlier runs that show how much runs differ"
+        warnings = (*warnings, f"advisory: only {known}; slower times alone do not fail the build")
     why = f"{here[0].why}, and one of" if here[0].why else "the newest of"
     base = _because(here[0], f"{why} {counted(len(here), 'earlier run')}")
     return Stored(base, tuple(one.run for one in here), skipped, warnings)
@@ -195,7 +195,7 @@ def _none_counts(first: Earlier, total: int, skipped: Sequence[Skipped], head: R
     others = tuple(one for one in skipped if one.what != first.name)
     warnings = (
         *in_short(others, total),
-        f"no earlier run counts: compared with {first.name} alone",
+        f"no earlier run qualifies: compared only with {first.name}",
         *alone.warnings,
     )
     return Stored(alone.base, (), others, warnings)
@@ -219,10 +219,10 @@ def _why_unfit(
     if not run.complete:
         return "it was interrupted"
     if run.suite != head.suite:
-        return f"it measured the suite {run.suite!r}, and the head {head.suite!r}"
+        return f"it measured the suite {run.suite!r}, but the head is {head.suite!r}"
     measured = _work(head, {})
     if measured and not measured & _work(run, aliases):
-        return "it measured nothing that the head did, or other work under the same names"
+        return "it measured none of the head's benchmarks, or different work under the same names"
     return None
 
 

@@ -30,12 +30,12 @@ from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-LEFT_OUT: Final = "the default branch measures it, and this run did not measure it on the base"
+LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"
 """The note of a benchmark that the run should have measured."""
 
 _MOST_CORES = 10_000
 _FAILED = "it failed in the pull request's own run, whose log says why"
-_FILES_CHANGED = "files were changed while they were measured: the run's log names them"
+_FILES_CHANGED = "files changed while they were measured: the run's log names them"
 _FUNCTION = re.compile(r"(?P<function>[^\[\]]+)(?:\[(?P<labels>[^\[\]]{1,120})\])?")
 _LABEL = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]{0,39})=(?P<value>[A-Za-z0-9_.+-]{1,40})")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
@@ -135,8 +135,8 @@ def _warnings(unnamed: int, left_out: int) -> tuple[str, ...]:
     if unnamed:
         them = "its name" if unnamed == 1 else "their names"
         said.append(
-            f"the base does not know {counted(unnamed, 'benchmark')} of this run: {them} would be "
-            "text of the fork's own choice, and a number is shown instead"
+            f"the base does not know {counted(unnamed, 'benchmark')} of this run: the fork could "
+            f"have written anything into {them}, so a number is shown instead"
         )
     if left_out:
         said.append(

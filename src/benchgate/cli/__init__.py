@@ -1,4 +1,4 @@
-"""The command line. A command's module is imported when it is called: `--help` stays quick."""
+"""The command line. It imports a command's module only when the command is called."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from benchgate import __version__
 from benchgate.cli.boundary import guarded
 
 COMMANDS = {
-    "check": "Measure base and head in turn, decide, report.",
-    "run": "Measure one tree, write a result file.",
-    "compare": "Decide between result files.",
+    "check": "Measure base and head in turn, decide, and report.",
+    "run": "Measure one tree and write a result file.",
+    "compare": "Compare result files and decide.",
     "merge": "Join the results of a suite's shards.",
     "show": "Show the statistics of a result file.",
-    "list": "List what would be measured.",
+    "list": "List the benchmarks that would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",
-    "doctor": "Look at this machine: timer, pinning, noise.",
-    "init": "Write a benchgate.toml for what is found in the repository, and workflows.",
-    "ci": "Check inside of GitHub Actions: what the event changed, with comment and summary.",
+    "doctor": "Check this machine: timer, pinning, noise.",
+    "init": "Write a benchgate.toml for this repository, and GitHub workflows.",
+    "ci": "Check what changed, in a GitHub Actions job; write a comment and a summary.",
     "publish": "Comment on a pull request.",
     "schema": "Print the JSON schema of a file that benchgate reads or writes.",
 }
@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Answer an unknown command with the one that was probably meant."""
+        """Suggest the command that was probably meant if the given one is unknown."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             import difflib  # noqa: PLC0415 - only after a typo
@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="benchgate")
 def cli() -> None:
-    """Tell whether a change made your software slower.
+    """Tell whether a change made your software slower, at a false-alarm rate you choose.
 
     \b
     Example:

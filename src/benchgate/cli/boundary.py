@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 BUG_EXIT_CODE = 1
-BROKEN_PIPE_EXIT_CODE = 141  # as of a program that SIGPIPE ended: `git log | head` has it too
+BROKEN_PIPE_EXIT_CODE = 141  # what a program ended by SIGPIPE has, such as in `git log | head`
 # `::name::` at the start of a line, `##[name]` anywhere in one.
 _COMMAND = re.compile(r"(^\s*:|##)(?=[:\[])", re.MULTILINE)
 _FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -28,7 +28,7 @@ _CLEANING_S = 10.0
 def guarded(command: click.Command) -> None:
     """Run a command and end the process with its exit code.
 
-    SIGTERM, by which a CI system cancels a job, is treated as Ctrl-C.
+    SIGTERM, with which a CI system cancels a job, is treated like Ctrl-C.
     """
     _listen_to_signals()
     try:
@@ -42,18 +42,18 @@ def guarded(command: click.Command) -> None:
         error.show()
         code = error.exit_code
     except SystemExit as ended:
-        # So click and rich end when whoever read our output has seen enough, with a code that
-        # stays: the verdict may not have been read. Shell completion ends with 0.
+        # click and rich end like this when the reader of our output closes it. The exit code stays
+        # nonzero, because the verdict may not have been read. Shell completion ends with 0.
         code = BROKEN_PIPE_EXIT_CODE if ended.code else 0
     except OSError as error:
         code = _say(_full_disk(error)) if error.errno in _FULL else _report_bug()
-    except Exception:  # noqa: BLE001 - what escapes is a bug, and is reported as one
+    except Exception:  # noqa: BLE001 - what gets here is a bug, and is reported as one
         code = _report_bug()
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _listen_to_signals() -> None:
-    """Have Ctrl-C and SIGTERM interrupt, but not what is cleaned up after the first of them.
+    """Let Ctrl-C and SIGTERM interrupt the command, but not the cleanup after the first of them.
 
     A CI system that cancels a job sends one after the other, and impatient people send many.
     """
@@ -84,15 +84,17 @@ def _say(error: BenchgateError) -> int:
 
 
 def _not_obeyed(text: str) -> str:
-    """Take from a text what GitHub's runner would obey: what a build prints may be anybody's."""
+    """Break the workflow commands in a text: GitHub's runner must not obey what a build prints."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return text
     return _COMMAND.sub(r"\1 ", text)
 
 
 def _full_disk(error: OSError) -> UsageError:
-    where = error.filename or "what there is to say"
-    return UsageError(f"cannot write {where}: {error.strerror}", hint="Make room, and try again.")
+    where = error.filename or "the output"
+    return UsageError(
+        f"cannot write {where}: {error.strerror}", hint="Free some disk space, and try again."
+    )
 
 
 def _report_bug() -> int:

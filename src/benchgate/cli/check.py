@@ -46,9 +46,11 @@ _ALSO_OF_RUN = frozenset(
         "--run",
         "run_url",
         metavar="URL",
-        help="Measure nothing: decide again what a run on GitHub has decided.",
+        help="Measure nothing; decide again on the result of a GitHub run.",
     ),
-    click.option("--artifact", metavar="NAME", help="With --run: which of several results."),
+    click.option(
+        "--artifact", metavar="NAME", help="With --run: the result to use, if the run left several."
+    ),
     o.QUIET,
     o.VERBOSE,
 )
@@ -67,11 +69,11 @@ def command(
     verbose: bool,
     overrides: Options,
 ) -> int:
-    """Measure base and head in turn, decide, report.
+    """Measure base and head in turn, decide, and report.
 
-    The base is the merge base with the default branch, or HEAD when only uncommitted
-    changes and new files are ahead of it. Both are built and measured outside of your checkout.
-    With results of earlier runs as the baseline the head alone is measured.
+    The base is the merge base with the default branch, or HEAD if only uncommitted changes and
+    new files are ahead of it. benchgate builds and measures both outside of your checkout. If
+    the baseline is results of earlier runs, it measures only the head.
 
     \b
     Examples:
@@ -81,10 +83,10 @@ def command(
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
       benchgate check --run https://github.com/OWNER/NAME/actions/runs/1234567890
 
-    With --run the result of a job on GitHub is fetched, and judged by the configuration that
-    it was judged by there. GITHUB_TOKEN or GH_TOKEN may read it: a token that may see actions.
+    With --run, benchgate downloads the result of a GitHub run and decides again with the
+    settings that the run used. GITHUB_TOKEN or GH_TOKEN must hold a token that may read actions.
 
-    The result is kept for `benchgate show` and `benchgate compare` also without --output.
+    Even without --output, `benchgate show` and `benchgate compare` find the result.
 
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline.
     """
@@ -112,7 +114,7 @@ def command(
 
 
 def _require_effect(context: click.Context, *, of_run: bool) -> None:
-    """Refuse options that would change nothing, beside --run or without it."""
+    """Refuse options that have no effect with --run, or without it."""
     given = [
         parameter
         for parameter in context.command.params
@@ -124,8 +126,8 @@ def _require_effect(context: click.Context, *, of_run: bool) -> None:
         return
     names = ", ".join(parameter.opts[-1] for parameter in idle)
     if not of_run:
-        raise UsageError(f"{names}: says which result of a run, and needs --run URL")
+        raise UsageError(f"{names} needs --run URL: it names one of the results of that run")
     raise UsageError(
-        f"--run decides by what the run was judged by, and takes no {names}",
-        hint="To decide otherwise, keep its result with --output, and use `benchgate compare`.",
+        f"--run reuses the run's settings; {names} cannot be combined with it",
+        hint="To use other settings, save the result with --output, then run `benchgate compare`.",
     )

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         "shards",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="FOLDER",
-        help="Measure nothing: join the results of all shards in a folder, decide, and comment.",
+        help="Measure nothing; join the results of all shards in FOLDER, decide, and comment.",
     ),
     o.MEASURING,
     o.UNTIL_DECIDED,
@@ -79,20 +79,20 @@ def command(
     github_timeout: float,
     overrides: Options,
 ) -> int:
-    """Check inside of GitHub Actions: what the event changed, with comment and summary.
+    """Check what changed, in a GitHub Actions job; write a comment and a summary.
 
-    The event says which commit is the base, and whether the result is a baseline of later
-    runs. The action gives its inputs as variables, such as BENCHGATE_MARGIN, and the token
-    for GitHub's API as BENCHGATE_TOKEN.
+    The event determines the base commit, and whether the result becomes a baseline for later
+    runs. The action passes its inputs as variables, such as BENCHGATE_MARGIN, and the token for
+    GitHub's API as BENCHGATE_TOKEN.
 
-    In a workflow that workflow_run triggers it does what `benchgate publish` does.
+    In a workflow triggered by workflow_run, it does the same as `benchgate publish`.
 
     \b
     Example:
       benchgate ci --margin 3%
 
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline,
-    7: GitHub could not be reached. What cannot be published is a warning.
+    7: GitHub could not be reached. If a comment or summary cannot be written, that is a warning.
     """
     environ = take_environment()
     effects = real_effects(quiet=quiet, cwd=working_directory())

@@ -37,13 +37,13 @@ def command(
     detail: bool,
     overrides: Options,
 ) -> int:
-    """Decide between result files.
+    """Compare result files and decide.
 
     With one file, a result of `benchgate check` (by default the last one here), its verdict is
-    made anew. With more, the last one is compared with the newest of the others. Results that were
-    measured at different times share no rounds, so what two of them show is advisory: it fails no
-    build unless `baseline.advisory_fails` is set. Ten earlier results of one machine tell how far
-    runs differ there, and what lies beyond that fails.
+    recomputed. With more files, the last one is compared with the newest of the others. Results
+    that were measured at different times share no rounds, so a difference between two of them is
+    advisory: it fails no build unless `baseline.advisory_fails` is set. Ten earlier results of
+    one machine show how much its runs differ; a change beyond that fails.
 
     \b
     Examples:

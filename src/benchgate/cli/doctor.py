@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "--self-check",
     "wanted",
     is_flag=True,
-    help="Also measure the benchmarks here against themselves: every difference is noise.",
+    help="Also measure your benchmarks against themselves: every difference is noise.",
 )
 @click.option(
     "--rounds",
@@ -49,13 +49,13 @@ def command(
     config_file: Path | None,
     quiet: bool,
 ) -> int:
-    """Look at this machine: timer, pinning, noise.
+    """Check this machine: timer, pinning, noise.
 
-    A fixed workload is measured on two equal arms for a few seconds; what is found tells how
-    small a change can be seen here. With --self-check the same is done with the benchmarks of
-    the repository: how noisy each is, which change it would show, how many rounds its margin
-    needs, how often builds made of these rounds fail, and what would help. It takes about as
-    long as three checks, and no longer than the budget.
+    benchgate measures a fixed workload against itself for a few seconds, and reports how small
+    a change it can detect here. With --self-check it does the same with the benchmarks of the
+    repository, and reports how noisy each one is, which change it would show, how many rounds
+    its margin needs, how often builds simulated from these rounds fail, and what would help.
+    The self-check takes about as long as three checks, and no longer than the budget.
 
     \b
     Example:
@@ -64,7 +64,7 @@ def command(
     Exit code 0, or that of the self-check: 3 is a false alarm.
     """
     if rounds is not None and not wanted:
-        raise UsageError("--rounds is for the self-check", hint="Add --self-check.")
+        raise UsageError("--rounds works only with --self-check", hint="Add --self-check.")
     effects = real_effects(quiet=quiet)
     git = repository_or_none(effects.cwd)
     config = configuration(effects.cwd, git.root if git else None, config_file)
@@ -92,16 +92,16 @@ def _print(diagnosis: Diagnosis) -> None:
         "OS": f"{about.os}, {about.kernel}",
         "CPU": f"{about.cpu_model or about.machine}, {about.cpu_count} usable",
         "memory": memory,
-        "inside": about.virtualisation or "nothing that was seen",
+        "inside": about.virtualisation or "no virtual machine or container was found",
         "governor": f"{about.governor or 'unknown'}, turbo {_known(about.turbo)}",
         "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
         "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
         "pinning": diagnosis.pinning,
         "addresses": diagnosis.addresses,
         "counters": diagnosis.counters,
-        "noise": f"{noise.pair_spread:.2%} between arms in a round, {noise.launch_spread:.2%} "
-        f"between launches ({noise.rounds} rounds of equal work)",
-        "can see": f"changes from {noise.detectable - 1:.1%} up, in {noise.rounds} rounds",
+        "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
+        f"{noise.launch_spread:.2%} between launches ({noise.rounds} rounds of equal work)",
+        "can see": f"changes of {noise.detectable - 1:.1%} or more, in {noise.rounds} rounds",
     }
     for name, fact in facts.items():
         click.echo(f"{name:10}{fact}")

@@ -15,22 +15,22 @@ from benchgate.cli.world import repository_or_none
 @click.option(
     "--workflows/--no-workflows",
     default=None,
-    help="Whether to write GitHub workflows; by default where the repository is on GitHub.",
+    help="Whether to write GitHub workflows; by default only if the repository is on GitHub.",
 )
 @click.option(
     "--action",
     metavar="OWNER/NAME@REF",
     default=DEFAULT_ACTION,
     show_default=True,
-    help="What the workflows use; a commit after the @ pins it.",
+    help="The action that the workflows use; a commit after the @ pins it.",
 )
-@click.option("--dry-run", is_flag=True, help="Print what would be written.")
+@click.option("--dry-run", is_flag=True, help="Print the files instead of writing them.")
 def command(workflows: bool | None, action: str, dry_run: bool) -> None:
-    """Write a benchgate.toml for what is found in the repository, and workflows.
+    """Write a benchgate.toml for this repository, and GitHub workflows.
 
-    It names the folders that hold bench_*.py files; where there are none, a first benchmark
-    file is written too. One workflow measures pull requests and the default branch, another
-    one comments on pull requests. Nothing that exists is changed.
+    The file names the folders that hold bench_*.py files. If there are none, benchgate also
+    writes a first benchmark file. One workflow measures pull requests and the default branch,
+    another one comments on pull requests. No existing file is changed.
 
     \b
     Examples:
@@ -50,6 +50,6 @@ def command(workflows: bool | None, action: str, dry_run: bool) -> None:
         click.echo(f"wrote {file.path}")
     if any(file.path.startswith(FOLDER) for file in files) and action == DEFAULT_ACTION:
         click.echo(
-            f"The workflows follow {action}; to pin a commit of it: --action OWNER/NAME@COMMIT"
+            f"The workflows use {action}; to pin a commit of it, use --action OWNER/NAME@COMMIT"
         )
     click.echo("Next: `benchgate list`, commit, then `benchgate check` after a change.")

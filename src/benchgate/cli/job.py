@@ -60,13 +60,13 @@ _PR_SET_DUMPABLE = 4
 
 
 def take_environment() -> dict[str, str]:
-    """Give all variables, and hide from what is started from here what concerns the step alone."""
+    """Give all variables, and hide those of this step from the processes that it starts."""
     environ = dict(os.environ)
     for name in _HIDDEN & environ.keys():
         del os.environ[name]
     if sys.platform == "linux":
-        # What this process was started with stays readable to its user's others, unless it is
-        # said to hold secrets.
+        # Other processes of this user can read the variables that this process was started with,
+        # unless it is marked as one that holds secrets.
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     return environ
@@ -74,7 +74,7 @@ def take_environment() -> dict[str, str]:
 
 @contextmanager
 def annotated(environ: Mapping[str, str]) -> Iterator[None]:
-    """Show what goes wrong inside on the page of the run, and not in the log alone."""
+    """Show an error on the page of the run too, not only in the log."""
     try:
         yield
     except BenchgateError as error:
@@ -89,12 +89,12 @@ def checkout(cwd: Path) -> Git:
     try:
         return repository(cwd)
     except NotARepositoryError as error:
-        hint = "Put a step with `actions/checkout` before this one."
+        hint = "Add a step with `actions/checkout` before this one."
         raise NotARepositoryError(error.message, hint=hint) from None
 
 
 def real_context(environ: Mapping[str, str]) -> Context:
-    """Read what GitHub tells of the job."""
+    """Read what GitHub says about the job."""
     return read_context(environ, lambda path: path.read_text(encoding="utf-8"))
 
 
@@ -102,7 +102,7 @@ def real_client(api_url: str, token: str | None, limit_s: float = LIMIT_S) -> Cl
     """Give a client of an API.
 
     Args:
-        limit_s: longest that one call takes.
+        limit_s: time limit per call.
     """
     return Client(
         api_url,
@@ -120,7 +120,7 @@ def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> J
 
     Args:
         token: for GitHub; an empty one is none.
-        limit_s: longest that GitHub is asked for one thing.
+        limit_s: time limit per GitHub operation.
     """
     return Job(
         context=context,
@@ -134,11 +134,11 @@ def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> J
 def replay_run(
     url: str, artifact: str | None, environ: Mapping[str, str]
 ) -> tuple[Verdict, Result]:
-    """Decide again what a run on GitHub has decided.
+    """Decide again on the result of a GitHub run.
 
     Args:
-        url: of the run. It may name any server; a token goes to the one that it is for alone.
-        artifact: which of several results.
+        url: of the run. It may name any server; a token is sent only to the server it is for.
+        artifact: the result to use, if there are several.
     """
     run = parse_run_url(url)
     own_api_url = environ.get("GITHUB_API_URL") or "https://api.github.com"
@@ -175,6 +175,6 @@ def real_step(
 
 
 def own_folder(environ: Mapping[str, str]) -> Path:
-    """Make a folder that lasts as long as the job: later steps read what is in it."""
+    """Make a folder that lasts as long as the job, because later steps read its files."""
     place = environ.get("RUNNER_TEMP")
     return Path(tempfile.mkdtemp(prefix="benchgate-", dir=place or None))

@@ -1,4 +1,4 @@
-"""The last result of each project, kept outside of it, so that nothing measured is lost."""
+"""The last result of each project, kept outside of the project so that it is not lost."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
     path = last_result_path(root, environ)
     if not path.exists():
         raise UsageError(
-            f"nothing was measured in {root} yet", hint="Run `benchgate check`, or name a file."
+            f"nothing has been measured in {root} yet",
+            hint="Run `benchgate check`, or name a file.",
         )
     return path
 
 
 def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
-    """Make the place of a project's last result; None where it cannot be written.
+    """Make the place of a project's last result; None if it cannot be written.
 
-    A place inside of the project, as when that is the home folder, is none: nothing is put there.
+    Nothing is put inside of the project, which would happen if it is the home folder.
     """
     path = last_result_path(root, environ)
     if path.is_relative_to(root):

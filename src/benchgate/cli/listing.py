@@ -24,9 +24,9 @@ FAILED_EXIT_CODE = 5
 def command(
     globs: tuple[str, ...], tags: tuple[str, ...], config_file: Path | None, quiet: bool
 ) -> int:
-    """List what would be measured.
+    """List the benchmarks that would be measured.
 
-    The benchmark files are imported, as for a measurement; nothing is measured.
+    benchgate imports the benchmark files, but measures nothing.
 
     \b
     Example:

@@ -30,14 +30,14 @@ _WARNING_LIMIT = 1000
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
     metavar="FILE",
-    help="Write the joined result; compressed when it ends in .gz.",
+    help="Write the joined result to FILE; compressed if its name ends in .gz.",
 )
 def command(results: tuple[Path, ...], output: Path) -> int:
     """Join the results of a suite's shards.
 
-    Each of N jobs measures its part of the suite with --shard I/N; the result of each is given
-    here once. What was measured stays as it was: `benchgate compare` then gives the verdict on
-    the whole suite. A missing shard is an error, because what was not measured cannot pass.
+    Each of N jobs measures its part of the suite with --shard I/N; name the result of each one
+    once. The measurements stay as they are: `benchgate compare` then gives the verdict on the
+    whole suite. A missing shard is an error, because what was not measured cannot pass.
 
     \b
     Example:

@@ -33,7 +33,7 @@ def _outside_of_ci(
     """Refuse a baseline that only a job on GitHub can reach."""
     if value == "artifact":
         raise UsageError(
-            "--baseline artifact: only a job on GitHub has these results, and `benchgate ci` in it",
+            "--baseline artifact: only `benchgate ci` in a job on GitHub can read these results",
             hint="Measure the base here (--baseline git), or name files: --baseline dir:PATH",
         )
     return value
@@ -96,7 +96,7 @@ CONFIG = click.option(
     "config_file",
     type=_FILE,
     metavar="FILE",
-    help="Configuration to use instead of the one that is found.",
+    help="Configuration file to use instead of the one that benchgate finds.",
 )
 AGAINST = _override("against")
 BASELINE = _override("baseline", callback=_outside_of_ci)
@@ -109,14 +109,14 @@ GITHUB_TIMEOUT = click.option(
     default="90s",
     show_default=True,
     callback=_seconds,
-    help="Longest that GitHub is asked for one thing; then the job goes on without.",
+    help="Time limit per GitHub operation; after it, the job continues without that.",
 )
 SUITE = click.option(
     "--suite",
     metavar="NAME",
     default=DEFAULT_SUITE,
     show_default=True,
-    help="Tells several uses in one repository apart; each has baselines and a comment of its own.",
+    help="Name of the suite, if a repository has several: each has its own baselines and comment.",
 )
 FILTER = click.option(
     "--filter",
@@ -124,7 +124,7 @@ FILTER = click.option(
     type=_Lines(),
     multiple=True,
     metavar="GLOB",
-    help="Only benchmarks whose id matches; may be repeated.",
+    help="Only benchmarks whose id matches the glob; may be repeated.",
 )
 CHOICE = (
     FILTER,
@@ -141,7 +141,7 @@ SHARD = click.option(
     "--shard",
     metavar="I/N",
     callback=lambda _context, _parameter, text: parse_shard(text) if text is not None else None,
-    help="Only the I-th of N parts of the suite; `benchgate merge` joins them.",
+    help="Only part I of N of the suite; `benchgate merge` joins the parts.",
 )
 MEASURING = tuple(map(_override, ("budget", "rounds", "seed")))
 UNTIL_DECIDED = _override("until_decided")
@@ -152,14 +152,14 @@ REPORTS = (
         "json_file",
         type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE",
-        help="Write the verdict as JSON; - for standard output, with nothing else there.",
+        help="Write the verdict as JSON; with -, only that goes to standard output.",
     ),
     click.option(
         "--markdown",
         "markdown_file",
         type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE",
-        help="Write the verdict as markdown; - for standard output.",
+        help="Write the verdict as Markdown; with -, only that goes to standard output.",
     ),
 )
 OUTPUT = click.option(
@@ -167,9 +167,9 @@ OUTPUT = click.option(
     "output",
     type=_FILE,
     metavar="FILE",
-    help="Write everything that was measured; compressed when it ends in .gz.",
+    help="Write the full result to FILE; compressed if its name ends in .gz.",
 )
-QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, only the result.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Show no progress, only the result.")
 VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every row and its test.")
 
 

@@ -27,14 +27,14 @@ STANDARD_OUTPUT = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """The files asked for; `-` is standard output, and then the terminal report is left out."""
+    """The files to write; `-` is standard output, and replaces the report for the terminal."""
 
     json_file: Path | None
     markdown_file: Path | None
     verbose: bool = False
 
     def require_writable(self, output: Path | None = None) -> None:
-        """Refuse before anything is measured what could not be written afterwards.
+        """Refuse, before anything is measured, a file that cannot be written afterwards.
 
         Args:
             output: the result file.
@@ -56,7 +56,7 @@ class Outputs:
                 ensure_writable(path)
 
     def write(self, verdict: Verdict, environ: Mapping[str, str]) -> None:
-        """Write the verdict everywhere it is wanted."""
+        """Write the verdict to the files and to the terminal."""
         redact = Redactor(environ)
         view = view_verdict(verdict)
         if self.json_file is not None:
@@ -68,7 +68,7 @@ class Outputs:
 
 
 def keep(result: Path, **outputs: Path | None) -> None:
-    """Refuse to write over a result that is read: what was measured would be lost.
+    """Refuse to overwrite a result that the command reads: its measurements would be lost.
 
     Args:
         outputs: by the names of their options.
@@ -79,13 +79,13 @@ def keep(result: Path, **outputs: Path | None) -> None:
     for option, path in outputs.items():
         if path is not None and path.exists() and result.exists() and path.samefile(result):
             raise UsageError(
-                f"--{option} {path} would overwrite the result that is read",
+                f"--{option} {path} would overwrite the result that this command reads",
                 hint="Give it another file.",
             )
 
 
 def put(path: Path, data: bytes) -> None:
-    """Write to a file, or to standard output where the path is `-`."""
+    """Write to a file, or to standard output if the path is `-`."""
     if path == STANDARD_OUTPUT:
         sys.stdout.buffer.write(data.rstrip(b"\n") + b"\n")
         sys.stdout.buffer.flush()

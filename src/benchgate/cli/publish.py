@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 @click.command("publish", context_settings={"auto_envvar_prefix": "BENCHGATE"})
 @o.options(o.CONFIG, o.GITHUB_TIMEOUT, o.VERBOSE)
 def command(config_file: Path | None, verbose: bool, github_timeout: float) -> int:
-    """Comment on a pull request, in a workflow that workflow_run triggers.
+    """Comment on a pull request, in a workflow triggered by workflow_run.
 
-    What its run measured is read as data and judged again, by the configuration of the branch
-    that the pull request is for. Nothing of the pull request is checked out or run.
+    benchgate reads what the pull request's run measured as data, and decides again with the
+    configuration of the target branch. It checks out and runs nothing of the pull request.
 
     \b
     Example:
@@ -50,8 +50,9 @@ def command(config_file: Path | None, verbose: bool, github_timeout: float) -> i
         context = real_context(environ)
         if not isinstance(context.event, WorkflowRun):
             raise UsageError(
-                f"`benchgate publish` is for workflow_run, and this job is of {context.event_name}",
-                hint="`benchgate init` writes the workflow that uses it.",
+                "`benchgate publish` needs the event workflow_run, and this job runs on "
+                f"{context.event_name}",
+                hint="`benchgate init` writes the workflow for it.",
             )
         job = real_job(context, checkout(effects.cwd), environ.get(TOKEN_VARIABLE), github_timeout)
         step = real_step(environ, console(), verbose=verbose)

@@ -35,10 +35,10 @@ def command(
     quiet: bool,
     overrides: Options,
 ) -> int:
-    """Measure one tree, write a result file.
+    """Measure one tree and write a result file.
 
-    The working tree is measured, uncommitted changes included; outside of a git repository
-    it is the current folder. Two results can be compared with `benchgate compare`.
+    benchgate measures the working tree, including uncommitted changes. Outside of a git
+    repository, it measures the current folder. `benchgate compare` compares two results.
 
     \b
     Example:

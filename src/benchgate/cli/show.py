@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Only the metric of this name, such as time; may be repeated.",
 )
-@click.option("--detail", is_flag=True, help="Show all that is known of each metric.")
+@click.option("--detail", is_flag=True, help="Show all statistics of each metric.")
 @click.option(
     "--outliers",
     type=click.Choice(OUTLIER_MODES),
     default="iqr",
     show_default=True,
-    help="What --detail leaves out of the second mean.",
+    help="Which outliers the second mean of --detail leaves out.",
 )
 @click.option(
     "--json",
     "json_file",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     metavar="FILE",
-    help="Write the statistics as JSON; - for standard output, with nothing else there.",
+    help="Write the statistics as JSON; with -, only that goes to standard output.",
 )
 def command(
     result: Path | None,
@@ -66,7 +66,7 @@ def command(
     percentile of a launch (medians over the launches), and the spread between launches.
 
     With --detail: quantiles and means with their intervals, how samples and launches depend on
-    each other, the warm-up, and what a comparison could see.
+    each other, the warm-up, and which change a comparison could detect.
 
     \b
     Examples:
@@ -78,7 +78,7 @@ def command(
     if not detail and source is not ParameterSource.DEFAULT:
         raise UsageError(
             "--outliers changes nothing without --detail",
-            hint="Add --detail: the second mean is shown there alone.",
+            hint="Add --detail, which shows the second mean.",
         )
     path = result or require_last_result(repository(Path.cwd()).root, os.environ)
     if json_file is not None and json_file != STANDARD_OUTPUT:

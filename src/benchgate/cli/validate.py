@@ -22,15 +22,15 @@ def command(config_file: Path | None) -> int:
     Example:
       benchgate validate
 
-    Exit code 0: all is well, 2: something is wrong; it is named with its place.
+    Exit code 0: all is well, 2: something is wrong; each problem is listed with its place.
     """
     cwd = Path.cwd()
     git = repository_or_none(cwd)
     config = configuration(cwd, git.root if git else None, config_file)
     found = validate(config, git.root if git else cwd)
-    click.echo(f"{config.source or 'no configuration: defaults'}: valid")
+    click.echo(f"{config.source or 'no configuration file, using the defaults'}: valid")
     for file, functions in found.functions.items():
-        more = ("more when it is imported: benchgate list",) if file in found.unlisted else ()
+        more = ("more once it is imported (see benchgate list)",) if file in found.unlisted else ()
         click.echo(f"{file}: {', '.join((*functions, *more)) or 'nothing'}")
     for name in found.commands:
         click.echo(f"command: {name}")

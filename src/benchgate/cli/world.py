@@ -27,7 +27,7 @@ _SEED_BITS = 32
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Give a console for people; rich decides on colour, and honours NO_COLOR."""
+    """Give a console for people; rich decides on color, and honors NO_COLOR."""
     return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
@@ -35,7 +35,7 @@ def real_effects(*, quiet: bool = False, cwd: Path | None = None) -> Effects:
     """Give the real world.
 
     Args:
-        cwd: where the command was called, if it goes by another name there.
+        cwd: the folder where the command was called, if the shell knows it by another name.
     """
     return Effects(
         clock=time.monotonic,
@@ -50,9 +50,9 @@ def real_effects(*, quiet: bool = False, cwd: Path | None = None) -> Effects:
 
 
 def working_directory() -> Path:
-    """Give the folder that this was called in, by the name that the shell knows it by.
+    """Give the folder where the command was called, by the name that the shell uses for it.
 
-    A folder that a change has made a link to another one keeps its name so.
+    A folder that a change replaced with a symbolic link thus keeps its name.
     """
     cwd = Path.cwd()
     named = Path(os.environ.get("PWD", ""))
@@ -61,10 +61,11 @@ def working_directory() -> Path:
 
 
 def repository(cwd: Path, outputs: Iterable[Path | None] = ()) -> Git:
-    """Find the repository that the command was called in.
+    """Find the repository where the command was called.
 
     Args:
-        outputs: files that the command writes; those of an earlier call are no change of the code.
+        outputs: files that the command writes; if an earlier call wrote them, they are not
+            changes of the code.
     """
     return Git(find_root(cwd), tuple(path.resolve() for path in outputs if path))
 

@@ -78,7 +78,7 @@ def _notes(series: Series) -> tuple[str, ...]:
     if series.metric.kind is Kind.EXACT:
         return ("exact: it does not vary, so there is nothing to estimate",)
     if series.metric.kind is Kind.SUMMARY:
-        return ("a summary: the samples that it was made of are lost",)
+        return ("a summary: the samples behind it are not stored",)
     notes = []
     if len(series.launches) == 1:
         notes.append(
@@ -86,9 +86,9 @@ def _notes(series: Series) -> tuple[str, ...]:
         )
     samples = max(len(launch.samples) for launch in series.launches)
     if samples == 1:
-        notes.append("one sample per launch: nothing is known of the spread within a launch")
+        notes.append("one sample per launch: the spread within a launch is unknown")
     elif samples < LEAST_SAMPLES:
-        unseen = "how neighbours depend on each other"
+        unseen = "how neighbors depend on each other"
         if _is_time(series) and warmup(series.launches) is None:
             unseen += ", or when a launch is warm"
         notes.append(f"fewer than {LEAST_SAMPLES} samples in a launch: too few to see {unseen}")

@@ -45,9 +45,9 @@ def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Gr
     # Of two cells the only pair decides, by a p that is exact.
     notes = test.notes if len(cells) > 2 else ()
     if not few:
-        notes = (*notes, f"more than {_MOST_CELLS} cells: no pairs of them are compared")
+        notes = (*notes, f"more than {_MOST_CELLS} cells: their pairs are not compared")
     if _least_p(groups) > _ALPHA:
-        notes = (*notes, "too few launches: parameters that matter could not be told from noise")
+        notes = (*notes, "too few launches to tell an effect of the parameters from noise")
     _, benchmark, series = cells[0]
     return Grid(
         benchmark=name,

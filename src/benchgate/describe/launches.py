@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
 
 LEAST_SAMPLES = 10
-"""Neighbours of fewer samples are too few to correlate."""
+"""Neighbors of fewer samples are too few to correlate."""
 
 _CHANGES = (0.01, 0.02, 0.05, 0.1)
 
 
 def within_launch(launches: Sequence[FloatArray]) -> WithinLaunch | None:
-    """The dependence of neighbouring samples; None where no launch has ten that differ."""
+    """The dependence of neighboring samples; None where no launch has ten that differ."""
     found = [corrected_sem(samples) for samples in launches if len(samples) >= LEAST_SAMPLES]
     known = [
         (e.lag_one, e.effective_n)

@@ -108,10 +108,10 @@ def _finding(
         outcome = Outcome.UNCHANGED
     elif evidence.rounds < needed:
         outcome = Outcome.NOT_TESTED
-        notes = (f"{counted(evidence.rounds, 'launch')}: a test needs {needed} of each arm",)
+        notes = (f"{counted(evidence.rounds, 'launch')}: a test needs {needed} of each side",)
     elif forecast and forecast.doubts(evidence.margin):
         against_newest = finite_exp(evidence.worse_sign * forecast.against_newest)
-        notes = (f"but {format_change(against_newest)} against the newest of them alone",)
+        notes = (f"but {format_change(against_newest)} against only the newest of them",)
     return Finding(
         outcome,
         Stage.DONE,

@@ -75,10 +75,10 @@ def remarks(found: Classical) -> tuple[str, ...]:
     """Say what a reader would miss in a result: what decided, or that one condition holds alone."""
     p, ratio = found.p, found.p95_ratio
     if p is None or not ratio:
-        return (f"the classical rule needs {LEAST_VALUES} values of each arm, and a p95 above 0",)
+        return (f"the classical rule needs {LEAST_VALUES} values of each side, and a p95 above 0",)
     change = f"p95 changed by {format_change(ratio)}"
     if found.result != "same":
-        return (f"{change} (p = {p:.2g}): the classical rule decides by that",)
+        return (f"{change} (p = {p:.2g}), so the classical rule decides",)
     if p < SIGNIFICANCE:
         return (f"significant (p = {p:.2g}), but {change}, which is within the threshold",)
     if not FASTER_RATIO < ratio < SLOWER_RATIO:

@@ -131,7 +131,7 @@ def _of_rounds(
     """What the log ratios of the rounds say, and what they cannot say."""
     test, t = signed_rank(d[np.newaxis]), paired_t(d, confidence)
     least = least_launches((1 - confidence) / 2, "wilcoxon")
-    few = (f"an interval by ranks takes {least} rounds, not {len(d)}",) if len(d) < least else ()
+    few = (f"a rank interval needs {least} rounds, not {len(d)}",) if len(d) < least else ()
     ratios = (
         _shifted("Hodges-Lehmann, of rounds", paired_shift(d[np.newaxis], confidence), confidence),
         _mean_ratio("geometric mean, of rounds", t),
@@ -157,7 +157,7 @@ def _of_launches(
     shift = _shifted("Hodges-Lehmann, of launches", two_sample_shift(x, y, confidence), confidence)
     ratios = (shift, _mean_ratio("geometric mean, of launches", welch))
     least = least_launches((1 - confidence) / 2, "mann-whitney")
-    few = f"an interval by ranks takes {least} v {least} launches, not {len(base)} v {len(head)}"
+    few = f"a rank interval needs {least} v {least} launches, not {len(base)} v {len(head)}"
     best = mann_whitney(x, y)
     normal = mann_whitney(x, y, "asymptotic")
     tests = (
@@ -242,7 +242,7 @@ def _power(
     )
     ratio = float(detectable[0])
     seen = least_p <= level and ratio <= MOST_DETECTABLE_RATIO
-    few = "too few launches: a change of any size leaves p above alpha shared by all rows"
+    few = "too few launches: even the largest change leaves p above alpha shared by all rows"
     return (
         ratio if seen else None,
         needed if needed <= MOST_COUNTED else None,

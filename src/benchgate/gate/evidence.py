@@ -101,7 +101,7 @@ def gather(
     if paired:
         common = sorted({x.round for x in base_launches} & {x.round for x in head_launches})
         if len(common) > MAX_PAIRS:
-            notes = (f"of {len(common)} rounds, the first {MAX_PAIRS} are judged",)
+            notes = (f"of {len(common)} rounds, only the first {MAX_PAIRS} are used",)
         judged = set(common[:MAX_PAIRS])
         base_launches = tuple(x for x in base_launches if x.round in judged)
         head_launches = tuple(x for x in head_launches if x.round in judged)
@@ -123,7 +123,7 @@ def gather(
 
 def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | None:
     if evidence.metric.kind is Kind.SUMMARY:
-        return "no samples: a single value of each run cannot be tested"
+        return "no samples: a single value per run cannot be tested"
     if not evidence.rounds:
         return "base and head have no round in common"
     if evidence.is_tail:

@@ -110,7 +110,7 @@ def compare_exact(
 
 
 def _open(before: float, after: float, ratio: float | None, spans: str) -> ExactChange:
-    note = f"not exact: varies {spans}; a tolerance would allow for it"
+    note = f"not exact: varies {spans}; set a tolerance to allow this"
     return ExactChange(Outcome.INCONCLUSIVE, before, after, ratio, (note,))
 
 

@@ -179,7 +179,7 @@ def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
     if row.cut_short and _shows(row.cut_short, 1, row, waves):
         stage = Stage.CONFIRM if row.suspect else Stage.SETTLE
         found = _changed(row, 1, row.cut_short, 0, stage)
-        early = "measuring ended early: decided by how far apart the launches of both sides lie"
+        early = "measuring ended early: decided by the gap between the launches of both sides"
         return replace(found, test="mann-whitney", notes=(*found.notes, early))
     return None
 
@@ -243,7 +243,7 @@ def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) ->
         estimate = replace(estimate, needed=needed)
     planned = suspect.rounds[-1]
     looked = f"looked {_direction(row, suspect.sign)} at first"
-    note = f"{looked}; {planned - missing} of {planned} rounds to confirm it"
+    note = f"{looked}; {planned - missing} of the {planned} rounds that confirm it"
     unconfirmed = missing if suspect.sign > 0 else 0
     return replace(
         finding, stage=Stage.CONFIRM, estimate=estimate, notes=(note,), unconfirmed=unconfirmed
@@ -289,7 +289,7 @@ def _given_up(finding: Finding, row: _WaveRow, terms: _Terms) -> Finding:
         return finding
     ratios, margin = row.ratios[row.start :], row.evidence.margin
     needed = foretold(ratios, finding.estimate, margin, terms.confidence)
-    note = f"given up: no row gets more than {terms.waves.most_rounds} rounds"
+    note = f"given up: the limit is {terms.waves.most_rounds} rounds per row"
     if needed is None:
         note = "given up: too close to the margin for any number of rounds"
     estimate = replace(finding.estimate, needed=needed)

@@ -1,7 +1,7 @@
 """Builds made of rounds in which nothing changed, judged as a check would judge them.
 
 A build takes the rounds in random order, the same order for every benchmark: what disturbs one
-often disturbs its neighbours. What is found in a build that nothing was done to is a false alarm.
+often disturbs its neighbors. What is found in a build that nothing was done to is a false alarm.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def unpaired_row(pair: Pair, head_ids: Collection[str]) -> Row:
     is_kept = pair.head or any(id_.startswith(f"{pair.id}/") for id_ in head_ids)
     if failed and is_kept:
         arm, broken = failed[-1]  # of two, the head's is the one to mend
-        where = "both arms" if len(failed) > 1 else f"the {arm}"
+        where = "base and head" if len(failed) > 1 else f"the {arm}"
         # A base that ran until something broke it is no broken base.
         never_ran = arm == "base" and not broken.series
         return Row(
@@ -188,14 +188,14 @@ def different_work(base: BenchmarkResult, head: BenchmarkResult) -> str:
     if not changed:
         return why
     more = f" and {len(changed) - _PARTS_NAMED} more" if len(changed) > _PARTS_NAMED else ""
-    return f"{why}; what differs: {', '.join(changed[:_PARTS_NAMED])}{more}"
+    return f"{why}; changed: {', '.join(changed[:_PARTS_NAMED])}{more}"
 
 
 def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:
     """Say where a metric was not measured; what neither arm has is no difference of theirs."""
     if on_base or on_head:
         arm = "base" if on_base else "head"
-        return incomparable_row(pair, f"{metric} was measured on the {arm} only", metric=metric)
+        return incomparable_row(pair, f"{metric} was measured only on the {arm}", metric=metric)
     reasons = (note for note in _notes(pair, metric) if note.startswith(f"{metric}: "))
     reason = next(reasons, "").removeprefix(metric)
     row = incomparable_row(pair, f"{metric} was not measured{reason}", metric=metric)

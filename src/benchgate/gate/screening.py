@@ -130,9 +130,9 @@ def _suspects(evidences: Sequence[Evidence]) -> set[str]:
 def _unsettled(row: Row, *, looks_changed: bool) -> Row:
     """Claim nothing of a row that should have been measured here."""
     if looks_changed:
-        note = "not measured here, although its benchmark looks changed"
+        note = "not measured in this run, although its benchmark looks changed"
     else:
-        note = "no change seen against stored launches, which may hide one"
+        note = "no change found against stored launches, but they can hide one"
     outcome = row.outcome
     if outcome is Outcome.UNCHANGED and row.advisory:
         outcome = Outcome.INCONCLUSIVE

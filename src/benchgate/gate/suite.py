@@ -298,8 +298,8 @@ def _disturbance(base: Run, head: Run, config: Config) -> str | None:
         if ratio is not None:
             work = "writing and reading a file" if id_ == FILES_CANARY_ID else "the same work"
             return (
-                f"the canary, {work} on both arms, differed by {format_change(ratio)}: something "
-                "disturbed one arm more than the other, so no change is believed; run it again"
+                f"the canary, {work} on both sides, differed by {format_change(ratio)}: something "
+                "disturbed one side more than the other, so no change is reported; run it again"
             )
     return None
 

@@ -29,14 +29,14 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
         BaselineError: it cannot be fetched; git's own words are in the details.
     """
     if not FULL_SHA.fullmatch(sha):  # it may come from outside, and git take it for an option
-        raise BaselineError(f"the base is {sha!r}, which is no commit named in full")
+        raise BaselineError(f"the base is {sha!r}, which is not a full commit hash")
     if git.rev_parse(sha) is not None:
         return
     remote = next(iter(remotes(git)), None)
     if remote is None:
         raise BaselineError(
             f"the base commit {sha[:12]} is not in this checkout, which has no remote",
-            hint="Check the repository out with actions/checkout, or name another base.",
+            hint="Check out the repository with actions/checkout, or name another base.",
         )
     # A depth given in a complete clone would cut its history off.
     depth = ("--depth=1",) if git.is_shallow() else ()
@@ -51,7 +51,7 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
     except UsageError as error:
         raise BaselineError(
             f"the base commit {sha[:12]} cannot be fetched from {remote}",
-            hint="The token needs the permission `contents: read`; or check out with "
+            hint="Give the token the permission `contents: read`, or check out with "
             "`fetch-depth: 0`.",
             details=error.details,
         ) from None

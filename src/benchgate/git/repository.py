@@ -77,8 +77,8 @@ def find_root(start: Path) -> Path:
     if "not a git repository" in done.error:
         raise NotARepositoryError(
             f"{start} is not in a git repository",
-            hint="Commits are compared, so run this inside of a repository; "
-            "without one, measure with `benchgate run` and use `benchgate compare`.",
+            hint="Run this inside of a repository, because it compares commits. "
+            "Without one, measure with `benchgate run` and use `benchgate compare`.",
         )
     if "must be run in a work tree" in done.error:
         raise UsageError(
@@ -150,7 +150,7 @@ class Git:
         if sha is None:
             raise UsageError(
                 f"the git repository {self.root} has no commit yet",
-                hint="Commit what there is; the next change can then be compared with it.",
+                hint="Commit your files; then benchgate can compare the next change with them.",
             )
         return sha
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from benchgate.github.models import PullRequest, User
 
 MOST_ASKED: Final = 10
-"""So many people are asked about: who may write to the repository is one request for each."""
+"""How many people are checked at most: it takes one request each to see who may write."""
 
 _PERSON = "User"
 _MAY_WRITE = frozenset({"admin", "write"})

@@ -1,4 +1,4 @@
-"""The one file in the zip archive of an artefact: hostile until it is read, never written to disk.
+"""The one file in the zip archive of an artifact: hostile until it is read, never written to disk.
 
 One member of a known name is all that is accepted, so there is no path to follow, nothing to
 overlap, and no second thing of the same name. What the archive says of sizes is only believed
@@ -27,7 +27,7 @@ _DIRECTORY_ENTRY = b"PK\x01\x02"
 _MOST_ENTRIES = 8
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_HINT = "It is not used. The next run of the workflow that made it leaves a new one."
+_HINT = "benchgate does not use it. The next run of that workflow uploads a new one."
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -42,7 +42,7 @@ _DAMAGED = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large an artefact may be.
+    """How large an artifact may be.
 
     Attributes:
         archive_bytes: as it is downloaded.
@@ -66,10 +66,10 @@ def read_member(
     Args:
         data: the archive.
         expected: names that the file may have.
-        name: of the artefact, for messages.
+        name: of the artifact, for messages.
 
     Raises:
-        FormatError: it cannot be believed; says which artefact and why.
+        FormatError: it cannot be believed; says which artifact and why.
     """
     if len(data) > limits.archive_bytes:
         raise unbelievable(name, f"it is larger than {format_value(limits.archive_bytes, 'B')}")
@@ -95,8 +95,8 @@ def read_member(
 
 
 def unbelievable(name: str, why: str) -> FormatError:
-    """The error of an artefact that cannot be believed; its name may come from a stranger."""
-    return FormatError(f"artefact {name!r}: {why}", hint=_HINT)
+    """The error of an artifact that cannot be believed; its name may come from a stranger."""
+    return FormatError(f"artifact {name!r}: {why}", hint=_HINT)
 
 
 def _fault(
@@ -106,11 +106,11 @@ def _fault(
         return _other_members(expected)
     member = members[0]
     if stat.S_IFMT(member.external_attr >> 16) not in {0, stat.S_IFREG}:
-        return "what it holds is not a plain file"
+        return "its content is not a plain file"
     if member.flag_bits & _ENCRYPTED:
         return "it is encrypted"
     if member.compress_type not in _METHODS:
-        return "it is compressed in a way that is not read here"
+        return "it uses a compression that benchgate does not read"
     if member.file_size > most_bytes:
         return f"it unpacks to more than {format_value(most_bytes, 'B')}"
     return None

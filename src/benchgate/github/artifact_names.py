@@ -1,8 +1,8 @@
-"""Names of result artefacts.
+"""Names of result artifacts.
 
 A baseline is searched by its exact name, which is all that the API can do over the runs of a
 repository. So a name holds neither run nor attempt: it must be known before the run is. GitHub
-refuses a second upload of a name within one run, and a re-run is the same run, so artefacts are
+refuses a second upload of a name within one run, and a re-run is the same run, so artifacts are
 uploaded with `overwrite: true`: the newest attempt of a job is the one that counts. Two jobs of one
 run must differ in suite, environment or shard; otherwise the last of them is all that is kept.
 """
@@ -26,7 +26,7 @@ _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 class ArtifactKind(StrEnum):
     """What a complete measurement is kept as.
 
-    The name tells artefacts apart; that one may be believed is told by the run that it is from.
+    The name tells artifacts apart; that one may be believed is told by the run that it is from.
     """
 
     BASELINE = "baseline"
@@ -36,7 +36,7 @@ class ArtifactKind(StrEnum):
 def artifact_name(
     kind: ArtifactKind, *, suite: str, environment: str, shard: tuple[int, int] | None = None
 ) -> str:
-    """The name of the artefact: `benchgate-baseline.default.linux-x86_64.2of8`.
+    """The name of the artifact: `benchgate-baseline.default.linux-x86_64.2of8`.
 
     Args:
         suite: any text, as the configuration names it.
@@ -44,7 +44,7 @@ def artifact_name(
         shard: which of how many, e.g. (2, 8); None when all is measured in one job.
 
     Returns:
-        Safe as an artefact's name, a file's and in an address. Different arguments have different
+        Safe as an artifact's name, a file's and in an address. Different arguments have different
         names, also where upper and lower case are the same.
     """
     parts = [_part(suite), _part(environment)]
@@ -54,13 +54,13 @@ def artifact_name(
 
 
 def artifact_prefix(kind: ArtifactKind) -> str:
-    """What the names of one kind begin with, and no other artefact's of benchgate."""
+    """What the names of one kind begin with, and no other artifact's of benchgate."""
     return f"benchgate-{kind}."
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A suite on one kind of machine, both as names of artefacts have them."""
+    """A suite on one kind of machine, both as names of artifacts have them."""
 
     suite: str
     environment: str

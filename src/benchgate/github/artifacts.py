@@ -1,4 +1,4 @@
-"""The artefacts of a repository: which there are, and what one holds."""
+"""The artifacts of a repository: which there are, and what one holds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GONE = 410
 def list_artifacts(
     client: Client, repository: str, *, name: str | None = None, run_id: int | None = None
 ) -> Iterator[Artifact]:
-    """The artefacts of a repository or of one run, newest first, each once.
+    """The artifacts of a repository or of one run, newest first, each once.
 
     Expired ones are among them. Whoever has found enough need not go on to the next page.
 
@@ -46,7 +46,7 @@ def list_artifacts(
 def download_artifact(
     client: Client, repository: str, artifact: Artifact, *, limit_bytes: int = LIMITS.archive_bytes
 ) -> bytes:
-    """The zip archive of an artefact, as it was uploaded where the listing has a digest.
+    """The zip archive of an artifact, as it was uploaded where the listing has a digest.
 
     Raises:
         GitHubError: with status 410 it has expired.
@@ -55,8 +55,8 @@ def download_artifact(
     path = f"/repos/{repository}/actions/artifacts/{artifact.id}/zip"
     if artifact.expired:
         raise GitHubError(
-            f"artefact {artifact.name!r} has expired",
-            hint="`retention-days` says how long artefacts are kept.",
+            f"artifact {artifact.name!r} has expired",
+            hint="`retention-days` sets how long GitHub keeps artifacts.",
             status=_GONE,
         )
     too_large = f"it is larger than {format_value(limit_bytes, 'B')}"
@@ -66,7 +66,7 @@ def download_artifact(
     if data is None:
         raise unbelievable(artifact.name, too_large)
     if artifact.digest is not None and artifact.digest.lower() != _digest(data):
-        raise unbelievable(artifact.name, "what was downloaded is not what was uploaded")
+        raise unbelievable(artifact.name, "the download differs from what was uploaded")
     return data
 
 

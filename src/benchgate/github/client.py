@@ -104,7 +104,7 @@ class Client:
             if following is None:
                 return
             if not self._transport.is_api(following):
-                raise _unbelievable(request, "its next page lies on another host")
+                raise _unbelievable(request, "its next page is on another host")
             request = replace(request, url=following)
         raise _unbelievable(request, f"it has more than {MAX_PAGES} pages")
 
@@ -186,6 +186,6 @@ def _next_page(answer: Answer) -> str | None:
 
 def _unbelievable(request: Request, why: str) -> GitHubError:
     return GitHubError(
-        f"{request.method} {request.path}: the answer cannot be used: {why}",
-        hint="A proxy may have answered in GitHub's place: look at GITHUB_API_URL.",
+        f"{request.method} {request.path}: GitHub's answer cannot be used: {why}",
+        hint="A proxy may have answered instead of GitHub: check GITHUB_API_URL.",
     )

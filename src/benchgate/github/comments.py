@@ -144,7 +144,7 @@ def choose(comments: Iterable[Comment], marker: Marker, author: str, head_now: s
         return Create() if len(every) < MOST_OWN else Refuse()
     *others, (newest_rank, _, newest, found) = sorted(ours, key=lambda one: one[:2])
     if newest_rank > rank(marker):
-        reason = f"run {found.run} has commented on {found.head[:7]}, and is newer"
+        reason = f"run {found.run} has already commented on {found.head[:7]}, and is newer"
         return Leave(newest.html_url, reason)
     return Update(newest.id, tuple(other.html_url for _, _, other, _ in others))
 
@@ -194,7 +194,8 @@ def post_sticky(api: Api, repository: str, number: int, body: str, marker: Marke
     list_path = _list_path(repository, number)
     choice = choose(_comments(api, list_path), marker, author, head_now)
     if isinstance(choice, Refuse):
-        return Posted("", f"no comment: {MOST_OWN} of other suites are on the pull request already")
+        what = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
+        return Posted("", what)
     if isinstance(choice, Leave):
         return Posted(choice.url, f"left the comment as it is: {choice.reason}")
     text = {"body": f"{body.rstrip()}\n\n{marker}\n"}
@@ -286,7 +287,7 @@ def _is_by(comment: Comment, login: str) -> bool:
 
 
 def _left(others: tuple[str, ...]) -> str:
-    return f"; older ones of this suite stay as they are: {', '.join(others)}" if others else ""
+    return f"; older comments of this suite stay unchanged: {', '.join(others)}" if others else ""
 
 
 def _strange(created: Comment, author: str) -> str:
@@ -294,4 +295,4 @@ def _strange(created: Comment, author: str) -> str:
     if _is_by(created, author):
         return ""
     actual = created.user.login if created.user else "nobody"
-    return f" as {actual}: the next run looks for one by {author}, so use the job's own token"
+    return f" as {actual}, but the next run looks for one by {author}: use the job's own token"

@@ -25,8 +25,8 @@ MAX_EVENT_CHARACTERS: Final = 32 << 20
 """GitHub sends no payload of more than 25 MB."""
 
 _WRITTEN_BY_GITHUB = (
-    "GitHub writes this file when the job starts: no step may change it. "
-    "A local runner needs a whole payload of the event."
+    "GitHub writes this file when the job starts, and no step may change it. "
+    "A local runner needs the whole payload of the event."
 )
 
 
@@ -105,13 +105,13 @@ def _variables(environ: Mapping[str, str]) -> Variables:
         if not missing:
             raise UsageError(
                 f"the environment: {first_fault(error)}",
-                hint="GitHub sets these variables itself: no step or workflow may change them.",
+                hint="GitHub sets these variables itself; no step or workflow may change them.",
             ) from None
         are = "is" if len(missing) == 1 else "are"
         raise UsageError(
-            f"{', '.join(missing)} {are} not set: this is no job of GitHub Actions",
-            hint="Elsewhere use `benchgate check`. In a job, a container that a step starts gets "
-            "these variables only where the step hands them over.",
+            f"{', '.join(missing)} {are} not set: this is not a job of GitHub Actions",
+            hint="Elsewhere, use `benchgate check`. In a job, a container that a step starts gets "
+            "these variables only if the step passes them on.",
         ) from None
 
 
@@ -125,7 +125,7 @@ def _payload(variables: Variables, read_text: Callable[[Path], str]) -> Payload:
     except UnicodeDecodeError as error:
         raise _damaged(name, f"not UTF-8 at byte {error.start}") from None
     if len(text) > MAX_EVENT_CHARACTERS:
-        raise _damaged(name, f"holds more than {MAX_EVENT_CHARACTERS} characters, the limit")
+        raise _damaged(name, f"is larger than the limit of {MAX_EVENT_CHARACTERS} characters")
     try:
         document = from_json(text)
     except ValueError as error:
@@ -141,12 +141,12 @@ def _model(event_name: str) -> type[Payload]:
         raise UsageError(
             "benchgate does not run on pull_request_target: it would run the pull request's code "
             "with a token that may write to the repository, and with its secrets",
-            hint="Trigger the workflow by pull_request. On pull requests from forks a second "
-            "workflow comments; `benchgate init` writes both.",
+            hint="Trigger the workflow by pull_request instead. A second workflow comments on pull "
+            "requests from forks; `benchgate init` writes both.",
         )
     if event_name not in PAYLOADS:
         raise UsageError(
-            f"the event {event_name!a} gives benchgate nothing to compare",
+            f"benchgate has nothing to compare on the event {event_name!a}",
             hint=f"Trigger the workflow by one of {', '.join(PAYLOADS)}.",
         )
     return PAYLOADS[event_name]

@@ -66,19 +66,19 @@ def _append(name: str, environ: Mapping[str, str], data_for: Callable[[int], byt
     """Append what is made for a file that holds so many bytes; on lines of its own."""
     where = environ.get(name)
     if not where:
-        return f"{name} is not set, so nothing was written there"
+        return f"{name} is not set, so nothing was written to it"
     path = Path(where)
     try:
         used_bytes, starts_line = _end_of(path)
         data = data_for(used_bytes + (not starts_line))
         if not data:
-            return f"there is no room left in {name}: it holds {used_bytes} bytes already"
+            return f"{name} is full: it already holds {used_bytes} bytes"
         with path.open("ab") as file:
             file.write(data if starts_line else b"\n" + data)
     except OSError as error:
         raise UsageError(
             f"cannot write {path}, which {name} names: {error.strerror}",
-            hint="GitHub makes this file for each step; no other step may remove or lock it.",
+            hint="GitHub creates this file for each step; no other step may remove or lock it.",
         ) from None
     return ""
 

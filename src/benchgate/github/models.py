@@ -29,8 +29,8 @@ class Answered(Outside):
             return cls.model_validate(value)
         except ValidationError as error:
             raise GitHubError(
-                f"the answer of {where} is not as GitHub describes it: {first_fault(error)}",
-                hint="A newer benchgate may know this form.",
+                f"the answer of {where} does not match GitHub's API: {first_fault(error)}",
+                hint="A newer version of benchgate may be able to read it.",
             ) from None
 
 
@@ -52,7 +52,7 @@ class Repository(Answered):
 
 
 class ArtifactRun(Answered):
-    """The run that left an artefact. GitHub promises none of it.
+    """The run that left an artifact. GitHub promises none of it.
 
     Attributes:
         head_repository_id: where the commit came from, a fork's in its pull requests.
@@ -66,7 +66,7 @@ class ArtifactRun(Answered):
 
 
 class Artifact(Answered):
-    """An artefact.
+    """An artifact.
 
     Attributes:
         size_in_bytes: of its archive.

@@ -123,7 +123,7 @@ def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
     main = context.default_branch
     match context.event:
         case WorkflowRun():
-            return _none("this run only publishes what another one measured")
+            return _none("this run only publishes what another run measured")
         case PullRequest(is_open=False):
             return _none("the pull request is closed; the push that merges it is measured")
         case Push(deleted=True):
@@ -131,7 +131,7 @@ def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
         case PullRequest() as pull:
             return _base_of_pull_request(pull, head)
         case MergeGroup(base_ref=target):
-            why = f"merge base with {target}: the whole group, with the entries ahead in the queue"
+            why = f"merge base with {target}: the whole group, including entries ahead in the queue"
             return Base(BaseRule.MERGE_BASE, why, merge_base_with=target)
         case _ if head.sha != context.sha:
             why = (
@@ -142,7 +142,7 @@ def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
         case Push() as push:
             return _base_of_push(push, context)
         case Schedule() | WorkflowDispatch() if _is_default(context):
-            return _none(f"this is {main} itself, and no change to it")
+            return _none(f"this is {main} itself, not a change to it")
         case Schedule() | WorkflowDispatch():
             return Base(BaseRule.MERGE_BASE, f"merge base with {main}", merge_base_with=main)
 
@@ -154,7 +154,7 @@ def _base_of_pull_request(pull: PullRequest, head: Head) -> Base:
         why = f"merge base with {target}: the head is checked out, not the merge commit"
         return Base(BaseRule.MERGE_BASE, why, merge_base_with=pull.base_sha)
     if head.parents[1:] == (pull.head_sha,):
-        why = f"first parent of the merge commit: {target} as the pull request is merged into it"
+        why = f"first parent of the merge commit: {target} before the pull request is merged"
         return Base(BaseRule.FIRST_PARENT, why, sha=head.parents[0])
     why = (
         f"merge base with {target}: {head.sha[:_SHORT]} is checked out, which is neither "
@@ -166,17 +166,17 @@ def _base_of_pull_request(pull: PullRequest, head: Head) -> Base:
 def _base_of_push(push: Push, context: Context) -> Base:
     main = context.default_branch
     if push.ref.startswith("refs/tags/"):
-        return _none("a tag names a commit, and changes none")
+        return _none("a tag names a commit and changes nothing")
     if push.is_new and _is_default(context):
         return _none(f"the first push of {main}, `before` is all zeros")
     if push.is_new:
-        why = f"merge base with {main}: a new branch, `before` is all zeros"
+        why = f"merge base with {main}: the branch is new, `before` is all zeros"
         return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
     if push.forced and _is_default(context):
-        why = f"merge base with what {main} was before: it was force-pushed"
+        why = f"merge base with the previous {main}, which was force-pushed"
         return Base(BaseRule.MERGE_BASE, why, merge_base_with=push.before)
     if push.forced:
-        why = f"merge base with {main}: the branch was force-pushed, `before` is no part of it"
+        why = f"merge base with {main}: the branch was force-pushed, and `before` is not part of it"
         return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
     return Base(BaseRule.BEFORE, "the commit before the push", sha=push.before)
 
@@ -185,17 +185,17 @@ def _keeping(context: Context, head: Head) -> Keeping:  # noqa: PLR0911 - one ro
     main = context.default_branch
     match context.event:
         case WorkflowRun():
-            return Keeping(None, "what another run measured never becomes a baseline here")
+            return Keeping(None, "the measurements of another run never become a baseline here")
         case PullRequest(is_open=False) | Push(deleted=True):
             return Keeping(None, "there is nothing left to measure")
         case PullRequest():
-            return Keeping(ArtifactKind.RESULT, "a pull request is no part of the default branch")
+            return Keeping(ArtifactKind.RESULT, "a pull request is not part of the default branch")
         case MergeGroup():
             return Keeping(ArtifactKind.RESULT, "the group is not merged yet, and may never be")
         case _ if not _is_default(context):
             return Keeping(ArtifactKind.RESULT, f"{context.ref} is not the default branch, {main}")
         case _ if head.sha != context.sha:
-            why = "what is checked out is not the commit that GitHub knows the run by"
+            why = "the checked-out commit is not the commit of the run"
             return Keeping(ArtifactKind.RESULT, why)
         case _:
             return Keeping(ArtifactKind.BASELINE, f"later changes are compared with {main}")
@@ -221,9 +221,9 @@ def _comment(context: Context) -> Comment:  # noqa: PLR0911 - one row each
         case WorkflowRun(event="pull_request"):
             return Comment(Commenting.NEVER, "the run has not ended")
         case WorkflowRun(event=event):
-            return Comment(Commenting.NEVER, f"the run was of {event}, not of a pull request")
+            return Comment(Commenting.NEVER, f"the run is of {event}, not of a pull request")
         case _:
-            return Comment(Commenting.NEVER, f"{context.event_name} is about no pull request")
+            return Comment(Commenting.NEVER, f"{context.event_name} belongs to no pull request")
 
 
 def _none(why: str) -> Base:

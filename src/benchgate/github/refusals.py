@@ -26,19 +26,19 @@ _MOST_ACCEPTED = 300
 
 _SIGN_ON = "Authorize the token for the organization's single sign-on."
 _READ_ONLY = (
-    " A pull request from a fork has a read-only token whatever the workflow says:"
-    " there, `benchgate publish` comments in a second workflow."
+    " The token of a pull request from a fork is always read-only: use a second workflow"
+    " with `benchgate publish` to comment there."
 )
 _UNAUTHORIZED = (
-    "The token is missing, wrong or expired. The action passes the job's own; `benchgate ci` reads "
-    "BENCHGATE_TOKEN, and `benchgate check --run` GITHUB_TOKEN or GH_TOKEN."
+    "The token is missing, wrong or expired. The action passes the job's token; `benchgate ci` "
+    "reads BENCHGATE_TOKEN, and `benchgate check --run` reads GITHUB_TOKEN or GH_TOKEN."
 )
-_EXPIRED = "Artefacts are kept as long as `retention-days` says; the next run leaves a new one."
-_STORAGE = "Try again; a firewall must let {host} through as well."
-_LATER = "Try again later; https://www.githubstatus.com tells of incidents."
-_MAYBE_DONE = "It may have been done all the same: look before you repeat it."
-_SOMETIME = "GitHub limits how often it is asked, and does not say until when: try again later."
-_WHEN = "The limit ends in {wait}, which is longer than is waited for it here: try again then."
+_EXPIRED = "`retention-days` sets how long GitHub keeps artifacts; the next run uploads a new one."
+_STORAGE = "Try again. If a firewall is in the way, it must allow {host} too."
+_LATER = "Try again later; https://www.githubstatus.com lists incidents."
+_MAYBE_DONE = "GitHub may have done it anyway: check before you repeat it."
+_SOMETIME = "GitHub limits the rate of requests, and does not say for how long. Try again later."
+_WHEN = "The rate limit resets in {wait}, longer than benchgate waits. Try again then."
 
 
 def failure(request: Request, outcome: Outcome, *, limited_s: float | None = None) -> GitHubError:
@@ -77,7 +77,7 @@ def _hint(request: Request, answer: Answer) -> str:
     if answer.status == 403:
         return _permission_hint(request, answer)
     if answer.status == 404:
-        return f"It is not there, or the token lacks `{_needed(request)}`, and may not see it."
+        return f"It does not exist, or the token lacks `{_needed(request)}` and cannot see it."
     if answer.status == 410 and "/artifacts/" in request.path:
         return _EXPIRED
     if answer.status >= 500:
@@ -89,7 +89,7 @@ def _permission_hint(request: Request, answer: Answer) -> str:
     if "SAML" in answer.message:
         return _SIGN_ON
     if not request.path.startswith("/repos/"):
-        return "A job's own token may not ask this."
+        return "A job's own token has no access to this."
     needed = _accepted(answer) or _needed(request)
     hint = f"The token lacks `{needed}`: add it to the job's `permissions`."
     return hint if request.method == "GET" else hint + _READ_ONLY

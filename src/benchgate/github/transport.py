@@ -36,13 +36,13 @@ _MOST_REDIRECTS = 3
 _CHUNK_BYTES = 1 << 16
 _MESSAGE_BYTES = 1 << 16
 _TOKEN = re.compile(r"[!-~]+")
-_CERTIFICATES = "Name the file of certificates to trust in REQUESTS_CA_BUNDLE."
+_CERTIFICATES = "Set REQUESTS_CA_BUNDLE to a file with the certificates to trust."
 _PROXY_ERRORS = (
     requests.exceptions.ProxyError,
     requests.exceptions.InvalidProxyURL,
     requests.exceptions.InvalidSchema,  # of a proxy: addresses are checked before
 )
-_PROXY = "HTTPS_PROXY and NO_PROXY say which proxy is used."
+_PROXY = "HTTPS_PROXY and NO_PROXY set which proxy is used."
 
 
 class Token:
@@ -61,7 +61,7 @@ class Token:
         self._value = value.strip()
         if not _TOKEN.fullmatch(self._value):
             raise UsageError(
-                "the GitHub token is empty, or holds characters that no token has",
+                "the GitHub token is empty, or has characters that cannot be in a token",
                 hint="Pass it as GITHUB_TOKEN.",
             )
 
@@ -95,8 +95,8 @@ class Transport:
     ) -> None:
         if not _is_safe(api_url, plain=True):
             raise UsageError(
-                f"{api_url!r} is no address of GitHub's API: it takes https://",
-                hint="GITHUB_API_URL is https://api.github.com, or https://HOST/api/v3.",
+                f"{api_url!r} is not an address of GitHub's API: it must start with https://",
+                hint="Set GITHUB_API_URL to https://api.github.com, or to https://HOST/api/v3.",
             )
         self._origin = _origin(api_url)
         self._plain = urlsplit(api_url).scheme == "http"
@@ -130,8 +130,8 @@ class Transport:
             except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
                 return _no_answer(error, host)
             if not self._may_follow(request, url):
-                return NoAnswer(host, "it redirects to where nothing is sent", is_final=True)
-        return NoAnswer(host, "it redirects again and again", is_final=True)
+                return NoAnswer(host, "it redirects to a forbidden address", is_final=True)
+        return NoAnswer(host, "it redirects too many times", is_final=True)
 
     def _send(self, request: Request, url: str, deadline_s: float) -> requests.Response:
         left_s = deadline_s - self._clock()
@@ -233,12 +233,12 @@ def _no_answer(error: Exception, host: str) -> NoAnswer:
         reason = "its certificate is not trusted"
         return NoAnswer(host, reason, sent=False, hint=_CERTIFICATES, is_final=True)
     if has(*_PROXY_ERRORS):
-        return NoAnswer(host, "the proxy does not let it through", sent=False, hint=_PROXY)
+        return NoAnswer(host, "the connection through the proxy failed", sent=False, hint=_PROXY)
     sent = not has(requests.ConnectTimeout, urllib3.exceptions.NewConnectionError)
     if has(TimeoutError, requests.Timeout, urllib3.exceptions.ReadTimeoutError):
-        return NoAnswer(host, "it takes too long", sent=sent)
+        return NoAnswer(host, "it timed out", sent=sent)
     said = (cause.strerror for cause in causes if isinstance(cause, OSError))
-    return NoAnswer(host, next(filter(None, said), "the connection broke off"), sent=sent)
+    return NoAnswer(host, next(filter(None, said), "the connection was lost"), sent=sent)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -42,7 +42,7 @@ def parse_run_url(url: str) -> RunUrl:
     """
     found = _RUN.fullmatch(url.strip())
     if found is None:
-        raise UsageError(f"{harmless(url)!r} is not the address of a workflow run", hint=_FORM)
+        raise UsageError(f"{harmless(url)!r} is not the URL of a workflow run", hint=_FORM)
     attempt = found["attempt"]
     return RunUrl(
         api_url=_api_url(found["scheme"], found["host"].lower()),

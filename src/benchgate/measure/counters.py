@@ -80,7 +80,7 @@ class Counter:
             self.close()
             raise CounterError(_reason(error)) from error
         if not self._descriptors:
-            raise CounterError("the process has ended, or cannot be seen from here")
+            raise CounterError("the process has ended, or benchgate cannot see it")
 
     def read(self) -> int:
         """Say how often it happened so far.
@@ -93,7 +93,8 @@ class Counter:
             count, enabled_ns, running_ns = _READING.unpack(os.read(descriptor, _READING.size))
             if running_ns < enabled_ns:
                 raise CounterError(
-                    "the counters were lost at times, to a program such as perf or to another core"
+                    "the counters were lost at times, because of a program such as perf or a move "
+                    "to another core"
                 )
             total += count
         return total
@@ -118,7 +119,7 @@ def find_obstacle(event: Event) -> str | None:
             moved = counter.read() > 0
     except CounterError as error:
         return str(error)
-    return None if moved else "this machine's counters stand still, as those of some emulators"
+    return None if moved else "this machine's counters do not count, as on some emulators"
 
 
 def perf_event_open(event: Event, thread: int, flags: int) -> int:
@@ -156,12 +157,12 @@ def _threads(pid: int) -> list[int]:
 def _reason(error: OSError) -> str:
     """Say what a refusal means, and what would help."""
     if sys.platform != "linux":
-        return f"{sys.platform} lets programs count nothing; Linux does"
+        return f"{sys.platform} does not let programs count instructions; Linux does"
     if error.errno in {errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP}:
-        return "this machine shows no counters, as most virtual machines; use a physical one"
+        return "this machine has no counters, like most virtual machines; use a physical one"
     if error.errno in {errno.EACCES, errno.EPERM}:
         if _paranoia() > _STRICTEST_FOR_USERS:
-            return "the kernel lets no user count: sudo sysctl kernel.perf_event_paranoid=2"
+            return "the kernel does not let users count: sudo sysctl kernel.perf_event_paranoid=2"
         return "a sandbox forbids it: allow perf_event_open (docker run --cap-add PERFMON)"
     if error.errno == errno.ENOSYS:
         return f"this kernel, or a sandbox, has no perf_event_open on {platform.machine()}"

@@ -36,7 +36,7 @@ def count_per_call(worker: Worker, loops: int, event: Event) -> float:
         of_none = _least(worker, counter, 0)
         of_all = _least(worker, counter, loops)
     if of_all <= of_none:
-        raise CounterError("no more was counted with calls than without any")
+        raise CounterError("calls did not add to the count")
     return (of_all - of_none) / loops
 
 

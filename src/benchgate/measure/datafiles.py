@@ -37,7 +37,7 @@ def data_parts(root: Path, globs: Iterable[str]) -> dict[str, str]:
         found |= _matches(root, glob)
         if len(found) > MAX_FILES:
             raise DataFilesError(
-                f"`data` names more than {counted(MAX_FILES, 'file')}: pack them into one"
+                f"`data` matches more than {counted(MAX_FILES, 'file')}: pack them into one"
             )
     left_bytes = MAX_BYTES
     parts = {}
@@ -91,7 +91,7 @@ def _matches(root: Path, glob: str) -> dict[str, Path]:
             continue
         name = path.relative_to(root).as_posix()
         if not path.resolve().is_relative_to(inside):
-            raise DataFilesError(f"the data file {name} is a link that leads out of the tree")
+            raise DataFilesError(f"the data file {name} is a link to a place outside of the tree")
         found[name] = path
     return found
 

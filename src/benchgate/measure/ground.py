@@ -77,7 +77,7 @@ class Ground:
         """Give the trees other places, unless something runs in them, such as a server."""
         arms = [witness.arm for witness in self._witnesses]
         if is_in_use(*(folder for arm in arms for folder in (arm.root, arm.env))):
-            self._kept["what a process uses that was started earlier and still runs"] = None
+            self._kept["folders that a process from an earlier step still uses"] = None
             return
         for witness in rng.sample(self._witnesses, len(self._witnesses)):
             self._remake(witness.arm)
@@ -97,7 +97,7 @@ class Ground:
     @property
     def notes(self) -> tuple[str, ...]:
         """What has kept its place, for whoever reads times of files."""
-        return tuple(f"not moved from round to round: {what}" for what in self._kept)
+        return tuple(f"not moved between rounds: {what}" for what in self._kept)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -107,8 +107,8 @@ class Ground:
             if names := list(witness.touched):
                 more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
                 found.append(
-                    f"while it was measured, something wrote to files of the {witness.arm.name}, "
-                    f"whose content is the same again: {', '.join(names[:_NAMED])}{more}"
+                    f"during the measurement, something wrote to files of the {witness.arm.name}, "
+                    f"but their content is unchanged: {', '.join(names[:_NAMED])}{more}"
                 )
         return tuple(found)
 
@@ -125,7 +125,7 @@ class Ground:
             try:
                 share(path, twin)
             except OSError as error:
-                self._kept[f"files that are equal on both arms ({error.strerror})"] = None
+                self._kept[f"files that are equal on both sides ({error.strerror})"] = None
                 return
             self._shared |= {path, twin}
 
@@ -149,13 +149,13 @@ class Ground:
             left_bytes, left_files = left_bytes - size, left_files - 1
             if left_bytes < 0 or left_files < 0:
                 bound = f"{MOST_RENEWED_FILES} files or {format_value(MOST_RENEWED_BYTES, 'B')}"
-                self._kept[f"some files that differ between the arms (more than {bound})"] = None
+                self._kept[f"some files that differ between the sides (more than {bound})"] = None
                 break
             try:
                 renew(path)
                 renewed.append(path)
             except OSError as error:
-                self._kept[f"some files that differ between the arms ({error.strerror})"] = None
+                self._kept[f"some files that differ between the sides ({error.strerror})"] = None
         return renewed
 
     def _own_files(self, arm: Arm) -> Iterator[tuple[bool, int, str]]:

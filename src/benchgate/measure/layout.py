@@ -91,7 +91,7 @@ def find_obstacle() -> str:
         if fixed:
             return ""
     if sys.platform != "linux":
-        return f"{sys.platform} draws them for every process"
+        return f"{sys.platform} randomizes them for every process"
     return "the OS refused personality(2); a container needs --security-opt seccomp=unconfined"
 
 

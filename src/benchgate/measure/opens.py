@@ -87,7 +87,7 @@ class Watch:
 
     def __init__(self, folders: Iterable[Path]) -> None:
         if sys.platform != "linux":
-            raise CannotWatchError(f"{sys.platform} does not tell which files are opened")
+            raise CannotWatchError(f"{sys.platform} does not report which files are opened")
         libc = ctypes.CDLL(None, use_errno=True)
         self._descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:

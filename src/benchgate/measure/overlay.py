@@ -34,8 +34,8 @@ def overlay(git: Git, tree: Path) -> tuple[str, ...]:
     changes = read_changes(git)
     if changes.conflicts:
         raise UsageError(
-            f"merge conflicts are not resolved: {_listed(changes.conflicts)}",
-            hint="Resolve them and `git add` the files, or give the merge up: git merge --abort",
+            f"there are unresolved merge conflicts: {_listed(changes.conflicts)}",
+            hint="Resolve them and `git add` the files, or give up the merge: git merge --abort",
         )
     # First, because a file may have become a folder, or a folder a link that leads elsewhere.
     for path in changes.absent:
@@ -43,7 +43,7 @@ def overlay(git: Git, tree: Path) -> tuple[str, ...]:
     for path in (*changes.modified, *changes.untracked):
         _copy(git.root / path, tree / path)
     return tuple(
-        f"not measured: {path} is a git repository of its own, and no submodule"
+        f"not measured: {path} is a separate git repository, not a submodule"
         for path in changes.repositories
     )
 
@@ -75,7 +75,7 @@ def _copy(source: Path, target: Path) -> None:
     except PermissionError as error:
         raise UsageError(
             f"{source} is new or changed, and cannot be copied: {error.strerror}",
-            hint="Make it readable, or have git ignore it.",
+            hint="Make it readable, or add it to .gitignore.",
         ) from None
 
 

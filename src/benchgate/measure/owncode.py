@@ -35,7 +35,7 @@ _CACHE = "__pycache__"
 _COMPILED_SUFFIXES = frozenset({".so", ".dylib", ".pyd", ".dll", ".jar", ".class", ".wasm"})
 _METADATA_SUFFIXES = (".egg-info", ".dist-info")
 
-_NAMES = ("its own tree", "the other arm's", "the checkout")
+_NAMES = ("its own tree", "the other side's tree", "the checkout")
 _ASKED_AT_ONCE = 500
 _REPEATS = 2
 _QUIET_S = (0.2, 5.0)
@@ -151,11 +151,11 @@ class OwnCode:
         for other in others:
             if file.is_relative_to(other.root) or file.is_relative_to(other.env):
                 place = other.root if file.is_relative_to(other.root) else other.env
-                whose = f"the {other.name} arm"
+                whose = f"the {other.name}"
         name = file.relative_to(place) if file.is_relative_to(place) else file
         return (
-            f"the {arm.name} arm opened {name} of {whose}, not of its own tree: "
-            f"both arms would run the same code\n{_REMEDY}"
+            f"the {arm.name} opened {name} of {whose}, not of its own tree: "
+            f"base and head would run the same code\n{_REMEDY}"
         )
 
 
@@ -215,28 +215,28 @@ def _ignored(paths: Iterable[Path], checkout: Path) -> frozenset[Path]:
 
 def _nothing_own(arm: Arm, what: str) -> str:
     return (
-        f"the {arm.name} arm opened no file of its own tree: both arms would run the same code, "
+        f"the {arm.name} opened no file of its own tree: base and head would run the same code, "
         f"{what}\n"
         f"{_REMEDY}"
     )
 
 
 _REMEDY = (
-    "Install each arm into an environment of its own in [build], and run `{env}/bin/PROGRAM`; or "
-    "let `pythonpath` in [[benchmark]] name the folders of its Python code. If the code of the "
-    "tree is not what you want to measure, set `allow_foreign = true`."
+    "Install each side into its own environment in [build], and run `{env}/bin/PROGRAM`; or set "
+    "`pythonpath` in [[benchmark]] to the folders of its Python code. If you do not want to "
+    "measure the code of the tree, set `allow_foreign = true`."
 )
 
 
 def _hidden(file: Path) -> str:
     return (
-        f"it used {file} of the tree, and not the copy that [build] installed: `python -m` looks "
-        "into the folder that it runs in first, unless it is `python -I -m`"
+        f"it used {file} of the tree, not the copy that [build] installed: `python -m` looks in "
+        "its working folder first; `python -I -m` does not"
     )
 
 
 def _unknown(why: str) -> str:
     return (
-        f"not checked that each arm runs its own code: {why}; it does if [build] installs it "
-        "and the command is `{env}/bin/PROGRAM`"
+        f"benchgate could not check that each side runs its own code: {why}; it does if [build] "
+        "installs it and the command is `{env}/bin/PROGRAM`"
     )

@@ -65,7 +65,7 @@ class Execution:
             if getattr(self, name) < 0:
                 raise MeasureError(
                     f"a clock went backwards: {name} is {getattr(self, name)}",
-                    hint="The machine's clock cannot be relied on; measure again, or elsewhere.",
+                    hint="The clock is not reliable: measure again, or on another machine.",
                 )
 
 
@@ -190,7 +190,7 @@ class Launcher:
         if not line:
             raise MeasureError(
                 f"the process that runs commands has ended while it ran {request['argv'][0]!r}",
-                hint="Something killed it; if memory was short, the kernel's log says so.",
+                hint="Something killed it; if it ran out of memory, the kernel's log says so.",
             )
         reply: _launcher.Reply = json.loads(line)
         return reply
@@ -203,7 +203,7 @@ def _read(counter: Counter) -> tuple[int | None, str]:
     except CounterError as error:
         return None, str(error)
     # The kernel takes the counter from a program that gets the rights of its file's owner.
-    return (count, "") if count else (None, "a program with rights of its own is not counted")
+    return (count, "") if count else (None, "a program that changes its privileges is not counted")
 
 
 def find_program(name: str, cwd: Path, path: str) -> str:
@@ -232,5 +232,5 @@ def find_program(name: str, cwd: Path, path: str) -> str:
     if not file.exists():
         raise MeasureError(f"command not found: there is no file {file}")
     if not file.is_file() or not os.access(file, os.X_OK):
-        raise MeasureError(f"not executable: {file}", hint="chmod +x it, or name its interpreter.")
+        raise MeasureError(f"not executable: {file}", hint="Run chmod +x, or name its interpreter.")
     return name

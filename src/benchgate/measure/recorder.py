@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _CHANGES_NAMED = 5
 _WHAT_TO_DO = (
-    "A benchmark did that, code that it calls, or [build], so what was measured may not be the "
-    "code of the commits. Let it write to a temporary folder, or to new files that git ignores; "
-    "what [build] has made must stay as it is."
+    "A benchmark, code that it calls, or [build] did this, so the measured code may not be the "
+    "code of the commits. Write to a temporary folder instead, or to new files that git ignores. "
+    "Files that [build] made must not change."
 )
 
 

@@ -165,17 +165,17 @@ class Worker(WorkerProcess):
             if self._provided.is_installed_copy(module, Path(file)):
                 raise ForeignModuleError(
                     self,
-                    f"the {self.arm.name} arm imported {module} from {file}, and not from its own "
-                    "tree: both arms would run the same code",
+                    f"the {self.arm.name} imported {module} from {file}, not from its own tree: "
+                    "base and head would run the same code",
                     f"{_remedy(self._provided.modules[module])}, or build an environment for each "
-                    "arm in [build].",
+                    "side in [build].",
                 )
         if reply.get("had_children") is False:
             names = ", ".join(reply["shared"][:_MODULES_NAMED])
             raise ForeignModuleError(
                 self,
-                f"nothing that it imported is of the {self.arm.name} arm's tree or environment: "
-                f"both arms would run the same code ({names})",
+                f"it imported nothing from the tree or environment of the {self.arm.name}: "
+                f"base and head would run the same code ({names})",
                 f"{_remedy('')}. If a dependency is what it measures, set `allow_foreign = true`.",
             )
 
@@ -187,9 +187,9 @@ class Worker(WorkerProcess):
     def _foreign(self, module: str, file: str) -> ForeignModuleError:
         return ForeignModuleError(
             self,
-            f"the {self.arm.name} arm imported {module} from {file}, which is not its own "
-            "tree: both arms would measure the same code. An editable install is in the way: "
-            "set `pythonpath` in [[benchmark]], or build an environment for each arm in "
+            f"the {self.arm.name} imported {module} from {file}, not from its own tree: base "
+            "and head would run the same code. An editable install is in the way: set "
+            "`pythonpath` in [[benchmark]], or build an environment for each side in "
             "[build] and name it in `interpreter`",
         )
 

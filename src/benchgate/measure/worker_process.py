@@ -233,5 +233,5 @@ def _describe_end(code: int) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    hint = "; if memory was short, the kernel did it" if -code == signal.SIGKILL else ""
+    hint = ", possibly because it ran out of memory" if -code == signal.SIGKILL else ""
     return f"was killed by {name}{hint}"

@@ -102,7 +102,7 @@ def sweep(git: Git) -> tuple[str, ...]:
     for folder in sorted(folders.union(session_folders())):
         abandoned = SessionFolder.claim(folder)
         if abandoned is not None and not abandoned.remove():
-            warnings.append(f"{folder}, left by a killed session, cannot be removed: do it by hand")
+            warnings.append(f"{folder}, left by a killed run, cannot be removed: remove it by hand")
     for owner, tree in registered:
         lost = session_folder_of(tree)
         if lost is not None and not lost.exists():
@@ -142,8 +142,8 @@ def _create_folder(git: Git) -> SessionFolder:
     place = Path(tempfile.gettempdir()).resolve()
     if place.is_relative_to(git.root):
         raise UsageError(
-            f"temporary files go to {place}, which is inside of the repository",
-            hint="Set TMPDIR to a folder outside of it.",
+            f"temporary files go to {place}, which is inside the repository",
+            hint="Set TMPDIR to a folder outside the repository.",
         )
     try:
         return SessionFolder.create()
@@ -179,7 +179,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
             notes += _grow(folder, submodule, wanted, tree / path, time_s)
         else:
             notes.append(
-                f"the submodule {path} is left out, as it is not checked out: "
+                f"the submodule {path} is not measured, because it is not checked out: "
                 "git submodule update --init --recursive"
             )
     return notes
@@ -197,7 +197,7 @@ def _require(submodule: Git, code: _Code) -> None:
     if submodule.rev_parse(code.commit) is None:
         raise BaselineError(
             f"the base needs commit {code.commit[:12]} of the submodule {submodule.root}, "
-            "which is not here",
+            "which is not in this clone",
             hint=f"git -C {shlex.quote(str(submodule.root))} fetch origin {code.commit}",
         )
 
@@ -221,6 +221,6 @@ def _safe_name(root: Path) -> str:
 
 def _no_place(where: Path, error: OSError) -> UsageError:
     return UsageError(
-        f"the trees to measure cannot be made in {where}: {error.strerror or error}",
-        hint="Make room there, or set TMPDIR to a folder that has room.",
+        f"cannot create the trees to measure in {where}: {error.strerror or error}",
+        hint="Free some space there, or set TMPDIR to a folder that has space.",
     )

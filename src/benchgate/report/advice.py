@@ -63,17 +63,17 @@ def next_round(value: float) -> float:
 
 def _false_alarms(check: SelfCheck) -> Iterator[str]:
     again = (
-        "run the self-check again. If they come again, the two sides do not do the same work: "
-        "look for random input, the time of day, paths, and what an earlier launch leaves behind"
+        "run the self-check again. If they appear again, the two sides do not do the same work: "
+        "look for random input, the time of day, paths, and what an earlier launch left behind"
     )
     asked = format_percent(check.alpha)
     rehearsal = check.rehearsal
     expected = rehearsal.clean * check.alpha if rehearsal else 0.0
     if false_alarms(check):
-        yield f"by chance, false alarms come in {asked} of all checks: {again}"
+        yield f"{asked} of all checks have a false alarm by chance: {again}"
     elif rehearsal and rehearsal.alarms > expected + 3 * math.sqrt(expected):
         yield (
-            f"there are more false alarms than the {asked} asked for, mostly of "
+            f"there are more false alarms than the {asked} that alpha allows, mostly of "
             f"{named(rehearsal.blamed)}: {again}"
         )
 
@@ -82,7 +82,7 @@ def _stolen(share: float | None) -> Iterator[str]:
     if share is not None and share > _MUCH_STOLEN:
         yield (
             f"the hypervisor gave {format_percent(share)} of the CPUs' time to other guests: "
-            "measure on a machine of your own, or at a quieter hour"
+            "measure on a dedicated machine, or at a quieter time"
         )
 
 
@@ -92,8 +92,8 @@ def _unpinned(rows: Sequence[Sensitivity]) -> Iterator[str]:
     for reason, group in groupby(sorted(unpinned, key=_reason), key=_reason):
         names = named(row.benchmark for row in group)
         yield (
-            f"{names}: not pinned ({plain_line(reason)}); on one CPU, both sides would meet the "
-            "same disturbances"
+            f"{names}: not pinned ({plain_line(reason)}); on one CPU, disturbances would "
+            "affect both sides alike"
         )
 
 
@@ -117,8 +117,8 @@ def _better_metric(row: Sensitivity) -> str:
         waits = f" (it waits for {format_percent(1 - other.share)} of its time)"
     spreads = f"{format_percent(other.pair_spread)} instead of {format_percent(row.pair_spread)}"
     return (
-        f"{name}: its CPU time is much steadier than the time that passes{waits}: {spreads} in a "
-        f"round; compare that: {_rule(other.metric)}"
+        f"{name}: its CPU time is much steadier than its wall-clock time{waits}: {spreads} "
+        f"in a round; compare it instead: {_rule(other.metric)}"
     )
 
 
@@ -134,7 +134,7 @@ def _margins(noisy: Sequence[Sensitivity]) -> Iterator[str]:
         if math.isinf(margin):
             yield (
                 f"{names}: too noisy for any margin; measure less at once, "
-                "or what does not wait for anything"
+                "or something that does not wait"
             )
             continue
         rounds = [row.rounds for row in rows if row.rounds is not None]
@@ -155,8 +155,8 @@ def _tails(check: SelfCheck) -> Iterator[str]:
     commands = [row for row in short if row.is_command]
     if commands:
         yield (
-            f"{named(row.benchmark for row in commands)}: for a tail, set executions = "
-            f"{check.tail_samples} (now {check.executions}); or leave it out: "
+            f"{named(row.benchmark for row in commands)}: to test the tail, set executions = "
+            f"{check.tail_samples} (now {check.executions}), or leave the tail out: "
             'statistics = ["p25"] in a [[rule]]'
         )
     others = [row for row in short if not row.is_command]
@@ -165,12 +165,12 @@ def _tails(check: SelfCheck) -> Iterator[str]:
     if quick:
         wanted_s = next_round(max(quick.values()) * 1e3) / 1e3
         yield (
-            f"{named(quick)}: for a tail, raise launch_time to {_milliseconds(wanted_s)} "
+            f"{named(quick)}: to test the tail, raise launch_time to {_milliseconds(wanted_s)} "
             f"(now {_milliseconds(check.launch_time_s)})"
         )
     if slow := [name for name in times_s if name not in quick]:
         yield (
-            f"{named(slow)}: too slow for a tail: leave it out, "
+            f"{named(slow)}: too slow to test the tail: leave it out with "
             'statistics = ["p25"] in a [[rule]], or measure less at once'
         )
 
@@ -188,6 +188,6 @@ def _too_few_rounds(check: SelfCheck) -> Iterator[str]:
     rehearsal = check.rehearsal
     if rehearsal and rehearsal.cut_short > _MANY_CUT_SHORT * (rehearsal.clean + rehearsal.slower):
         yield (
-            f"of {check.verdict.rounds} rounds not every build could be judged to its end: "
-            "give the self-check more, with --rounds"
+            f"{check.verdict.rounds} rounds were too few to judge every simulated build to its "
+            "end: give the self-check more with --rounds"
         )

@@ -67,10 +67,10 @@ def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
     yield "effect", _effect(found.effect)
     if found.q is not None:
         q = words.probability(found.q)
-        yield "q-value", f"{q}: the first p, adjusted for the rate of false discoveries in all rows"
+        yield "q-value", f"{q}: the first p, adjusted for the false discovery rate over all rows"
     if found.detectable_ratio is not None:
         seen = words.least_change(found.detectable_ratio)
-        yield "could see", f"usually {seen}, at alpha shared by all rows"
+        yield "could see", f"usually {seen}, with alpha shared by all rows"
     yield "launches", _launches(row, found)
     if medians := words.medians(row):
         yield "medians", f"{medians}: base and head as measured, not paired by rounds"
@@ -98,8 +98,8 @@ def _signed(size: float) -> str:
 
 def _launches(row: Row, found: Comparison) -> str:
     base, head = found.launches
-    parts = [f"{base} v {head}, all of them; the decision rests on {words.rounds(row) or 'none'}"]
+    parts = [f"{base} v {head} in all; the decision uses {words.rounds(row) or 'none'}"]
     if min(base, head) > 1 and row.margin:
         needed = "more than 1000" if found.launches_needed is None else found.launches_needed
-        parts.append(f"to find a change of {format_percent(row.margin)} takes {needed} of each")
+        parts.append(f"finding a change of {format_percent(row.margin)} takes {needed} of each")
     return "; ".join(parts)

@@ -136,7 +136,7 @@ def _outliers(trimmed: Trimmed) -> str:
     dropped = " and ".join(f"{count} {where}" for count, where in parts if count)
     if not dropped:
         return f"none, by {plain_line(trimmed.mode)}"
-    return f"{dropped}, by {plain_line(trimmed.mode)}; only the mean without them leaves them out"
+    return f"{dropped}, by {plain_line(trimmed.mode)}; only the mean without outliers excludes them"
 
 
 def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
@@ -146,24 +146,24 @@ def _noise(found: BetweenLaunches) -> Iterator[tuple[str, str]]:
     if share is not None:
         parts.append(f"{format_percent(share)} of the variance lies between launches")
     if times is not None and times >= _UNDERSTATEMENT:
-        parts.append(f"pooling all samples understates the error {times:.1f} times")
+        parts.append(f"pooling all samples understates the error by a factor of {times:.1f}")
     if parts:
         yield "variation", "; ".join(parts)
     if found.trend_p is not None and found.mean.n >= _LEAST_TREND:
         drift = (
-            "the launches drift in the order in which they were measured"
+            "the launches drift in the order of measurement"
             if found.trend_p <= _TREND_P
-            else "no drift is seen in the order in which the launches were measured"
+            else "no drift was found in the order of measurement"
         )
         yield "order", f"{drift} (p {words.probability(found.trend_p)})"
 
 
 def _within(found: WithinLaunch) -> str:
-    neighbours = f"neighbouring samples of a launch correlate by {found.lag_one:.2f}"
+    neighbors = f"neighboring samples of a launch correlate by {found.lag_one:.2f}"
     worth = round(found.effective_n)
     if worth >= found.samples:
-        return neighbours
-    return f"{neighbours}, so that {found.samples} are worth at most {worth} independent ones"
+        return neighbors
+    return f"{neighbors}, so {found.samples} are worth at most {worth} independent ones"
 
 
 def _reach(found: Reach, launches: int) -> str:
@@ -173,7 +173,7 @@ def _reach(found: Reach, launches: int) -> str:
     else:
         # The power holds for a spread that is known; of one estimated from so few it is less.
         change = words.least_change(found.detectable_ratio)
-        seen = f"{change} from one such run to another (usually, at {alpha})"
+        seen = f"usually {change} from one such run to another, at {alpha}"
     needed = ", ".join(
         f"{_MORE if n.launches is None else n.launches} for {format_percent(n.change_ratio)}"
         for n in found.needed

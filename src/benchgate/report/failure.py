@@ -24,7 +24,7 @@ def render_failure(
         run_url: where the log is; "" where it is this page.
     """
     first = f"{plain_line(name, NAME_LIMIT)}: no verdict" if name else "no verdict"
-    last = f"Nothing is known of {prose(head[:7])}; earlier verdicts are of other commits."
+    last = f"There is no verdict on {prose(head[:7])}; earlier verdicts are about other commits."
     blocks = [
         f"### {_ICON} {prose(first)}: {prose(plain_line(message, _MESSAGE_LIMIT))}",
         prose(plain_line(hint, _MESSAGE_LIMIT)) if hint else "",

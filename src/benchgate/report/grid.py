@@ -25,10 +25,10 @@ _CELLS = (
     Column("parameters", name=True),
     Column("launches", right=True, drop=1),
     Column("typical (p25)", right=True),
-    Column("against the first", right=True),
+    Column("vs. the first", right=True),
 )
 _PAIRS = (
-    Column("not told apart", name=True),
+    Column("no difference found", name=True),
     Column("change", right=True),
     Column("p adjusted", right=True),
 )
@@ -84,7 +84,7 @@ def _test(grid: Grid) -> str:
     if _is_pair(grid):
         found = f"Mann-Whitney p {words.probability(_p(grid))}; {found}"
     if _p(grid) > _ALPHA:
-        return f"the parameters are not shown to matter ({found})"
+        return f"no effect of the parameters was found ({found})"
     if len(grid.pairs) < 2:
         return f"the parameters matter ({found})"
     differ = sum(pair.p_adjusted <= _ALPHA for pair in grid.pairs)

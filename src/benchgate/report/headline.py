@@ -26,13 +26,13 @@ _BAD = (Outcome.REGRESSED, *_BROKEN, Outcome.WAIVED)
 _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE, Outcome.NOT_TESTED)
 _GOOD = (Outcome.UNCHANGED, Outcome.IMPROVED, Outcome.NEW)
 _UNFINISHED = (*_BROKEN, *_OPEN)
-_INTERRUPTED = "the measurement was interrupted before its end"
+_INTERRUPTED = "the measurement was interrupted"
 _REASONS = {
     Reason.INTERRUPTED: _INTERRUPTED,
-    Reason.LEFT_OPEN: "something that must not stay open did",
-    Reason.FIRST_RUN: "first run, there is nothing to compare with yet",
+    Reason.LEFT_OPEN: "a benchmark that must be decided is still open",
+    Reason.FIRST_RUN: "this is the first run, so there is nothing to compare with yet",
     Reason.NOTHING_COMPARED: "nothing could be compared",
-    Reason.DISTURBED: "a regression was seen, but the canary was disturbed as well",
+    Reason.DISTURBED: "a regression was measured, but the canary was disturbed too",
     Reason.UNDECIDED: "no benchmark could be decided",
 }
 
@@ -89,8 +89,8 @@ def _unconfirmed(suspects: Sequence[Row], total: int) -> list[str]:
     start = f"{len(suspects)} of {_benchmarks(total)} {looks} {words.worse_word(suspects)}"
     most = f"{'' if one else 'most of all '}{_changed(worst_first(suspects)[0])}"
     return [
-        f"{start}, and the measuring ended before that was confirmed or cleared: {most}",
-        f"to decide it takes {words.confirming(takes)}",
+        f"{start}, and measuring ended before this was confirmed or ruled out: {most}",
+        f"deciding it takes {words.confirming(takes)}",
     ]
 
 
@@ -100,7 +100,7 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
         return "there was nothing to compare"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
         required, total = verdict.settings.min_compared, _benchmarks(_total(groups))
-        return f"only {verdict.compared} of {total} could be compared, and {required} must be"
+        return f"only {verdict.compared} of {total} could be compared, but {required} must be"
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
 
 
@@ -161,7 +161,7 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
     start = f"{len(rows)} of {_benchmarks(total)} {predicate}"
     if excused := rows[0].excused:
         was, does = ("was", "does") if one else ("were", "do")
-        what = f"{was} removed" if excused is Outcome.MISSING else f"{does} other work"
+        what = f"{was} removed" if excused is Outcome.MISSING else f"{does} different work"
         return f"{len(rows)} of {_benchmarks(total)} {what}, which is waived: {_names(rows)}"
     if outcome not in {Outcome.REGRESSED, Outcome.WAIVED}:
         return f"{start}: {_names(rows)}"
@@ -220,11 +220,15 @@ def _state(outcome: Outcome, rows: Sequence[Row]) -> str:
 
 
 def _open_tails(rows: Sequence[Row], groups: _Groups) -> str:
-    """What is not claimed of benchmarks that are settled otherwise."""
+    """The tails that are open in benchmarks that are otherwise decided."""
     still_open = {row.benchmark for outcome in _OPEN for row in groups.get(outcome, ())}
-    tails = (row for row in tails_left_open(rows) if row.outcome is Outcome.INCONCLUSIVE)
-    count = sum(row.benchmark not in still_open for row in tails)
-    return f" (the tails of {_benchmarks(count)} could not be settled)" if count else ""
+    tails = [
+        row
+        for row in tails_left_open(rows)
+        if row.outcome is Outcome.INCONCLUSIVE and row.benchmark not in still_open
+    ]
+    which = " and ".join(sorted({row.statistic for row in tails}))
+    return f" ({which} undecided for {_benchmarks(len(tails))})" if tails else ""
 
 
 def _names(rows: Sequence[Row]) -> str:

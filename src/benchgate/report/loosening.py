@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from benchgate.model.waiver import Loosened
 
 JUDGED = (
-    "this change loosens its own gate: it was judged by the base's configuration, and what follows "
-    "holds once it is merged"
+    "this change loosens its own gate: it was judged by the base's configuration, and the "
+    "following takes effect once it is merged"
 )
-IN_FORCE = "this change compares benchmarks under new names, and that holds here already"
+IN_FORCE = "this change compares benchmarks under new names, and this verdict already does so"
 # Nobody reads more; the JSON verdict has them all.
 _SHOWN = 20
 

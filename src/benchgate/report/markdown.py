@@ -37,15 +37,15 @@ _NOTE_LIMIT = 600
 _SENTENCE_LIMIT = 2000
 _BULLET = "&bull;"
 _LEGEND = (
-    "In each round, base and head were each started afresh and measured in turn. "
-    '"Typical" is the value that a quarter of the samples stay below (p25), '
-    '"tail" the one that 19 of 20 stay below (p95). '
-    "p is the probability of a difference at least this large when nothing changed, "
-    "and is adjusted for the number of rows that were tested. "
-    "The interval holds the changes that the rounds agree with. "
-    "The change is estimated from the rounds; base and head agree with it. "
-    "The medians are those of the base's and of the head's launches as measured: they do not know "
-    "which launches belong together, so they can differ from it."
+    "In each round, base and head were measured in turn, each in a fresh process. "
+    '"Typical" is the value that a quarter of the samples stay below (p25); '
+    '"tail" is the value that 19 of 20 stay below (p95). '
+    "p is the probability of a difference at least this large if nothing changed, "
+    "adjusted for the number of rows that were tested. "
+    "The interval holds the changes that agree with the rounds. "
+    "The change is estimated from the rounds; the values of base and head agree with it. "
+    "The medians are those of the launches as measured: they ignore which launches belong "
+    "together, so they can differ from the change."
 )
 
 
@@ -175,7 +175,7 @@ def _evidence(rows: Sequence[RowView]) -> str:
         "test",
         "p",
         "p adjusted",
-        "could have seen",
+        "detectable",
         "textbook comparison",
     )
     table = _table(dict.fromkeys(titles, "---"), [_reasons(row) for row in rows])

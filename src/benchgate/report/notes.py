@@ -34,12 +34,12 @@ def _waived(row: Row) -> list[str]:
     until, why = plain_line(waiver.until), plain_line(waiver.reason)
     accepted = [_accepted(waiver.accepted)] if waiver.accepted else []
     if waiver.ceiling is None:
-        what = "its removal" if waiver.outcome is Outcome.MISSING else "its other work"
+        what = "its removal" if waiver.outcome is Outcome.MISSING else "its different work"
         return [f"{what} is waived until {until}: {why}", *accepted]
     ceiling = format_percent(waiver.ceiling)
     if row.outcome is Outcome.WAIVED:
         return [f"waived up to {ceiling} until {until}: {why}", *accepted]
-    return [f"beyond the {ceiling} that is waived until {until} ({why})", *accepted]
+    return [f"beyond the waiver of {ceiling} until {until} ({why})", *accepted]
 
 
 def _accepted(acceptance: Acceptance) -> str:
@@ -57,9 +57,9 @@ def _changed(row: Row) -> list[str]:
         return _NOTES[row.excused](row)
     if not row.advisory:
         return _calibrated(row)
-    parts = ["seen against stored launches only"]
+    parts = ["compared with stored launches only"]
     if row.calibration and row.calibration.runs > 1:
-        parts.append(f"advisory: {row.calibration.runs} of {RUNS_NEEDED} earlier runs")
+        parts.append(f"advisory: {row.calibration.runs} of the {RUNS_NEEDED} earlier runs needed")
     return parts
 
 
@@ -76,9 +76,9 @@ def _calibrated(row: Row) -> list[str]:
 def _inconclusive(row: Row) -> list[str]:
     parts: list[str] = []
     if words.detectable(row):
-        parts.append(f"the smallest change that could have been seen is {words.detectable(row)}")
+        parts.append(f"the smallest detectable change is {words.detectable(row)}")
     if row.unconfirmed:
-        parts.append(f"to confirm it or to clear it takes {words.confirming(row.unconfirmed)}")
+        parts.append(f"confirming it or ruling it out takes {words.confirming(row.unconfirmed)}")
     elif row.rounds_needed is not None:
         parts.append(f"about {counted(row.rounds_needed, 'more round')} would settle it")
     return [*(parts or ["too noisy to tell"]), *_calibrated(row)]
@@ -94,7 +94,7 @@ def _failed(row: Row) -> list[str]:
 
 
 def _incomparable(row: Row) -> list[str]:
-    return [] if row.notes else ["the two sides measured different work"]
+    return [] if row.notes else ["base and head did different work"]
 
 
 def _nothing(_: Row) -> list[str]:
@@ -106,7 +106,7 @@ def _missing(_: Row) -> list[str]:
 
 
 def _new(_: Row) -> list[str]:
-    return ["the base does not have it: nothing to compare with"]
+    return ["the base does not have it, so there is nothing to compare with"]
 
 
 _NOTES = {

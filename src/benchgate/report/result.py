@@ -36,7 +36,7 @@ _LEGEND = (
 
 _DETAIL_LEGEND = (
     "a launch is a process; sd: standard deviation; CV: sd / mean; SEM: standard error of a mean; "
-    "the interval of the mean of all samples holds as if these were independent: trust the row of "
+    "the interval of the mean of all samples assumes that they are independent: trust the row of "
     "the launches; docs/statistics.md explains every number"
 )
 
@@ -62,7 +62,7 @@ def _print_run(console: Console, run: RunStatistics) -> None:
         print_text(console, machine)
     if not run.complete:
         print_text(
-            console, Text("interrupted: this is a part of what was to be measured", "yellow")
+            console, Text("interrupted: only a part of what was planned was measured", "yellow")
         )
     for series in run.series:
         if series.detail and series.kind is Kind.SAMPLED:

@@ -34,8 +34,10 @@ def render_self_check(check: SelfCheck, console: Console) -> None:
     """Print what was found, a table of the benchmarks, and advice."""
     print_text(console, Text(headline(check), "bold"))
     if wrong := false_alarms(check):
-        verb = "differs from itself" if len(wrong) == 1 else "differ from themselves"
-        print_text(console, Text(f"false alarm: {named(wrong)} seemingly {verb}", "bold red"))
+        verb = "appears to differ" if len(wrong) == 1 else "appear to differ"
+        print_text(
+            console, Text(f"false alarm: {named(wrong)} {verb} from the same code", "bold red")
+        )
     for warning in check.verdict.warnings:
         print_text(console, Text.assemble(("warning: ", "yellow"), plain_line(warning, 1000)))
     for row in check.verdict.rows:
@@ -58,7 +60,7 @@ def headline(check: SelfCheck) -> str:
     noisy = dict.fromkeys(row.benchmark for row in check.rows if not row.is_decidable)
     total = len(dict.fromkeys(row.benchmark for row in check.rows))
     if not total:
-        return "Nothing can be said of this machine: no benchmark was measured often enough."
+        return "Nothing can be said about this machine: no benchmark was measured often enough."
     quiet = [row for row in check.rows if row.benchmark not in noisy]
     if not quiet:
         return f"This machine is too noisy for the margins of {_all_of(total)}."
@@ -81,7 +83,7 @@ def _line(row: Sensitivity) -> Line:
     note = ""
     if not row.is_decidable:
         needed = "more than 1000" if row.rounds is None else f"about {row.rounds}"
-        note = f"too noisy: {needed} rounds for this margin, and a check gives it {row.limit}"
+        note = f"too noisy: this margin needs {needed} rounds, and a check has {row.limit}"
     return Line(
         cells=(
             plain_line(row.benchmark),
@@ -112,9 +114,9 @@ def _legend(check: SelfCheck) -> str:
     tail = "; tail: p95" if any(row.tail for row in check.rows) else ""
     verdict = check.verdict
     return (
-        "in a round: spread of head / base from round to round, which decides; launches: of one "
-        "side, from process to process; sees: the smallest change that a check finds in 9 of 10 "
-        "cases; rounds: to show, as often, that nothing has changed"
+        "in a round: spread of head / base between rounds, which decides; launches: spread of one "
+        "side between processes; sees: the smallest change that a check finds in 9 of 10 cases; "
+        "rounds: how many it takes to show, as often, that nothing has changed"
         f"{tail}. {counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}."
     )
 
@@ -124,10 +126,10 @@ def _rehearsed(rehearsal: Rehearsal | None) -> list[tuple[str, str]]:
     if rehearsal is None:
         return []
     bound = format_percent(rehearsal.alarms_at_most)
-    blamed = f", of {named(rehearsal.blamed)}" if rehearsal.blamed else ""
+    blamed = f", caused by {named(rehearsal.blamed)}" if rehearsal.blamed else ""
     alarms = f"{rehearsal.alarms} of {rehearsal.clean} builds of unchanged code (at most {bound})"
     bound = format_percent(rehearsal.found_at_least)
-    found = f"{rehearsal.found} of {rehearsal.slower} slowdowns by one and a half margins"
+    found = f"{rehearsal.found} of {rehearsal.slower} slowdowns of one and a half margins"
     missed = f", missed most often: {named(rehearsal.missed)}" if rehearsal.missed else ""
     return [
         ("false alarms", f"{alarms}{blamed}"),

@@ -157,7 +157,7 @@ def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:
         Column("medians", drop=1),
         Column("test"),
         Column("p", right=True),
-        Column("could have seen", right=True, drop=3),
+        Column("detectable", right=True, drop=3),
         Column("textbook comparison", drop=4),
     )
     lines = [

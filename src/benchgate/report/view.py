@@ -236,4 +236,4 @@ def _rule(verdict: Verdict) -> str:
     if settings.rule != "launch":
         return f"rule {plain_line(settings.rule)}: no bound on false alarms"
     rate = format_percent(settings.alpha)
-    return f"asked to fail at most {rate} of runs in which nothing changed"
+    return f"set to fail at most {rate} of runs in which nothing changed"

@@ -219,7 +219,7 @@ def classical(row: Row) -> str:
 
 def source(code: Source) -> str:
     """The code that was measured: "a1b2c3d", "a1b2c3d plus uncommitted changes"."""
-    commit = plain_line(code.sha[:7] if code.sha else code.ref or "of an unknown commit")
+    commit = plain_line(code.sha[:7] if code.sha else code.ref or "at an unknown commit")
     new = counted(code.untracked, "new file") if code.untracked else ""
     more = " and ".join(filter(None, ("uncommitted changes" if code.dirty else "", new)))
     return f"{commit} plus {more}" if more else commit

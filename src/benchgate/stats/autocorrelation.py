@@ -28,7 +28,7 @@ class CorrectedError:
         naive_sem: s / sqrt(n), right only for independent values; None for n = 1.
         effective_n: how many independent values would give `sem`: n (naive_sem / sem)**2, from
             1 to n; None as `sem`.
-        lag_one: the autocorrelation of neighbours, from -1 to 1; None as `sem`.
+        lag_one: the autocorrelation of neighbors, from -1 to 1; None as `sem`.
         notes: why something is None, or that the correction was left out.
     """
 
@@ -72,7 +72,7 @@ def corrected_sem(values: FloatArray, weights: Weights = "plain") -> CorrectedEr
     1989), cut off at L: the sum may fall short, even below 0. Bartlett's w_k = 1 - k/(L + 1)
     never give less than 0, at the price of a correction that is too small (Newey and West,
     1987). Assumed is a series without trend. A result below s / sqrt(n) is put at that: what
-    few values seem to show of neighbours that balance each other must not make a mean look better.
+    few values seem to show of neighbors that balance each other must not make a mean look better.
 
     Args:
         values: shape (n,), in the order measured, finite.
@@ -101,7 +101,7 @@ def corrected_sem(values: FloatArray, weights: Weights = "plain") -> CorrectedEr
         naive_sem=math.ldexp(naive, exponent),
         effective_n=max(1.0, n * (naive / sem) ** 2),
         lag_one=float(g[1] / g[0]),
-        notes=("neighbours would lower the error: the naive one stands",) if floored else (),
+        notes=("neighbors would lower the error, so the naive error is kept",) if floored else (),
     )
 
 

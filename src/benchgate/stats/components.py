@@ -117,7 +117,7 @@ def _notes(launches: int, between: float | None, within: float | None) -> tuple[
     if within is None:
         notes.append("one sample per launch: no spread within launches; take at least 2")
     if between is not None and between < 0:
-        notes.append("launches differ no more than their samples: spread between them put at 0")
+        notes.append("launches differ no more than their samples: spread between them set to 0")
     if between == within == 0:
         notes.append("all values are equal: no intraclass correlation")
     return tuple(notes)

@@ -77,9 +77,9 @@ def effect_size(x: FloatArray, y: FloatArray) -> EffectSize:
 def _cohens_d(x: FloatArray, y: FloatArray) -> tuple[float | None, tuple[str, ...]]:
     base, head = moments(x), moments(y)
     if base.sd is None or head.sd is None:
-        return None, ("one launch: d and g need a spread; take at least 2 of each arm",)
+        return None, ("one launch: d and g need a spread; take at least 2 of each side",)
     sd = pooled_sd(base.sd, base.n, head.sd, head.n)
     d = (head.mean - base.mean) / sd if sd else math.inf
     if not math.isfinite(d):
-        return None, ("no spread within the arms: d and g do not exist; delta tells the order",)
+        return None, ("no spread within the sides: d and g do not exist; delta shows the order",)
     return d, ()

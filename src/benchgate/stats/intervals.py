@@ -95,8 +95,8 @@ def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
     if reach > math.log(sys.float_info.max):
         return None
     # log and exp do not undo each other to the last digit: equal values keep theirs.
-    centre = float(np.clip(math.exp(logs.mean), values.min(), values.max()))
-    return _finite(centre * math.exp(-reach), centre * math.exp(reach), confidence, "t on logs")
+    center = float(np.clip(math.exp(logs.mean), values.min(), values.max()))
+    return _finite(center * math.exp(-reach), center * math.exp(reach), confidence, "t on logs")
 
 
 def t_interval(

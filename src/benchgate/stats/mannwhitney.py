@@ -174,5 +174,5 @@ def _over_sd(excess: FloatArray, ranks: IntArray, n1: int) -> FloatArray:
     squares = ((ranks - (n + 1)) ** 2).sum(axis=1) / 4
     sd = np.sqrt(n1 * n2 / (n * (n - 1)) * squares)
     # Where all values are equal sd is 0: the floor turns 0 / 0 into 0, so that p is 1.
-    standardised: FloatArray = excess / np.maximum(sd, np.finfo(np.float64).tiny)
-    return standardised
+    standardized: FloatArray = excess / np.maximum(sd, np.finfo(np.float64).tiny)
+    return standardized

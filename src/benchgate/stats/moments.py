@@ -49,12 +49,12 @@ def moments(values: FloatArray) -> Moments:
     """
     require_vector("values", values)
     scaled, exponent = binary_scaled(values)
-    n, centre = len(values), _mean(scaled)
-    mean = math.ldexp(centre, exponent)
+    n, center = len(values), _mean(scaled)
+    mean = math.ldexp(center, exponent)
     if n == 1:
         return Moments(n, mean, None, None, None, ("one value: no spread; take at least 2",))
     sd = math.sqrt(np.square(deviations(scaled)).sum() / (n - 1))
-    cv = sd / centre if mean else math.inf
+    cv = sd / center if mean else math.inf
     return Moments(
         n=n,
         mean=mean,
@@ -78,8 +78,8 @@ def deviations(values: FloatArray) -> FloatArray:
         Shape (n,), in the unit of `values`.
     """
     rough = values - _mean(values)
-    centred: FloatArray = rough - rough.mean()
-    return centred
+    centered: FloatArray = rough - rough.mean()
+    return centered
 
 
 def _mean(values: FloatArray) -> float:

@@ -105,7 +105,7 @@ def _by_count(values: FloatArray, mode: OutlierMode, low: int, high: int) -> Tri
     n = len(values)
     notes: tuple[str, ...] = ()
     if high == n:
-        high, notes = 0, ("one value: kept, as one always is",)
+        high, notes = 0, ("one value: it is always kept",)
     if mode == "both5" and high == 0:
         notes = ("fewer than 20 values: 5 % per end is less than one, and none is dropped",)
     kept = np.sort(np.argsort(values, kind="stable")[low : n - high])

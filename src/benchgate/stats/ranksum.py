@@ -26,7 +26,7 @@ def rank_sum_ways(ranks: tuple[int, ...], k: int) -> FloatArray:
 
 
 def rank_sum_ways_of_each(patterns: Sequence[tuple[int, ...]], k: int) -> Iterator[FloatArray]:
-    """`rank_sum_ways` of many patterns of equal length, the faster the more alike neighbours are.
+    """`rank_sum_ways` of many patterns of equal length, the faster the more alike neighbors are.
 
     A table holds in how many ways j of the ranks seen so far have the sum s, at j * width + s:
     to take one more rank is to move by width + rank. What a pattern begins with, as the next one

@@ -43,7 +43,7 @@ class Shift:
 
 
 def paired_shift(d: FloatArray, confidence: float) -> Shift:
-    """The centre of paired differences: the median of their Walsh averages.
+    """The center of paired differences: the median of their Walsh averages.
 
     Args:
         d: shape (m, n), head minus base, finite, 1 <= n <= 1000.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.interval import Interval
 
-_ONE_LAUNCH = "one launch: no spread between launches; take at least 2 of each arm"
-_NO_SPREAD = "no spread between launches: nothing to judge their difference by"
+_ONE_LAUNCH = "one launch: no spread between launches; take at least 2 of each side"
+_NO_SPREAD = "no spread between launches: the difference cannot be tested"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Uploads one file as an artefact, by the protocol of version 4: create, upload, finalize."""
+"""Uploads one file as an artifact, by the protocol of version 4: create, upload, finalize."""
 
 import base64
 import hashlib
