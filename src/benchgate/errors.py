@@ -1,4 +1,4 @@
-"""Every error that benchgate raises on purpose, each with its exit code and a remedy.
+"""All errors that benchgate raises on purpose, each with its exit code and a remedy.
 
     BenchgateError              1  never raised itself; anything else that escapes is a bug
     ├── UsageError              2  the command line, or the place it was called in

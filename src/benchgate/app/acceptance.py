@@ -1,4 +1,4 @@
-"""Whether the waivers that a change brings along count before they are merged.
+"""Whether the waivers in a change apply before the change is merged.
 
 They do where somebody who may write to the repository has accepted exactly this commit. Whether
 that is possible, and how, is said by the base's configuration.

@@ -1,4 +1,4 @@
-"""How a change is measured in CI: what stored runs settle is left at that, the rest in turn."""
+"""How CI measures a change: stored runs settle what they can, and the rest is measured in turn."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Ef
 
 
 def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screening:
-    """Put beside the head what it is held against: runs of this machine alone."""
+    """Find the stored runs to compare the head with: only runs on this machine."""
     chosen = chosen_of(found, choice, config.aliases, alone.head)
     fit = of_machine(fit_for(chosen, alone.head, config.aliases), alone.head)
     earlier = tuple(StoredRun(one.name, one.why, one.run) for one in fit.earlier)
@@ -134,7 +134,7 @@ def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screen
 
 
 def _unused(found: Found) -> Screening | None:
-    """Keep what there is to say of stored runs where nothing is held against them."""
+    """Keep the remarks about stored runs if nothing is compared with them."""
     if not (found.skipped or found.warnings):
         return None
     return Screening(None, (), found.skipped, found.warnings)

@@ -1,4 +1,4 @@
-"""`benchgate check`: measure base and head in turn, decide."""
+"""`benchgate check`: measure base and head in turn, and decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchgate check` by stored results: measure the head alone, and compare it with earlier runs."""
+"""`benchgate check` with stored results: measure only the head, compare it with earlier runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchgate ci`: `check` in a job of GitHub Actions. The event says what is compared and kept."""
+"""`benchgate ci`: `check` in a GitHub Actions job; the event decides the base and the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With what a job compares, and by whose rules."""
+"""What a job compares the head with, and whose configuration judges it."""
 
 from __future__ import annotations
 

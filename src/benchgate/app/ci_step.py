@@ -1,4 +1,4 @@
-"""One step of a job: measure, decide, and tell GitHub in every way that it offers."""
+"""One step of a job: measure, decide, and report to GitHub."""
 
 from __future__ import annotations
 

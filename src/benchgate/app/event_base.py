@@ -1,4 +1,4 @@
-"""From the plan of an event to a base commit that is here."""
+"""Finds the base commit of an event, and fetches it if it is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchgate init`: a first configuration for a project, from what is found in it."""
+"""`benchgate init`: writes a first configuration that fits the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From runs to a verdict: the one path that `check` and `compare` share."""
+"""Turns runs into a verdict, for `check`, `compare` and all others."""
 
 from __future__ import annotations
 

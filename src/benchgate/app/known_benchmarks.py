@@ -1,4 +1,4 @@
-"""The benchmarks that the base has, as far as that can be known without running any of its code."""
+"""Which benchmarks the base has, found without running any of its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which suites a repository has, on which kinds of machine: as its default branch's runs tell."""
+"""Which suites a repository has, on which kinds of machine: read from its default branch's runs."""
 
 from __future__ import annotations
 

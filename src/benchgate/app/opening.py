@@ -1,4 +1,4 @@
-"""From arms to an open session: built, pinned, and with its benchmarks found."""
+"""Opens a session: builds the arms, pins CPUs, and finds the benchmarks."""
 
 from __future__ import annotations
 

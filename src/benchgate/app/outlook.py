@@ -1,4 +1,4 @@
-"""What a budget or a number of rounds can show, said before it is spent."""
+"""What a budget or a number of rounds can show, said before measuring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict on a pull request of this repository's own branch, made by the job that comments.
+"""The verdict on a pull request from this repository, decided by the job that comments.
 
 It is the one that the measuring job came to. Whoever can push a branch here can have that job
 measure what he likes, so its numbers count as they do there, stored runs among them. The rules are

@@ -1,4 +1,4 @@
-"""The default branch's own runs, and what they left: the end of every list that may be trusted.
+"""The default branch's own runs, and the artifacts that they left.
 
 Any fork can have runs in this repository, and artifacts of any name. How many of them there are
 must not decide what is found, so the default branch's runs are listed first.

@@ -1,4 +1,4 @@
-"""One comment of `benchgate publish`: what a run measured, judged for one pull request."""
+"""One comment of `benchgate publish`: decides for one pull request what a run measured."""
 
 from __future__ import annotations
 

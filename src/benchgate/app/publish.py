@@ -1,4 +1,4 @@
-"""`benchgate publish`: comment on a pull request from a job that may, and runs nothing of it.
+"""`benchgate publish`: comment on a pull request from a job that runs none of its code.
 
 What a fork's run left is data from a stranger. Its numbers are used, and nothing else of it:
 which pull request it is for, by which rules it is judged, on which day, and how benchmarks and

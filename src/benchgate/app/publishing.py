@@ -1,4 +1,4 @@
-"""A verdict on its way to GitHub: summary, comment, annotations, check run.
+"""Publishes a verdict on GitHub: summary, comment, annotations, check run.
 
 None of it changes the verdict: what cannot be published is a warning.
 """

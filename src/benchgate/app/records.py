@@ -1,4 +1,4 @@
-"""From what a session holds to a result file."""
+"""Turns what a session holds into a result file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A verdict made again from what a job has kept, on any machine and day."""
+"""Decides again on what a job has stored, on any machine and day."""
 
 from __future__ import annotations
 

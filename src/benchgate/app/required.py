@@ -1,4 +1,4 @@
-"""What becomes of a job that has nothing to compare with, though it must have."""
+"""What happens to a job that has no baseline although `required` demands one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchgate run` and `benchgate list`: one tree alone."""
+"""`benchgate run` and `benchgate list`: a single tree."""
 
 from __future__ import annotations
 

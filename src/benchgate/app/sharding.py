@@ -1,4 +1,4 @@
-"""A suite spread over machines: each measures a part of the benchmarks, both arms of it."""
+"""Sharding: each of several machines measures a part of the benchmarks, on both arms."""
 
 from __future__ import annotations
 

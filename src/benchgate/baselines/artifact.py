@@ -1,4 +1,4 @@
-"""Which artifacts of earlier runs may be believed, and which of them are preferred.
+"""Which artifacts of earlier runs can be trusted, and which of them come first.
 
 Whoever opens a pull request can have a run in this repository, on a branch of any name and with an
 artifact of any name. Of a baseline, then, nothing counts but who ran what: the repository that the

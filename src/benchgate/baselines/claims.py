@@ -1,4 +1,4 @@
-"""What a stranger's result says of its own making, held against what GitHub knows of it."""
+"""Checks what an untrusted result says about its origin against what GitHub says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that lie in files: all of a folder, or a single one."""
+"""Reads results from files: all files of a folder, or a single one."""
 
 from __future__ import annotations
 

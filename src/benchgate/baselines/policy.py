@@ -1,4 +1,4 @@
-"""The configuration of the base commit, by which a change is judged."""
+"""The base commit's configuration, which judges a change."""
 
 from __future__ import annotations
 

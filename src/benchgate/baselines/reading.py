@@ -1,4 +1,4 @@
-"""From artifacts that may be believed to the results in them, which are hostile until read."""
+"""Reads the results in trusted artifacts; their content is checked like any untrusted input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the stored results count as earlier runs of the head, and which of them is the base."""
+"""Which stored results count as earlier runs of the head, and which one is the base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a launch measures first, until it settles."""
+"""How a launch behaves at its beginning, until it settles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Earlier runs of the same machine: how far runs differ while the code does not.
+"""Earlier runs on the same machine: how much runs differ although the code does not.
 
 What changes on a machine between two runs shifts all launches of a run alike. No test of
 launches can tell that from a change of the code; only the spread of other runs can. A row is

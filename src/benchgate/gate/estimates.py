@@ -1,4 +1,4 @@
-"""The change of each row with its interval, and what the launches at hand could have shown.
+"""The change of each row with its interval, and the smallest change that it could detect.
 
 Log ratios on the scale on which > 0 is worse, whatever the metric's direction.
 """

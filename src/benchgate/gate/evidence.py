@@ -1,4 +1,4 @@
-"""What a row rests on: one value of each launch, and how the launches of both arms relate."""
+"""The evidence of a row: one value per launch, and how the launches of both arms relate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact metrics (instructions, allocations, sizes, counts): every change beyond the tolerance."""
+"""Exact metrics (instructions, allocations, sizes): every change beyond the tolerance counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that go on until they are decided: tested at a few late looks, on all of their rounds.
+"""Rows that are measured until they are decided: tested at a few late looks on all their rounds.
 
 Every row of the suite counts at every late look, whether it is still open or not. Nothing has
 chosen the rows, so their rounds need not be fresh. Each look is a family of its own that spends

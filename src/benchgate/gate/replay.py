@@ -1,4 +1,4 @@
-"""A build replayed: launches that are there already, given out round by round as `check` would.
+"""Replays a build: gives out stored launches round by round, as `check` would.
 
 Nothing of the gate is imitated: its own plan says what to measure next, its own rule judges.
 """

@@ -1,4 +1,4 @@
-"""Screen by stored runs, confirm in turn: which benchmarks are measured here, and the whole.
+"""Screening with stored runs: which benchmarks to measure here, and how to join both parts.
 
 Stored runs cost one arm, but what shifts a whole run looks like a change of the code, or hides one.
 They settle a benchmark only where enough of them are known and hardly differ, and where they show

@@ -194,7 +194,7 @@ def _compare(
 def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
     """Say why two series of one metric cannot be compared, None when they can.
 
-    Arms that are measured in turn share their loops; runs of different times calibrate anew.
+    Arms that are measured in turn share their loops; runs at different times calibrate again.
     """
     if base.metric != head.metric:
         return f"{head.metric.name} differs in its unit, direction or kind between base and head"
@@ -250,7 +250,7 @@ def _judge_rows(
 
 
 def _of_whole_suite(finding: Finding, shards: int) -> Finding:
-    """Adjust p for the shards, too, so that it is held against the alpha of the suite."""
+    """Adjust p for the shards too, so that it can be compared with the alpha of the suite."""
     if finding.p_adjusted is None:
         return finding
     return replace(finding, p_adjusted=min(1.0, shards * finding.p_adjusted))

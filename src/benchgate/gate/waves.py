@@ -249,7 +249,7 @@ def confirm(
 
     Returns:
         For each row (p, p adjusted), None where there is no such test or no round for it yet.
-        The adjusted p is to be held against the suite's alpha.
+        Compare the adjusted p with the suite's alpha.
     """
     fresh = [
         s.sign * s.fresh(d, test) if s else d[:0] for d, s in zip(ratios, suspects, strict=True)

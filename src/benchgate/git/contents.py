@@ -1,4 +1,4 @@
-"""Files as a commit holds them, whatever is checked out."""
+"""Reads files from a commit, whatever is checked out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fetching single commits, as a CI job needs them: its checkout often holds one commit alone."""
+"""Fetches single commits: the checkout of a CI job often holds only one commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A runner of git that leaves the user's repository alone and never asks anything."""
+"""Runs git without changing the user's repository and without prompts."""
 
 from __future__ import annotations
 

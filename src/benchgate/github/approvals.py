@@ -1,4 +1,4 @@
-"""Who has approved a commit of a pull request, and may: by a review, or by a label."""
+"""Who approved a commit of a pull request, with write access: by a review or a label."""
 
 from __future__ import annotations
 

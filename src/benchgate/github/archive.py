@@ -1,4 +1,4 @@
-"""The one file in the zip archive of an artifact: hostile until it is read, never written to disk.
+"""Reads the one file in the zip archive of an artifact: untrusted, and never written to disk.
 
 One member of a known name is all that is accepted, so there is no path to follow, nothing to
 overlap, and no second thing of the same name. What the archive says of sizes is only believed

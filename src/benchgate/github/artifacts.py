@@ -1,4 +1,4 @@
-"""The artifacts of a repository: which there are, and what one holds."""
+"""The artifacts of a repository: lists them, and downloads one."""
 
 from __future__ import annotations
 

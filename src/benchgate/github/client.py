@@ -1,4 +1,4 @@
-"""GitHub's REST API as the rest of benchgate uses it: JSON in and out, every failure an error."""
+"""GitHub's REST API as benchgate uses it: JSON in and out, every failure an error."""
 
 from __future__ import annotations
 

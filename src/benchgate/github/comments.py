@@ -1,4 +1,4 @@
-"""The one comment that a suite has on a pull request: written once, then kept up to date.
+"""The one comment of a suite on a pull request: created once, then kept up to date.
 
 Nothing that GitHub offers makes reading and writing one step, so two runs that end within a second
 of each other can still both create a comment, or the older one write last. The comments are

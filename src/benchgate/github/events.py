@@ -1,4 +1,4 @@
-"""The events that benchgate knows: what is used of the payload of each."""
+"""The events that benchgate knows, with the part of each payload that it uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of GitHub, and what comes of it."""
+"""Requests to GitHub, and their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is used of GitHub's answers; the many other keys are ignored."""
+"""The part of GitHub's answers that benchgate uses; other keys are ignored."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeAlias

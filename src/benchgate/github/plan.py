@@ -1,4 +1,4 @@
-"""What is to be done on an event: the base, what the result is kept as, and who comments.
+"""What to do on an event: the base, how to keep the result, and who comments.
 
 Each of the three is a table, read from the top; the first row that fits holds. Every row gives its
 reason in words, for `-v` and for the result.

@@ -1,4 +1,4 @@
-"""Pull requests and commits, as GitHub knows them."""
+"""Reads pull requests and commits from GitHub."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def find_pull_requests(
 ) -> tuple[PullRequest, ...]:
     """The open pull requests whose head a run measured; none where that is another by now.
 
-    Nothing that the run itself says is believed: branch, commit and repository must be what
+    Nothing that the run itself says is trusted: branch, commit and repository must be what
     GitHub knows of the pull request. One head may be for several branches.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The error of a request that failed: what was asked, what GitHub says, and what to do about it."""
+"""The error of a failed request: what was asked, what GitHub says, and what to do."""
 
 from __future__ import annotations
 

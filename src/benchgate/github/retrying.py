@@ -1,4 +1,4 @@
-"""Whether a request that failed is repeated, and when: pure.
+"""Decides whether and when to repeat a failed request: pure.
 
 GitHub tells of a rate limit with 403 as with 429. How long to wait is what `retry-after` says; else
 until `x-ratelimit-reset`, when nothing remains; else a minute, and twice as long each time, but at

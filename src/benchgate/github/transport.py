@@ -1,4 +1,4 @@
-"""One exchange over HTTP: bounded in time and size, and the token goes to the API alone."""
+"""One HTTP exchange, limited in time and size; the token goes only to the API."""
 
 from __future__ import annotations
 

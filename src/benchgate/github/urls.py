@@ -1,4 +1,4 @@
-"""Addresses of workflow runs, as they are copied from a browser."""
+"""URLs of workflow runs, as people copy them from a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which attributes a benchmark function may have, and what somebody meant who wrote another.
+"""Which attributes a benchmark function may have, and what a wrong one probably meant.
 
 Read by the worker, in the user's interpreter: standard library only, CPython >= 3.8.
 """

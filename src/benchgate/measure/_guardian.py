@@ -1,4 +1,4 @@
-"""End what a benchgate that was killed has left behind; run in a small process of its own.
+"""Ends the processes that a killed benchgate left behind; runs in a small process of its own.
 
 Started as `python -I -S _guardian.py TABLE TOKEN`. Standard input is a pipe that nobody
 writes to: when it ends, benchgate is gone. TABLE is the descriptor of a file of 8-byte

@@ -1,4 +1,4 @@
-"""Run commands for benchgate one at a time, from a process as small as Python allows.
+"""Runs commands for benchgate one at a time, from a process as small as Python allows.
 
 A child's peak memory, as the OS counts it, starts at the peak of the process that spawned it:
 run from benchgate itself, with its numeric libraries, every command would seem to need 100 MB.

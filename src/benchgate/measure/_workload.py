@@ -1,4 +1,4 @@
-"""What belongs to a benchmark's work: the statements of its file that it reaches by names.
+"""Which code belongs to a benchmark's work: the statements of its file that it uses by name.
 
 A benchmark's definition is its function, what that uses, and what changes what it uses, but not
 the other benchmarks of its file. So a benchmark that is added changes no other. Modules that

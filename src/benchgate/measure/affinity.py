@@ -1,4 +1,4 @@
-"""Which CPUs may be used, which one is idle, and where benchgate itself runs meanwhile."""
+"""Which CPUs can be used, which one is idle, and where benchgate itself runs meanwhile."""
 
 from __future__ import annotations
 

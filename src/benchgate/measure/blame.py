@@ -1,4 +1,4 @@
-"""Whose failure it is where the base fails: a head can disturb it, but not before it was run."""
+"""Decides whose failure it is if the base fails: a head can disturb it, but not before it ran."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Tried:
 
     Attributes:
         failed: ids, as the base has them, of what failed then; None where it was not tried, and
-            every failure is believed.
+            every failure counts.
     """
 
     failed: frozenset[str] | None = None
 
     def of_discovery(self, discovery: Discovery) -> Discovery:
-        """Give what was found, with each failure of the arm that it is to be laid to."""
+        """Give what was found, with each failure attributed to the arm that caused it."""
         return replace(discovery, failures=tuple(map(self._unread, discovery.failures)))
 
     def of_launch(self, failed: Observation, own_id: str) -> Observation:
-        """Give a failed launch of a benchmark of both arms, of the arm that it is to be laid to.
+        """Attribute a failed launch of a benchmark of both arms to the arm that caused it.
 
         Args:
             own_id: the benchmark, as the arm has it.

@@ -1,4 +1,4 @@
-"""Counts what processes do with the kernel's counters, as `perf stat` does; see perf_event_open(2).
+"""Counts with the kernel's counters what processes do, like `perf stat`; see perf_event_open(2).
 
 A counter is put on another process from here: what is measured then holds no code and no library
 for it, and its launch is not longer. Only what happens in user space is counted, which any user

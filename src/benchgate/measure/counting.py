@@ -1,4 +1,4 @@
-"""Counts an event in the calls of a benchmark, from outside of the process that runs them."""
+"""Counts an event in the calls of a benchmark, from outside of its process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kind of benchmark offers to a session: find the benchmarks, measure a round of them."""
+"""What each kind of benchmark offers to a session: find benchmarks, measure a round of them."""
 
 from __future__ import annotations
 

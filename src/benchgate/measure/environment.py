@@ -1,4 +1,4 @@
-"""Reads what can be known of this machine; see `model.environment` for the fields."""
+"""Reads the properties of this machine; see `model.environment` for the fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the Python code of an arm is imported from: its tree, or what was installed from that."""
+"""Where the Python code of an arm is imported from: its tree, or what was installed from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a worker's objects lie in memory: drawn anew for each round, and the same in both arms.
+"""The memory layout of workers: random in each round, and the same in both arms.
 
 The same code takes up to a tenth longer or shorter depending on where its data happens to lie
 (Mytkowicz, Diwan, Hauswirth and Sweeney, 2009), and the OS draws that anew for every process. So

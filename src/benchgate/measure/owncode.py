@@ -1,4 +1,4 @@
-"""Whether a command runs the code of its own arm: judged by the files that are opened meanwhile.
+"""Checks whether a command runs the code of its own arm, by the files that it opens.
 
 Two arms that run the same code are not compared. So an arm's command may not open files of the
 user's checkout or of another arm, and has to open some file of its own.

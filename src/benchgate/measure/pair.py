@@ -1,4 +1,4 @@
-"""One launch of one benchmark in live workers, one of each arm: what is asked of them, and when."""
+"""One launch of one benchmark in two live workers, one per arm."""
 
 from __future__ import annotations
 

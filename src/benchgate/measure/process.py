@@ -1,4 +1,4 @@
-"""Run a command once, and say what it cost.
+"""Runs a command once, and reports what it cost.
 
 The command is spawned by a small process of its own, see `_launcher`; benchgate sleeps meanwhile.
 """

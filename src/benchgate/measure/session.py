@@ -162,7 +162,7 @@ class Session:
         return self._ground.warnings
 
     def _laid_to(self, seen: Observation) -> Observation:
-        """Give an observation, a failure of the arm that it is to be laid to."""
+        """Give an observation; a failure is attributed to the arm that caused it."""
         if seen.error is None or not self.recorder.is_on_all_arms(seen.benchmark):
             return seen
         return self._tried.of_launch(

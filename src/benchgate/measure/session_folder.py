@@ -1,4 +1,4 @@
-"""One folder per session, outside of the user's tree, removed at the latest by the next session.
+"""One folder per session, outside of the user's tree; the next session removes leftovers.
 
 A folder is alive while its lock file is locked: the lock ends with the process, however that
 ends. The folder also lists the git worktrees made in it, so that whoever removes it can have

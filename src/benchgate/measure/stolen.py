@@ -1,4 +1,4 @@
-"""CPU time that the hypervisor gave to other guests, while this one wanted it."""
+"""CPU time that the hypervisor gave to other guests while this machine wanted it."""
 
 from __future__ import annotations
 

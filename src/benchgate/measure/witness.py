@@ -1,4 +1,4 @@
-"""What must not change in an arm while benchmarks run, and whether it did.
+"""Watches what must not change in an arm while benchmarks run.
 
 That is every file of the commit, as it was when `[build]` had ended, and all code that is in the
 tree and in the arm's environment then. Other files may come, change and go.

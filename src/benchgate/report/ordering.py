@@ -1,4 +1,4 @@
-"""Which rows come first, which need attention, and what a benchmark as a whole came to."""
+"""Which rows come first, which need attention, and the outcome of a whole benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person sees while benchgate measures; on standard error, and next to free.
+"""Shows progress on standard error while benchgate measures, at almost no cost.
 
 Nothing is drawn by a thread or a timer: the display changes only inside these calls, which
 come between samples, and on a terminal at most ten times a second.

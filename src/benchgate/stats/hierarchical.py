@@ -15,7 +15,7 @@ Of few launches the intervals are too short. Simulated with launches of 45 sampl
 
 So a note warns below 10. The t interval of the launches' means covers 95 % with any number.
 
-Samples are drawn anew although a launch's own samples have shown part of that spread already.
+Samples are drawn again although a launch's own samples have shown part of that spread already.
 So the intervals are too wide where launches hardly differ.
 """
 
