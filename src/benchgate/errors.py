@@ -21,7 +21,7 @@ class BenchgateError(Exception):
 
     Args:
         message: what happened, and where: file, key, line.
-        hint: what to do about it, a sentence or a command; empty where the message says it.
+        hint: what to do about it, a sentence or a command; empty if the message says it.
         details: output of the program that failed, shown as it is below the message.
     """
 
@@ -68,7 +68,7 @@ class GitHubError(BenchgateError):
     """GitHub could not be reached or refused.
 
     Args:
-        status: of GitHub's answer, as HTTP has it; None where there was none to go by.
+        status: of GitHub's answer, as HTTP has it; None if there was none to go by.
     """
 
     exit_code = 7

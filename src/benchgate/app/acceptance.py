@@ -31,7 +31,7 @@ class Asked:
     """What became of the question who accepted a change's waivers.
 
     Attributes:
-        accepted: None where nobody did, or nobody had to.
+        accepted: None if nobody did, or nobody had to.
         warnings: why its waivers do not count, and what to do about it.
     """
 

@@ -30,7 +30,7 @@ def check_stored(
 ) -> tuple[Verdict, Result]:
     """Measure the working tree, and decide by the results that `baseline` names.
 
-    Where there are none yet nothing fails, unless `baseline.required` is set.
+    If there are none yet nothing fails, unless `baseline.required` is set.
 
     Raises:
         BaselineError: a baseline is required, and there is none.
@@ -76,7 +76,7 @@ class _Place:
         return read_single(self.path) if self.is_file else read_folder(self.path)
 
     def require(self, found: Found, config: Config) -> None:
-        """Refuse to go on without a baseline where one is required."""
+        """Refuse to go on without a baseline if one is required."""
         if found.earlier or not config.baseline.required:
             return
         reasons = "\n".join(f"{one.what}: {one.reason}" for one in found.skipped)
@@ -88,7 +88,7 @@ class _Place:
         )
 
     def remarks(self, found: Found, output: Path | None) -> tuple[str, ...]:
-        """Say so where there is nothing to compare with, and how this run becomes a baseline."""
+        """Say so if there is nothing to compare with, and how this run becomes a baseline."""
         if found.earlier:
             return ()
         if not found.is_empty:

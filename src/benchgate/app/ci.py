@@ -74,7 +74,7 @@ class CiOutcome:
     """What a job came to.
 
     Attributes:
-        verdict: None where the event leaves nothing to measure.
+        verdict: None if the event leaves nothing to measure.
         why: the reason, then.
     """
 

@@ -52,7 +52,7 @@ class Published:
     """What became of it.
 
     Attributes:
-        comment_url: "" where there is none.
+        comment_url: "" if there is none.
         notes: for the log.
         warnings: what could not be published.
         error: why there is no comment, where there was to be one.
@@ -65,7 +65,7 @@ class Published:
 
 
 def name_of(suite: str, environment: str) -> str:
-    """What tells a verdict from the others on a pull request; "" where it is the usual one."""
+    """What tells a verdict from the others on a pull request; "" if it is the usual one."""
     parts = (suite, DEFAULT_SUITE), (environment, USUAL_ENVIRONMENT)
     return ", ".join(part for part, usual in parts if part != usual)
 
@@ -89,7 +89,7 @@ def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Publ
     Args:
         body: in at most `COMMENT_BYTES`.
         wanted: whether it is wanted, and why not.
-        target: None where no pull request is known.
+        target: None if no pull request is known.
     """
     if target is None or wanted.when in {Commenting.NEVER, Commenting.LATER}:
         where = " from here" if wanted.when is Commenting.LATER else ""

@@ -119,7 +119,7 @@ class Record:
         )
 
     def save(self) -> None:
-        """Write the result file, where one is wanted."""
+        """Write the result file, if one is wanted."""
         if self.output is not None:
             write_atomic(self.output, encode_result(self.result(), self.redact))
 

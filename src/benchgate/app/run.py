@@ -42,7 +42,7 @@ class RunRequest:
 
 
 def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
-    """Measure the working tree, or the current folder where there is no repository.
+    """Measure the working tree, or the current folder if there is no repository.
 
     Raises:
         MeasureError: the build failed.

@@ -155,7 +155,7 @@ def _called(artifact: Artifact) -> str:
 
 
 def _why_not(artifact: Artifact, run: ArtifactRun, wanted: Wanted) -> str | None:
-    """Say why the listing alone rules an artifact out, None where it does not."""
+    """Say why the listing alone rules an artifact out, None if it does not."""
     if artifact.name != wanted.name:
         return "it has a different name"
     if why := _why_not_origin(run.repository_id, run.head_repository_id, run.head_branch, wanted):

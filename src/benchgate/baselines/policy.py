@@ -100,7 +100,7 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
         start: the folder, by the name that it was called by: the head may have made it a link.
 
     Returns:
-        None where the commit has none, or what was named lies outside of the repository.
+        None if the commit has none, or what was named lies outside of the repository.
 
     Raises:
         ConfigError: it is not valid, or too large.
@@ -124,7 +124,7 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
 
 
 def config_at(git: Git, sha: str, path: str) -> Config | None:
-    """Read the configuration that a commit has at a path; None where it has none there.
+    """Read the configuration that a commit has at a path; None if it has none there.
 
     Raises:
         ConfigError: it is not valid, or too large.

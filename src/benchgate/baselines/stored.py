@@ -79,7 +79,7 @@ class Stored:
 
     Attributes:
         base: what the head is compared with.
-        runs: those that tell how far runs differ, the base first; none where it is of another
+        runs: those that tell how far runs differ, the base first; none if it is of another
             machine.
         skipped: what was left out.
         warnings: the same in short, and what the rest cannot do.

@@ -34,7 +34,7 @@ _QUARTER = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What calibrated runs say of one row, in log ratios that are > 0 where the head is worse.
+    """What calibrated runs say of one row, in log ratios that are > 0 if the head is worse.
 
     Attributes:
         estimate: of the head's run against the mean of the earlier ones; the interval is that of
@@ -94,7 +94,7 @@ def prediction_reach(spread: float, runs: int, alpha: float) -> float:
 
 
 def foretell(evidence: Evidence, *, confidence: float, level: float) -> Forecast | None:
-    """Hold the head's run against the earlier runs; None where too few are known.
+    """Hold the head's run against the earlier runs; None if too few are known.
 
     Args:
         confidence: of the interval.

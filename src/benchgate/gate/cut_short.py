@@ -63,7 +63,7 @@ def launch_test(
 
     Returns:
         For each of them p, one-sided, and p adjusted, to compare with the suite's
-        alpha; nothing where no share of alpha is left.
+        alpha; nothing if no share of alpha is left.
     """
     unspent = unspent_families(max((e.rounds for e in evidences), default=0), settings)
     if not unspent or not cut_short:

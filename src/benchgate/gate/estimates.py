@@ -35,7 +35,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A log ratio and its interval, which is infinite where there are too few launches.
+    """A log ratio and its interval, which is infinite if there are too few launches.
 
     Attributes:
         detectable: the smallest ratio that could have been seen; None below 2 launches, and

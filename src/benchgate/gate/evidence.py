@@ -75,13 +75,13 @@ class Evidence:
         return min(len(self.base), len(self.head))
 
     def worse_log_ratios(self) -> FloatArray:
-        """Give log(head / base) of each round, > 0 where the head is worse."""
+        """Give log(head / base) of each round, > 0 if the head is worse."""
         ratios: FloatArray = self.worse_sign * (np.log(self.head) - np.log(self.base))
         return ratios
 
 
 def series_of(result: BenchmarkResult, metric: str) -> Series | None:
-    """Give the series of one metric, None where it was not measured."""
+    """Give the series of one metric, None if it was not measured."""
     return next((s for s in result.series if s.metric.name == metric and s.launches), None)
 
 

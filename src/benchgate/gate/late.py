@@ -34,7 +34,7 @@ def late_test(
     """Test the rows that have reached a late look, in the direction that they show.
 
     Returns:
-        For each row (p, p adjusted), None where it has not so many rounds. The adjusted p is to
+        For each row (p, p adjusted), None if it has not so many rounds. The adjusted p is to
         be held against the suite's alpha.
     """
     there = [index for index, d in enumerate(ratios) if len(d) >= look]

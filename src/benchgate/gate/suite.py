@@ -88,7 +88,7 @@ def judge(
         paired: the runs were measured in turn, so that launches of the same round belong together.
         waves: the procedure that chose the rounds; None when all were measured regardless.
         earlier: for arms that are not paired, the runs on the head's machine, the newest first,
-            which is the base; none where the base is of another machine.
+            which is the base; none if the base is of another machine.
         shards: into how many parts the suite was split, of which this is one: it spends its equal
             share of alpha, so that the verdicts of all of them together keep to alpha.
     """

@@ -110,7 +110,7 @@ class Suspect:
         wave: 0 or 1.
         sign: +1 when it looks worse, -1 when it looks better.
         start: index of its first fresh round.
-        rounds: for each of its tests, how many fresh rounds it is done on; none where its first
+        rounds: for each of its tests, how many fresh rounds it is done on; none if its first
             fresh rounds did not look like a change.
     """
 
@@ -139,7 +139,7 @@ class WaveRows:
     """What the waves need to know of all rows, in one order.
 
     Attributes:
-        ratios: for each row the log ratios of its rounds, > 0 where the head is worse.
+        ratios: for each row the log ratios of its rounds, > 0 if the head is worse.
         margins: for each row, as a fraction.
         are_tails: for each row whether it compares tails.
     """
@@ -248,7 +248,7 @@ def confirm(
         test: 0 for the first test of each suspect, 1 for the second.
 
     Returns:
-        For each row (p, p adjusted), None where there is no such test or no round for it yet.
+        For each row (p, p adjusted), None if there is no such test or no round for it yet.
         Compare the adjusted p with the suite's alpha.
     """
     fresh = [

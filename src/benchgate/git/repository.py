@@ -121,7 +121,7 @@ class Git:
         return done.output
 
     def ask(self, *arguments: str) -> str | None:
-        """What git prints, without the end of the line; None where it says that there is none.
+        """What git prints, without the end of the line; None if it says that there is none.
 
         Raises:
             UsageError: git fails otherwise.

@@ -101,7 +101,7 @@ def _annotation(level: Level, annotation: Annotation) -> str:
 
 
 def _place(location: str) -> tuple[str, str]:
-    """File and line; nothing where they are not those of a file in the checkout."""
+    """File and line; nothing if they are not those of a file in the checkout."""
     match = _LOCATION.fullmatch(location)
     if match is None:
         return "", ""

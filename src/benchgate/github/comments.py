@@ -83,7 +83,7 @@ def mark(suite: str, *, head: str, run: int, attempt: int) -> Marker:
 
 
 def marker_in(body: str) -> Marker | None:
-    """The marker in the last line of a comment; None where that is something else.
+    """The marker in the last line of a comment; None if that is something else.
 
     Everybody can write such a line: the author of the comment must be looked at, too.
     """
@@ -157,7 +157,7 @@ class Posted:
     """What became of it.
 
     Attributes:
-        url: of the comment; "" where there is none.
+        url: of the comment; "" if there is none.
         what: in words, for the log.
     """
 
@@ -261,7 +261,7 @@ def own_login(api: Api) -> str:
 
 
 def _head_now(api: Api, repository: str, number: int) -> str:
-    """The last commit of the pull request; "" where the token may comment but not see it."""
+    """The last commit of the pull request; "" if the token may comment but not see it."""
     path = f"/repos/{repository}/pulls/{number}"
     try:
         return PullRequest.read(api.get(path), path).head.sha

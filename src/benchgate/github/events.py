@@ -61,7 +61,7 @@ class MergeGroup:
 
     Attributes:
         base_ref: the branch that they go to, e.g. "main".
-        pull_request: number of the one that was added last; None where the queue's branch does
+        pull_request: number of the one that was added last; None if the queue's branch does
             not tell it.
     """
 

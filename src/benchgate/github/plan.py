@@ -63,7 +63,7 @@ class Base:
     """What the head is compared with.
 
     Attributes:
-        sha: the commit, where it is known without asking; it may have to be fetched.
+        sha: the commit, if it is known without asking; it may have to be fetched.
         merge_base_with: else the commit or branch whose merge base with the head is the base.
             When that is the head itself, nothing was changed.
         why: the reason, as the result and the comment show it.
@@ -77,7 +77,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What a complete measurement is kept as; None where there is nothing to measure."""
+    """What a complete measurement is kept as; None if there is nothing to measure."""
 
     kind: ArtifactKind | None
     why: str

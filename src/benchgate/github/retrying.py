@@ -107,7 +107,7 @@ def _speaks_of_a_limit(answer: Answer) -> bool:
 
 
 def _limited_s(headers: Mapping[str, str], times: int) -> float | None:
-    """Seconds until a rate limit has gone, by GitHub's own clock; None where it does not say."""
+    """Seconds until a rate limit has gone, by GitHub's own clock; None if it does not say."""
     asked_s = _number(headers, "retry-after")
     if asked_s is not None:
         return asked_s if times == 1 else max(asked_s, 2.0 ** (times - 1))

@@ -268,7 +268,7 @@ def maxrss_bytes(usage: resource.struct_rusage) -> int:
 
 
 def own_peak_rss_bytes() -> int:
-    """Peak memory of this process, below which a child's cannot be seen; 0 where unknown.
+    """Peak memory of this process, below which a child's cannot be seen; 0 if unknown.
 
     Not from rusage: there this process itself starts at the peak of the one that spawned it.
     """

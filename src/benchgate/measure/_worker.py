@@ -145,7 +145,7 @@ def location_of(function: Any, root: str) -> str | None:
 
 
 def source_tokens(function: Callable[..., Any] | None) -> str:
-    """Give a function's source without comments, layout and its name; "" where there is none.
+    """Give a function's source without comments, layout and its name; "" if there is none.
 
     A function that was renamed does the same work.
     """
@@ -329,7 +329,7 @@ def give_back_names(folders: list[str]) -> None:
 
 
 def file_of(name: str) -> str:
-    """Give the real path of a module's file, "" where it has none."""
+    """Give the real path of a module's file, "" if it has none."""
     try:
         # Not getattr, which makes a lazy module load.
         file = object.__getattribute__(sys.modules[name], "__file__")

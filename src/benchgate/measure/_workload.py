@@ -211,7 +211,7 @@ class Workloads:
 
     Args:
         path: the benchmark file.
-        helpers: folder whose modules belong to the benchmarks; None where there is none.
+        helpers: folder whose modules belong to the benchmarks; None if there is none.
         folders: where modules are looked for, in this order.
         statements: the module `_statements`.
 

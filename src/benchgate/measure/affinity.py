@@ -51,7 +51,7 @@ def available_cpus() -> frozenset[int]:
 
 
 def read_busy_ticks(path: Path = Path("/proc/stat")) -> dict[int, int]:
-    """Clock ticks for which each CPU has not been idle since the start; empty where unknown."""
+    """Clock ticks for which each CPU has not been idle since the start; empty if unknown."""
     try:
         return parse_busy_ticks(path.read_text(encoding="ascii"))
     except FileNotFoundError:

@@ -22,7 +22,7 @@ class Outside:
 
     Attributes:
         environ: the variables that every command inherits.
-        checkout: the user's tree; None where the arm is it.
+        checkout: the user's tree; None if the arm is it.
         cwd: what relative entries of PATH and PYTHONPATH are relative to.
     """
 

@@ -18,7 +18,7 @@ class Tried:
     """What the base did before anything of the head was built or run.
 
     Attributes:
-        failed: ids, as the base has them, of what failed then; None where it was not tried, and
+        failed: ids, as the base has them, of what failed then; None if it was not tried, and
             every failure counts.
     """
 

@@ -37,7 +37,7 @@ class Ground:
 
     Args:
         arms: fresh checkouts, in an order that nobody is told.
-        scratch: a path in the folder that holds the trees, where nothing is.
+        scratch: a path that does not exist yet, in the folder that holds the trees.
     """
 
     def __init__(self, arms: Sequence[Arm], scratch: Path) -> None:

@@ -64,7 +64,7 @@ def moved(entries: str, arm: Arm, checkout: Path | None, cwd: Path) -> tuple[str
 
     Args:
         entries: as in PATH and PYTHONPATH; an empty entry is dropped.
-        checkout: the user's tree; None where the arm is it.
+        checkout: the user's tree; None if the arm is it.
         cwd: what relative entries are relative to.
 
     Returns:

@@ -86,7 +86,7 @@ def fixed_addresses() -> Iterator[bool]:
 
 
 def find_obstacle() -> str:
-    """Say why addresses cannot be fixed here; "" where they can."""
+    """Say why addresses cannot be fixed here; "" if they can."""
     with fixed_addresses() as fixed:
         if fixed:
             return ""

@@ -92,7 +92,7 @@ def remake(root: Path, scratch: Path) -> None:
     """Recreate all folders of a tree at the same path, and move its files into them.
 
     Args:
-        scratch: a path on the same file system, where nothing is.
+        scratch: a path that does not exist yet, on the same file system.
 
     Raises:
         OSError: the file system cannot; what was moved is moved back.

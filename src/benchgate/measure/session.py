@@ -127,7 +127,7 @@ class Session:
         Args:
             ids: what to measure; the order in which it is done is drawn from the seed.
             on_measured: told of each benchmark when its launches are recorded.
-            canary: measure it beside them, where there is one.
+            canary: measure it beside them, if there is one.
         """
         rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
         beside = sorted(CANARY_IDS & self._engines_of.keys()) if canary else ()

@@ -36,7 +36,7 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
     """A file as it was.
 
     Attributes:
-        digest: of its content; None where it was not read.
+        digest: of its content; None if it was not read.
     """
 
     mode: int
@@ -57,7 +57,7 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
 
     @classmethod
     def of(cls, path: str) -> Seen | None:
-        """Look at a file without reading it; None where there is none."""
+        """Look at a file without reading it; None if there is none."""
         try:
             now = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -231,7 +231,7 @@ def _is_importable(entry: os.DirEntry[str]) -> bool:
 
 
 def _digest(path: str, mode: int) -> bytes | None:
-    """Hash what is in a file, or where a link leads; None where it cannot be read."""
+    """Hash what is in a file, or where a link leads; None if it cannot be read."""
     try:
         if stat.S_ISLNK(mode):
             return os.fsencode(Path(path).readlink())

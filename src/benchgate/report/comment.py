@@ -49,7 +49,7 @@ def render_comment(
     stays in any case, even beyond the limit.
 
     Args:
-        summary_url: where the whole verdict is; "" where nowhere else.
+        summary_url: where the whole verdict is; "" if nowhere else.
     """
     first, last = first_line(verdict), last_line(verdict)
     parts, all_warnings = list(folded_parts(verdict)), warning_lines(verdict)

@@ -103,7 +103,7 @@ def change_points(
         permutations: random orders, >= 1 / alpha - 1. Fewer are drawn where p > alpha is certain.
 
     Returns:
-        The changes in order; none where n < 2 min_segment or all values are equal.
+        The changes in order; none if n < 2 min_segment or all values are equal.
 
     Raises:
         ValueError: on NaN, infinity, an empty array, another shape, n > 2000, an unknown test,
@@ -135,7 +135,7 @@ def _changes(values: FloatArray, rule: _Rule) -> list[tuple[int, float]]:
 
 
 def _change(stretch: FloatArray, rule: _Rule) -> tuple[int, float] | None:
-    """Where to cut a stretch, and the p of it; None where the rule does not ask for a cut."""
+    """Where to cut a stretch, and the p of it; None if the rule does not ask for a cut."""
     if len(stretch) < 2 * rule.min_segment:
         return None
     scan = EnergyScan(len(stretch), rule.min_segment)

@@ -27,7 +27,7 @@ class Components:
         samples: how many in all launches together.
         between_sd: of the launches' true means, >= 0; None for one launch, and where no launch
             has two samples.
-        within_sd: of samples about their launch's mean; None where no launch has two samples.
+        within_sd: of samples about their launch's mean; None if no launch has two samples.
         intraclass_correlation: between**2 / (between**2 + within**2), from 0 to 1, as two
             samples of one launch resemble each other; None as `between_sd`, and where both are 0.
         pooled_sem: s / sqrt(samples) of all samples, as if none depended on another: too small
@@ -83,7 +83,7 @@ def variance_components(launches: Sequence[FloatArray]) -> Components:
 
 
 def _within(each: list[Moments]) -> float | None:
-    """Mean square within launches; None where no launch has two samples."""
+    """Mean square within launches; None if no launch has two samples."""
     freedom = sum(one.n - 1 for one in each)
     squares = sum((one.n - 1) * one.sd**2 for one in each if one.sd is not None)
     return squares / freedom if freedom else None

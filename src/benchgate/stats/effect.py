@@ -29,7 +29,7 @@ class EffectSize:
         vargha_delaney_a: P(y > x) + P(y = x) / 2, from 0 to 1: (delta + 1) / 2.
         cohens_d: difference of the means in pooled standard deviations; None without a spread,
             and for one value in an arm.
-        hedges_g: d, corrected for its bias in small samples; None where d is.
+        hedges_g: d, corrected for its bias in small samples; None if d is.
         magnitude: of delta: "negligible" below 0.147, "small" below 0.33, "medium" below
             0.474, else "large".
         notes: why something is None.

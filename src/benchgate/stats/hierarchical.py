@@ -63,8 +63,8 @@ class RatioInterval:
     """A ratio head / base.
 
     Attributes:
-        ratio: None where a value is not above 0, or over 2**1000 times another.
-        interval: None where the ratio is, for one launch in an arm, and where the percentile is
+        ratio: None if a value is not above 0, or over 2**1000 times another.
+        interval: None if the ratio is, for one launch in an arm, and where the percentile is
             the least or the greatest sample of an arm.
         notes: why one is None, and what not to trust.
     """

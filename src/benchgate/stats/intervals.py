@@ -56,7 +56,7 @@ def trimmed_mean_interval(trimmed: Trimmed, confidence: float) -> Interval | Non
         confidence: e.g. 0.95.
 
     Returns:
-        None where one value is kept, and where an end is beyond the largest float.
+        None if one value is kept, and where an end is beyond the largest float.
 
     Raises:
         ValueError: on a confidence outside (0, 1).
@@ -102,7 +102,7 @@ def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
 def t_interval(
     estimate: float, standard_error: float, df: float, confidence: float, method: str
 ) -> Interval | None:
-    """The interval estimate +- t(df) standard errors; None where an end is beyond a float.
+    """The interval estimate +- t(df) standard errors; None if an end is beyond a float.
 
     Args:
         estimate, standard_error: finite, in one unit.

@@ -90,7 +90,7 @@ def winsorized_sem(trimmed: Trimmed) -> float | None:
     the nearest value kept; h is how many are kept. With none dropped it is the plain s / sqrt(n).
 
     Returns:
-        In the unit of the data; None where one value is kept, which shows no spread.
+        In the unit of the data; None if one value is kept, which shows no spread.
     """
     kept = trimmed.kept
     lows = np.full(trimmed.dropped_low, kept.min())

@@ -32,7 +32,7 @@ def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.
         power: chance to find a change of that ratio.
 
     Returns:
-        Shape (m,), >= 1 where alpha < 1/2; inf where it is beyond the largest float.
+        Shape (m,), >= 1 where alpha < 1/2; inf if it is beyond the largest float.
 
     Raises:
         ValueError: on NaN, infinity or negative spread, n < 2, alpha or power outside (0, 1).

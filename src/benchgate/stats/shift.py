@@ -33,8 +33,8 @@ class Shift:
 
     Attributes:
         estimate: the Hodges-Lehmann estimate, finite.
-        low: lower end of the interval, -inf where the confidence cannot be attained.
-        high: upper end of the interval, inf where the confidence cannot be attained.
+        low: lower end of the interval, -inf if the confidence cannot be attained.
+        high: upper end of the interval, inf if the confidence cannot be attained.
     """
 
     estimate: FloatArray
