@@ -59,7 +59,7 @@ def check_stored(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the stored results lie."""
+    """Where the stored results are."""
 
     path: Path
     is_file: bool

@@ -184,7 +184,7 @@ def _measured(
     say: Callable[[str], None],
     reads_stored: bool,
 ) -> Result:
-    """Measure; where the change is what brings benchgate, the base need not be ready for it."""
+    """Measure; if the change introduces benchgate, the base need not be ready for it."""
     config = compared.config
     found = _found(request, config, job, compared.base) if reads_stored else Found("artifact")
     for skipped in by_reason(found.skipped):
@@ -208,7 +208,7 @@ def _measured(
 
 
 def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
-    """Whether a baseline is kept for later runs: of the whole suite, where these read one."""
+    """Whether a baseline is kept for later runs: of the whole suite, if these read one."""
     is_whole = request.choice.shard is None and request.shards is None
     is_read = config.baseline.source in _STORED_SOURCES
     return is_whole and is_read and plan.keeping.kind is ArtifactKind.BASELINE

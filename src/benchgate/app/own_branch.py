@@ -63,9 +63,9 @@ def judge_own(
 def confirmed(
     result: Result, run: WorkflowRun, pull: PullRequest, config: Config, job: Job
 ) -> Asked:
-    """Ask GitHub whether somebody accepted the waivers, where the job that measured says so.
+    """Ask GitHub whether somebody accepted the waivers, if the job that measured says so.
 
-    Where it knew of nobody it was red, and an approval that came later turns only the next one.
+    If it knew of nobody it was red, and an approval that came later turns only the next one.
     """
     if result.policy is None or result.policy.accepted is None or config.sides is None:
         return Asked()

@@ -55,7 +55,7 @@ class Published:
         comment_url: "" if there is none.
         notes: for the log.
         warnings: what could not be published.
-        error: why there is no comment, where there was to be one.
+        error: why there is no comment, if there was to be one.
     """
 
     comment_url: str = ""
@@ -114,7 +114,7 @@ def no_comment(error: GitHubError) -> Published:
 def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
     """The workflow commands that mark what got worse beside its code.
 
-    Where that is nothing and the job fails all the same, they say why: the page of a merge group's
+    If that is nothing and the job fails all the same, they say why: the page of a merge group's
     run or of a push has no comment that does.
     """
     level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING

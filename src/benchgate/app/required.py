@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def require_baseline(judged: Judged, result: Result, config: Config, why: str) -> None:
-    """Refuse to go on where a baseline is required, and no benchmark of one is known.
+    """Refuse to go on if a baseline is required, and no benchmark of one is known.
 
     Args:
-        why: there is no commit to measure, where that is so.
+        why: there is no commit to measure, if that is so.
     """
     if judged.judgement.base_benchmarks or not config.baseline.required:
         return

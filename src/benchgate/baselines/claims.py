@@ -100,7 +100,7 @@ def lie_about_base(
 
 
 def lie_about_named_base(base: Source, name: str, commit: str | None) -> Lie | None:
-    """Say what is wrong with the base where the configuration names one.
+    """Say what is wrong with the base if the configuration names one.
 
     Args:
         base: as the result tells it.

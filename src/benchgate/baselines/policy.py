@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
 
 BASE_HAS_NONE: Final = "the base has no configuration, so the change was judged by its own"
-"""The warning where the change brings the first one."""
+"""The warning if the change brings the first one."""
 
 MOST_BYTES: Final = 100_000
 """Of a configuration."""
@@ -51,7 +51,7 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
         start: the folder that the head's was searched from.
 
     Returns:
-        The configuration to use, and a warning where it had to be the head's own.
+        The configuration to use, and a warning if it had to be the head's own.
     """
     try:
         base = base_config(git, sha, head, start)

@@ -99,7 +99,7 @@ def read_artifacts(
 def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> Earlier:
     """Give the result in an artifact, with the provenance that GitHub knows of it.
 
-    What the file says of its commit, branch and time is not believed; where it names another commit
+    What the file says of its commit, branch and time is not believed; if it names another commit
     than the run was of, it is not what it seems.
 
     Args:

@@ -89,7 +89,7 @@ def prediction_reach(spread: float, runs: int, alpha: float) -> float:
         runs: at least 2.
         alpha: within (0, 1/2).
     """
-    # From the lower tail, which keeps its digits where alpha is small.
+    # From the lower tail, which keeps its digits if alpha is small.
     return -float(stdtrit(runs - 1, alpha)) * spread * math.sqrt(1 + 1 / runs)
 
 

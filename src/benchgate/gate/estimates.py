@@ -39,7 +39,7 @@ class Estimate:
 
     Attributes:
         detectable: the smallest ratio that could have been seen; None below 2 launches, and
-            where it is beyond 100.
+            if it is beyond 100.
         needed: rounds in all that would settle it; None when not foreseeable.
     """
 

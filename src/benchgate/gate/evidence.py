@@ -32,7 +32,7 @@ class Evidence:
             when paired n1 == n2 and the same index is the same round.
         paired: the launches of both arms were measured in turn, in the same rounds.
         margin: as a fraction.
-        settles: rounds are spent until it is settled; else it is only confirmed where suspected.
+        settles: rounds are spent until it is settled; else it is only confirmed if suspected.
         base_launches, head_launches: what the values were taken from, in their order.
         obstacle: why it cannot be tested; None when it can.
         notes: what a reader of the row must know.
@@ -66,7 +66,7 @@ class Evidence:
 
     @property
     def worse_sign(self) -> int:
-        """+1 where a larger value is worse, else -1."""
+        """+1 if a larger value is worse, else -1."""
         return 1 if self.metric.better is Better.LOWER else -1
 
     @property

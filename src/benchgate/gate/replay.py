@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRow:
-    """What the gate said of one row; `ratio` is > 1 where the head is worse."""
+    """What the gate said of one row; `ratio` is > 1 if the head is worse."""
 
     benchmark: str
     metric: str

@@ -207,7 +207,7 @@ def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
 def _evidences(
     one: Pair, base: Series, head: Series, policy: RowPolicy, *, paired: bool
 ) -> list[Evidence]:
-    """Gather one row per statistic. Tails are settled only where nothing else is."""
+    """Gather one row per statistic. Tails are settled only if nothing else is."""
     settled = [s for s in policy.statistics if s not in TAIL_STATISTICS] or policy.statistics
     return [
         gather(

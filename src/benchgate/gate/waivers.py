@@ -27,7 +27,7 @@ def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, 
     beyond it is waived all the same: what counts as too much is judged as what counts at all.
 
     Of several waivers the first that is high enough counts, the base's before those of the change.
-    Where none is, the row has regressed, and names the highest.
+    If none is, the row has regressed, and names the highest.
 
     Args:
         day: the one on which a waiver must hold, in UTC.
@@ -38,7 +38,7 @@ def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A waiver, and what makes it count where it is the change's own."""
+    """A waiver, and what makes it count if it is the change's own."""
 
     waive: Waive
     accepted: Acceptance | None = None

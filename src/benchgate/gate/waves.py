@@ -14,7 +14,7 @@ So there are two waves of two tests. Each of these four families spends a quarte
 together they keep the suite's rate of false alarms at alpha, however many benchmarks it has.
 Inside a family Holm's procedure shares what it may spend.
 
-Where rows go on until they are decided, there are as many families more as late looks; see
+If rows go on until they are decided, there are as many families more as late looks; see
 `late_looks`.
 """
 
@@ -94,7 +94,7 @@ class WaveSettings:
     def next_look(self, rounds: int) -> int:
         """After how many rounds rows are looked at next, after a look at so many: at one more.
 
-        Where rows go on until they are decided, only half as many as the first late look wants are
+        If rows go on until they are decided, only half as many as the first late look wants are
         looked at one by one, and then only what has doubled: each look may err.
         """
         if rounds < LATE_LOOKS[0] // 2:
@@ -229,7 +229,7 @@ def _least_p(ratios: FloatArray) -> FloatArray:
 def rounds_to_confirm(suspects: int, look: int, settings: WaveSettings) -> int:
     """How many fresh rounds a wave gets: enough to reach its level with a round or two amiss.
 
-    The limit of rounds yields where the test could not reach its level within it.
+    The limit of rounds yields if the test could not reach its level within it.
     """
     least = least_launches(settings.alpha / settings.families / max(suspects, 1), "wilcoxon")
     wanted = max(settings.confirm_rounds, least + _SPARE_ROUNDS)

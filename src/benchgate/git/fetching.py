@@ -19,7 +19,7 @@ FETCH_TIMEOUT_S = 300.0
 
 
 def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
-    """Have a commit and its files here, fetched alone where they are not.
+    """Have a commit and its files here, fetched alone if they are not.
 
     Args:
         sha: in full.

@@ -159,7 +159,7 @@ class Git:
         return self.ask("merge-base", commit, *others)
 
     def parents(self, sha: str) -> tuple[str, ...]:
-        """The parents named in a commit, first one first, also where a shallow clone lacks them."""
+        """The parents named in a commit, first one first, also if a shallow clone lacks them."""
         header = self.run("cat-file", "commit", sha).partition("\n\n")[0]
         return tuple(
             line.removeprefix("parent ")

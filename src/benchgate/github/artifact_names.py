@@ -45,7 +45,7 @@ def artifact_name(
 
     Returns:
         Safe as an artifact's name, a file's and in an address. Different arguments have different
-        names, also where upper and lower case are the same.
+        names, also if upper and lower case are the same.
     """
     parts = [_part(suite), _part(environment)]
     if shard is not None:

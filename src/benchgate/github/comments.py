@@ -54,7 +54,7 @@ class Marker:
     Attributes:
         suite: the suite's name, encoded; `mark` does it.
         head: the commit of the pull request's branch that was judged, not the merge commit.
-        run, attempt: the run that measured, also where another one publishes.
+        run, attempt: the run that measured, also if another one publishes.
     """
 
     suite: str

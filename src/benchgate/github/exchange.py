@@ -42,7 +42,7 @@ class Answer:
 
     Attributes:
         host: that gave it.
-        elsewhere: whether that is another place than the API, where a redirect led.
+        elsewhere: whether a redirect led away from the API.
         headers: by names that are looked up in lower case.
         body: None if it is larger than the limit.
     """

@@ -88,7 +88,7 @@ class Comment:
     """Who comments.
 
     Attributes:
-        pull_request: its number, where the event tells it; never that of an artifact.
+        pull_request: its number, if the event tells it; never that of an artifact.
     """
 
     when: Commenting

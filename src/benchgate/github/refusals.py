@@ -45,7 +45,7 @@ def failure(request: Request, outcome: Outcome, *, limited_s: float | None = Non
     """The error that ends a request.
 
     Args:
-        limited_s: until a rate limit ends, where it is that which refuses; infinite if GitHub
+        limited_s: until a rate limit ends, if it is that which refuses; infinite if GitHub
             does not say.
     """
     what = f"{request.method} {request.path}"

@@ -2,7 +2,7 @@
 
 GitHub tells of a rate limit with 403 as with 429. How long to wait is what `retry-after` says; else
 until `x-ratelimit-reset`, when nothing remains; else a minute, and twice as long each time, but at
-most half of the time that is left, so that there is a second try. Where the time that it says has
+most half of the time that is left, so that there is a second try. If the time that it says has
 gone and the limit has not, it is asked for ever more rarely.
 Server errors and lost connections are repeated soon. A POST is not, unless it surely never arrived:
 its answer may be all that was lost, and a second one would make a second comment. No caller is

@@ -217,7 +217,7 @@ class Launcher:
                 setsigdef=IGNORED,
             )
         finally:
-            # Out of the child's way, where there is another CPU.
+            # Out of the child's way, if there is another CPU.
             self._move_to(self._home - frozenset(cpus or ()) or self._home)
             os.chdir("/")
         return started_ns, pid

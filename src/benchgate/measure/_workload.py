@@ -119,7 +119,7 @@ class Module:
         """Give the statements that belong to the work of some names.
 
         Args:
-            own: the benchmark; others belong to it only where its functions use them.
+            own: the benchmark; others belong to it only if its functions use them.
             known: attributes of the benchmark that do not count.
         """
         wanted = set(names)
@@ -154,7 +154,7 @@ class Module:
 
 
 def told_apart(tree: ast.Module) -> list[ast.stmt]:
-    """Give the statements of a module: each import alone, and docstrings only where they are read.
+    """Give the statements of a module: each import alone, and docstrings only if they are read.
 
     One benchmark may need a name more of a module, and the others do the same work as before.
     """
@@ -387,7 +387,7 @@ class Workloads:
 
 
 def attributes_read(included: list[Statement], name: str) -> set[str]:
-    """Give what statements read of a module by its name; {"*"} where that is not all they do."""
+    """Give what statements read of a module by its name; {"*"} if that is not all they do."""
     depth = name.count(".")
     root = name.partition(".")[0]
     found: set[str] = set()

@@ -107,7 +107,7 @@ def moved_to(cpu: int | None) -> Iterator[None]:
     """Move this thread to a CPU; None leaves it where it is.
 
     Whoever hands turns over from the CPU that the turns are taken on wakes nobody on another one:
-    that takes longer, and longer still where the other CPU is busy.
+    that takes longer, and longer still if the other CPU is busy.
     """
     if cpu is None or sys.platform != "linux":
         yield

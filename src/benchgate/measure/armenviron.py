@@ -37,7 +37,7 @@ def environ_of(
     """Give the variables of a command in one arm, before those that are configured.
 
     Args:
-        pythonpath: as configured; None for the arm's own folders, where they hold Python code.
+        pythonpath: as configured; None for the arm's own folders, if they hold Python code.
         command: what is run.
     """
     environ = dict(outside.environ)

@@ -96,7 +96,7 @@ def find_obstacle() -> str:
 
 
 def _personality(flags: int) -> int:
-    """Set the execution domain of this thread and give the one before; -1 where refused."""
+    """Set the execution domain of this thread and give the one before; -1 if refused."""
     if sys.platform != "linux":
         return _REFUSED
     previous: int = ctypes.CDLL(None).personality(ctypes.c_ulong(flags))

@@ -113,7 +113,7 @@ class OwnCode:
         return (_hidden(hidden),) if hidden else ()
 
     def _opened(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _Opened:
-        """Watch one execution, and more of them where something seems foreign."""
+        """Watch one execution, and more of them if something seems foreign."""
         started_s = time.perf_counter()
         opened = self._watched(arm, others, run)
         pause_s = min(max(time.perf_counter() - started_s, _QUIET_S[0]), _QUIET_S[1])

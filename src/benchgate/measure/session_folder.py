@@ -143,7 +143,7 @@ def forget_worktree(git: Git, tree: Path) -> bool:
 
 
 def _remove_tree(path: Path) -> None:
-    """Remove a file or folder, also where builds have left folders that may not be written to."""
+    """Remove a file or folder, also if builds have left folders that may not be written to."""
     if path.is_symlink() or not path.is_dir():
         path.unlink()
         return

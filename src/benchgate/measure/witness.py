@@ -74,7 +74,7 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
         return is_read and (self.mode, self.digest) == (other.mode, other.digest)
 
     def has_content_of(self, before: Seen) -> bool:
-        """Whether both are equal files; by size and time where one was not read."""
+        """Whether both are equal files; by size and time if one was not read."""
         if self.mode != before.mode:
             return False
         if self.digest is None or before.digest is None:
@@ -121,7 +121,7 @@ class Witness:
         for path in list(self.seen) if moved is None else moved:
             before = self.seen.get(path) if path.startswith(self._root) else None
             now = Seen.of(path) if before else None
-            # Where it differs in more, it was changed, and shall be found to be.
+            # If it differs in more, it was changed, and shall be found to be.
             if before and now and now.looks_like(before, moved=True):
                 self.seen[path] = now._replace(digest=before.digest)
 

@@ -42,7 +42,7 @@ def is_tail(row: Row) -> bool:
 def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
     """The rows that a reader must see.
 
-    A tail that could not be settled counts only where its benchmark needs attention
+    A tail that could not be settled counts only if its benchmark needs attention
     anyway: tails are several times noisier, and would fill the table of a clean suite.
     """
     aside = tails_left_open(rows)
@@ -52,7 +52,7 @@ def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
 
 
 def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The row that speaks for each benchmark: its worst, where equal the typical one.
+    """The row that speaks for each benchmark: its worst; among equal ones, the typical one.
 
     Tails that stayed open are set aside.
     """

@@ -22,7 +22,7 @@ _MAGNITUDES = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"), (math.
 
 @dataclass(frozen=True, slots=True)
 class EffectSize:
-    """How far y (the head) lies from x (the base); positive where the head is greater.
+    """How far y (the head) lies from x (the base); positive if the head is greater.
 
     Attributes:
         cliffs_delta: P(y > x) - P(y < x) over all pairs of values, from -1 to 1.

@@ -61,7 +61,7 @@ def trim(values: FloatArray, mode: OutlierMode) -> Trimmed:
             lowest and as many highest; of values equal at a cut the earliest measured go at
             the low end and the latest at the high end. "iqr" drops what is more than 1.5
             interquartile ranges outside the quartiles (nearest rank). "mad" drops what is more
-            than 3 x 1.4826 median absolute deviations from the median; where more than half of
+            than 3 x 1.4826 median absolute deviations from the median; if more than half of
             the values are equal that is 0, and would drop all others: 3 standard deviations
             take its place, and a note says so.
 
