@@ -4,7 +4,7 @@
     ├── UsageError              2  the command line, or the place it was called in
     │   ├── NotARepositoryError 2  what needs a git repository was called outside of one
     │   ├── ConfigError         2  benchgate.toml or [tool.benchgate]
-    │   └── FormatError         2  a result or verdict file that cannot be believed
+    │   └── FormatError         2  a result or verdict file that cannot be trusted
     ├── MeasureError            5  a benchmark, or the head's build, failed
     ├── BaselineError           6  nothing to compare with
     ├── GitHubError             7  GitHub could not be reached, or refused

@@ -217,7 +217,7 @@ def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
 def _reads_stored(request: CiRequest, config: Config, plan: Plan) -> bool:
     """Whether stored runs have a say.
 
-    Not in what a fork or Dependabot measured, which another job judges that believes nothing of
+    Not in what a fork or Dependabot measured, which another job judges that trusts nothing of
     them; and not in a part of a suite.
     """
     if plan.comment.when in _JUDGED_AGAIN or request.choice.shard is not None:

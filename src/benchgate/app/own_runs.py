@@ -33,7 +33,7 @@ _PREFIX: Final = "benchgate-"
 
 @dataclass(frozen=True, slots=True)
 class OwnRuns:
-    """The runs of the default branch that may be believed, the newest first."""
+    """The runs of the default branch that can be trusted, the newest first."""
 
     client: Client
     repository: str

@@ -114,7 +114,7 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
 
 
 def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str | None:
-    """Say why an artifact of this run is not believed, None when it is.
+    """Say why an artifact of this run is not trusted, None if it is.
 
     All that the listing said is looked at again in the run's own words.
     """

@@ -26,7 +26,7 @@ _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 class ArtifactKind(StrEnum):
     """What a complete measurement is kept as.
 
-    The name tells artifacts apart; that one may be believed is told by the run that it is from.
+    The name tells artifacts apart; that one can be trusted is told by the run that it is from.
     """
 
     BASELINE = "baseline"
