@@ -10,7 +10,7 @@ from benchgate.measure.engine import ArmName
 if TYPE_CHECKING:
     from benchgate.measure.engine import Discovery, DiscoveryFailure, Observation
 
-_WHY = "the base fails now, but did not fail before the head was built and run"
+_WHY = "the base fails now, but did not fail before the head was built or run"
 
 
 @dataclass(frozen=True, slots=True)
