@@ -226,9 +226,7 @@ def test_a_base_that_the_head_disturbs_fails_the_head(
     verdict = judged()
     assert outcomes(verdict) == {"toy/work": Outcome.FAILED}
     assert verdict.exit_code == 5
-    assert "did not fail before the head was built or run: OSError" in (
-        verdict.rows[0].error or ""
-    )
+    assert "did not fail before the head was built or run: OSError" in (verdict.rows[0].error or "")
 
 
 @pytest.fixture
