@@ -1,10 +1,10 @@
-"""Every error that benchgate raises on purpose, each with its exit code and a remedy.
+"""All errors that benchgate raises on purpose, each with its exit code and a remedy.
 
     BenchgateError              1  never raised itself; anything else that escapes is a bug
     ├── UsageError              2  the command line, or the place it was called in
     │   ├── NotARepositoryError 2  what needs a git repository was called outside of one
     │   ├── ConfigError         2  benchgate.toml or [tool.benchgate]
-    │   └── FormatError         2  a result or verdict file that cannot be believed
+    │   └── FormatError         2  a result or verdict file that cannot be trusted
     ├── MeasureError            5  a benchmark, or the head's build, failed
     ├── BaselineError           6  nothing to compare with
     ├── GitHubError             7  GitHub could not be reached, or refused
@@ -26,7 +26,7 @@ class BenchgateError(Exception):
 
     Args:
         message: what happened, and where: file, key, line.
-        hint: what to do about it, a sentence or a command; empty where the message says it.
+        hint: what to do about it, a sentence or a command; empty if the message says it.
         details: output of the program that failed, shown as it is below the message.
     """
 
@@ -73,7 +73,7 @@ class GitHubError(BenchgateError):
     """GitHub could not be reached or refused.
 
     Args:
-        status: of GitHub's answer, as HTTP has it; None where there was none to go by.
+        status: of GitHub's answer, as HTTP has it; None if there was none to go by.
     """
 
     exit_code = 7

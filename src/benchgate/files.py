@@ -1,4 +1,4 @@
-"""Files in and out: results read, `.gz` or not, and any file written atomically."""
+"""Reads results, compressed or not, and writes any file atomically."""
 
 from __future__ import annotations
 

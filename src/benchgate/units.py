@@ -1,4 +1,4 @@
-"""Units: what people write in a configuration, and numbers scaled for people to read.
+"""Units: parses what people write in a configuration, and formats numbers for people.
 
 Stored values are always in base units: seconds ("s"), bytes ("B"), or a bare count ("").
 """

@@ -114,5 +114,5 @@ def test_an_answer_that_is_no_commit_is_not_believed(
     history: tuple[Git, str, str],
 ) -> None:
     git, _, _ = history
-    with pytest.raises(BaselineError, match="no commit named in full"):
+    with pytest.raises(BaselineError, match="not a full commit hash"):
         find(merge_base_with("gone"), git, Compare("--upload-pack=evil"))

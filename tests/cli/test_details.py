@@ -218,10 +218,10 @@ def test_metrics_are_chosen_for_json_too(call: Call, checked: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--metric", "tiem"), ("'tiem'; did you mean 'time'?", "There are: alloc_blocks, time.")),
+        (("--metric", "tiem"), ("'tiem'; did you mean 'time'?", "Available: alloc_blocks, time.")),
         (("--metric", "time", "--metric", "Time"), ("metric 'Time'",)),
-        (("--metric", "alloc_blocks", "--filter", "sort*"), ("'alloc_blocks'", "There are: time.")),
-        (("--metric", "time", "--filter", "db/*"), ("There are: none.",)),
+        (("--metric", "alloc_blocks", "--filter", "sort*"), ("'alloc_blocks'", "Available: time.")),
+        (("--metric", "time", "--filter", "db/*"), ("Available: none.",)),
     ],
 )
 def test_a_metric_that_is_not_there(

@@ -117,7 +117,7 @@ def test_a_configuration_file_that_is_not_there(call: Call, project: Path, comma
             ("--run", RUN, "--until-decided", "--config", "x"),
             ("run's settings; --until-decided, --config cannot be combined",),
         ),
-        (("--run", "https://example.org"), ("not the address of a workflow run",)),
+        (("--run", "https://example.org"), ("not the URL of a workflow run",)),
     ],
 )
 def test_wrong_options(

@@ -261,5 +261,5 @@ def test_a_self_check_of_what_fails(benchgate: Program, toy: Project) -> None:
     toy.write({"src/toy/__init__.py": "def work():\n    raise RuntimeError('stop')\n"})
     done = benchgate(toy.root, "doctor", "--self-check", "--rounds", "10", "-q")
     done.check(5)
-    assert "Nothing can be said of this machine" in done.out
+    assert "Nothing can be said about this machine" in done.out
     assert "toy/work failed: RuntimeError: stop" in done.out

@@ -62,7 +62,7 @@ def test_the_first_run_becomes_the_baseline_of_the_next(benchgate: Program, toy:
     assert verdict["decision"] == "no verdict"
     assert outcomes(verdict) == {"toy/work": "regressed"}
     assert verdict["head"]["dirty"]
-    assert verdict["warnings"][0].startswith("advisory: 2 of the 10 earlier runs")
+    assert verdict["warnings"][0].startswith("advisory: only 2 of the 10 earlier runs")
 
     toy.configure("[baseline]\nadvisory_fails = true\n")
     assert benchgate(toy.root, *arguments, *QUIET).code == 3

@@ -227,9 +227,7 @@ def test_a_base_that_the_head_disturbs_fails_the_head(
     verdict = judged()
     assert outcomes(verdict) == {"toy/work": Outcome.FAILED}
     assert verdict.exit_code == 5
-    assert "did not before anything of the head was built or run: OSError" in (
-        verdict.rows[0].error or ""
-    )
+    assert "did not fail before the head was built or run: OSError" in (verdict.rows[0].error or "")
 
 
 @pytest.fixture
@@ -275,7 +273,7 @@ def test_a_pull_request_cannot_measure_too_little_to_be_caught(hosted: Hosted) -
     assert (job.done.code, job.outputs["verdict"]) == (3, "fail"), job.done.out
     comment = hosted.comments()[-1]
     assert "measure.rounds: 8 -&gt; 1" in comment or "measure.rounds: 8 -> 1" in comment
-    assert "holds here already" not in comment
+    assert "this verdict already does so" not in comment
 
 
 def test_a_pull_request_that_brings_benchgate_does_not_fail(hosted: Hosted) -> None:

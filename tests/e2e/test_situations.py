@@ -184,4 +184,4 @@ def test_temporary_files_inside_of_the_repository(benchgate: Program, toy: Proje
     toy.slow_down()
     (toy.root / "tmp").mkdir()
     benchgate.temporary = toy.root / "tmp"
-    benchgate(toy.root, "check").check(2, "inside of the repository", "TMPDIR")
+    benchgate(toy.root, "check").check(2, "is inside the repository", "TMPDIR")

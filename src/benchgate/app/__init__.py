@@ -1,1 +1,1 @@
-"""One use case per module; every effect arrives as an argument."""
+"""The use cases, one per module; every side effect is passed in as an argument."""

@@ -1,6 +1,6 @@
-"""Whether the waivers that a change brings along count before they are merged.
+"""Whether the waivers in a change apply before the change is merged.
 
-They do where somebody who may write to the repository has accepted exactly this commit. Whether
+They do if somebody who may write to the repository has accepted exactly this commit. Whether
 that is possible, and how, is said by the base's configuration.
 """
 
@@ -31,7 +31,7 @@ class Asked:
     """What became of the question who accepted a change's waivers.
 
     Attributes:
-        accepted: None where nobody did, or nobody had to.
+        accepted: None if nobody did, or nobody had to.
         warnings: why its waivers do not count, and what to do about it.
     """
 
@@ -40,7 +40,7 @@ class Asked:
 
 
 def ask(config: Config, job: Job) -> Asked:
-    """Find out in the job that measured. GitHub is asked only where it makes a difference.
+    """Find out in the job that measured. GitHub is asked only if it makes a difference.
 
     Args:
         config: by which the change is judged.

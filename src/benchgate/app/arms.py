@@ -1,4 +1,4 @@
-"""Two arms measured in turn, round by round, until the gate knows enough or the time is over."""
+"""Measures two arms in turn, round by round, until everything is decided or the time is up."""
 
 from __future__ import annotations
 

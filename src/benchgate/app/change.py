@@ -1,4 +1,4 @@
-"""How a change is measured in CI: what stored runs settle is left at that, the rest in turn."""
+"""How CI measures a change: stored runs settle what they can, and the rest is measured in turn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
     from benchgate.model.run import Run, Source
 
-# Where stored runs can settle fewer, measuring the head alone costs more than it saves.
+# If stored runs can settle fewer, measuring the head alone costs more than it saves.
 _LEAST_SETTLED_SHARE = 0.5
 # Both arms get this share of the budget, the head alone no more than the rest.
 _LEAST_BUDGET_SHARE = 0.5
@@ -45,10 +45,10 @@ class ChangeRequest:
     """What is measured, beside the configuration.
 
     Attributes:
-        base: the commit; None where there is none to measure.
+        base: the commit; None if there is none to measure.
         found: what stored runs there are.
         output: saved after every round of both arms.
-        keep: takes the head measured alone, where that is to be a baseline.
+        keep: takes the head measured alone, if that is to be a baseline.
         by_stored_alone: nothing is measured in turn.
     """
 
@@ -62,7 +62,7 @@ class ChangeRequest:
 
 
 def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
-    """Measure the head alone where that is of use, then in turn with the base what is open.
+    """Measure the head alone if that is of use, then in turn with the base what is open.
 
     Raises:
         BaselineError: the base cannot be checked out or built.
@@ -75,7 +75,7 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
     if request.base is None or request.by_stored_alone:
         alone = _measure_alone(request, config, git, effects)
         held = _held(found, alone, config, choice)
-        # Where nothing was changed, nothing can be missed that is not known of this machine.
+        # If nothing was changed, nothing can be missed that is not known of this machine.
         is_first = not held.earlier and (request.base is None or found.is_first)
         return replace(alone, screening=replace(held, is_first=is_first))
     screening = _unused(found)
@@ -127,7 +127,7 @@ def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Ef
 
 
 def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screening:
-    """Put beside the head what it is held against: runs of this machine alone."""
+    """Find the stored runs to compare the head with: only runs on this machine."""
     chosen = chosen_of(found, choice, config.aliases, alone.head)
     fit = of_machine(fit_for(chosen, alone.head, config.aliases), alone.head)
     earlier = tuple(StoredRun(one.name, one.why, one.run) for one in fit.earlier)
@@ -135,14 +135,14 @@ def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screen
 
 
 def _unused(found: Found) -> Screening | None:
-    """Keep what there is to say of stored runs where nothing is held against them."""
+    """Keep the remarks about stored runs if nothing is compared with them."""
     if not (found.skipped or found.warnings):
         return None
     return Screening(None, (), found.skipped, found.warnings)
 
 
 def _comparable(found: Found, base: Source, here: Environment) -> list[Run]:
-    """Give the stored runs of this machine, the base's own first; none where that is not known.
+    """Give the stored runs of this machine, the base's own first; none if that is not known.
 
     Others tell how far runs differ, but not what the head was changed from.
     """

@@ -1,4 +1,4 @@
-"""`benchgate check`: measure base and head in turn, decide."""
+"""`benchgate check`: measure base and head in turn, and decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CheckRequest:
         output: the result file; saved after every round.
         self_check: measure the working tree on both arms.
         policy: whose configuration decides how it is judged. People tune margins in their working
-            tree; a pull request is judged by the base's, where there is one.
+            tree; a pull request is judged by the base's, if there is one.
     """
 
     choice: Choice = field(default_factory=Choice)
@@ -46,7 +46,7 @@ def check(
 ) -> tuple[Verdict, Result]:
     """Measure the base commit and the working tree side by side and decide.
 
-    Where the baseline is stored results, the working tree alone is measured.
+    If the baseline is stored results, the working tree alone is measured.
 
     Raises:
         BaselineError: no base, or it cannot be checked out or built.

@@ -1,4 +1,4 @@
-"""An optional check run: the verdict as a line of its own in a pull request's list of checks."""
+"""An optional check run: shows the verdict in a pull request's list of checks."""
 
 from __future__ import annotations
 

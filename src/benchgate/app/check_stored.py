@@ -1,4 +1,4 @@
-"""`benchgate check` by stored results: measure the head alone, and compare it with earlier runs."""
+"""`benchgate check` with stored results: measure only the head, compare it with earlier runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_stored(
 ) -> tuple[Verdict, Result]:
     """Measure the working tree, and decide by the results that `baseline` names.
 
-    Where there are none yet nothing fails, unless `baseline.required` is set.
+    If there are none yet nothing fails, unless `baseline.required` is set.
 
     Raises:
         BaselineError: a baseline is required, and there is none.
@@ -60,7 +60,7 @@ def check_stored(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the stored results lie."""
+    """Where the stored results are."""
 
     path: Path
     is_file: bool
@@ -77,7 +77,7 @@ class _Place:
         return read_single(self.path) if self.is_file else read_folder(self.path)
 
     def require(self, found: Found, config: Config) -> None:
-        """Refuse to go on without a baseline where one is required."""
+        """Refuse to go on without a baseline if one is required."""
         if found.earlier or not config.baseline.required:
             return
         reasons = "\n".join(f"{one.what}: {one.reason}" for one in found.skipped)
@@ -89,7 +89,7 @@ class _Place:
         )
 
     def remarks(self, found: Found, output: Path | None) -> tuple[str, ...]:
-        """Say so where there is nothing to compare with, and how this run becomes a baseline."""
+        """Say so if there is nothing to compare with, and how this run becomes a baseline."""
         if found.earlier:
             return ()
         if not found.is_empty:

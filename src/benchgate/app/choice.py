@@ -1,4 +1,4 @@
-"""Which of the benchmarks that exist the user asked for."""
+"""Which of the existing benchmarks the user asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchgate ci`: `check` in a job of GitHub Actions. The event says what is compared and kept."""
+"""`benchgate ci`: `check` in a GitHub Actions job; the event decides the base and the baseline."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class CiOutcome:
     """What a job came to.
 
     Attributes:
-        verdict: None where the event leaves nothing to measure.
+        verdict: None if the event leaves nothing to measure.
         why: the reason, then.
     """
 
@@ -183,7 +183,7 @@ def _measured(
     say: Callable[[str], None],
     reads_stored: bool,
 ) -> Result:
-    """Measure; where the change is what brings benchgate, the base need not be ready for it."""
+    """Measure; if the change introduces benchgate, the base need not be ready for it."""
     config = compared.config
     found = _found(request, config, job, compared.base) if reads_stored else Found("artifact")
     for skipped in by_reason(found.skipped):
@@ -207,7 +207,7 @@ def _measured(
 
 
 def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
-    """Whether a baseline is kept for later runs: of the whole suite, where these read one."""
+    """Whether a baseline is kept for later runs: of the whole suite, if these read one."""
     is_whole = request.choice.shard is None and request.shards is None
     is_read = config.baseline.source in _STORED_SOURCES
     return is_whole and is_read and plan.keeping.kind is ArtifactKind.BASELINE
@@ -216,7 +216,7 @@ def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
 def _reads_stored(request: CiRequest, config: Config, plan: Plan) -> bool:
     """Whether stored runs have a say.
 
-    Not in what a fork or Dependabot measured, which another job judges that believes nothing of
+    Not in what a fork or Dependabot measured, which another job judges that trusts nothing of
     them; and not in a part of a suite.
     """
     if plan.comment.when in _JUDGED_AGAIN or request.choice.shard is not None:

@@ -1,4 +1,4 @@
-"""With what a job compares, and by whose rules."""
+"""What a job compares the head with, and whose configuration judges it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Compared:
     """With what the head is compared.
 
     Attributes:
-        base: the commit, which is here; None where there is none.
+        base: the commit, which is here; None if there is none.
         why: the reason, then.
         config: what is measured, and how it is judged.
         introduces: whether the base has no configuration, and the head brings the first one.

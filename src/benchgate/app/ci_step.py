@@ -1,4 +1,4 @@
-"""One step of a job: measure, decide, and tell GitHub in every way that it offers."""
+"""One step of a job: measure, decide, and report to GitHub."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Step:
         draw: gives a word that nobody can guess.
         redact: takes the secrets out of a text.
         show: prints the verdict for people.
-        say: prints a reason, where those are wanted.
+        say: prints a reason, if those are wanted.
         comments: whether comments are wanted.
         check_run: whether a check run is wanted.
     """
@@ -146,7 +146,7 @@ class _Telling:
 
     @classmethod
     def begin(cls, request: CiRequest, effects: Effects, job: Job, step: Step) -> Self:
-        """Create the check run, where one is wanted, before anything is measured."""
+        """Create the check run, if one is wanted, before anything is measured."""
         telling = cls(request, job, step, None)
         if not step.check_run:
             return telling
@@ -246,7 +246,7 @@ class _Telling:
 
     @property
     def name(self) -> str:
-        """What tells it from what other jobs say; "" where it is the usual one."""
+        """What tells it from what other jobs say; "" if it is the usual one."""
         return name_of(self.request.suite, self._environment)
 
     @property

@@ -24,7 +24,7 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
 
     Args:
         paths: earlier results in any order, and the head as the last; or, alone, a result of
-            `benchgate check`, whose verdict is made anew.
+            `benchgate check`, whose verdict is recomputed.
         detail: put every other estimate and test beside each row.
 
     Raises:

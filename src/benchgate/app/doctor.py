@@ -1,4 +1,4 @@
-"""`benchgate doctor`: what this machine can tell apart, and what would help."""
+"""`benchgate doctor`: how small a change this machine can detect, and what would help."""
 
 from __future__ import annotations
 

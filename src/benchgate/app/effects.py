@@ -1,4 +1,4 @@
-"""What a use case needs of the world; the command line builds the real one."""
+"""The side effects that a use case needs; the command line creates the real ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the plan of an event to a base commit that is here."""
+"""Finds the base commit of an event, and fetches it if it is missing."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def find_base(
     merge_base: Comparing,
     fetch: Callable[[str], None],
 ) -> Source | NoBase:
-    """Give the base commit of an event, fetched where the checkout lacks it.
+    """Give the base commit of an event, fetched if the checkout lacks it.
 
     Args:
-        merge_base: asked where the checkout does not hold enough of the history.
+        merge_base: asked if the checkout does not hold enough of the history.
 
     Raises:
         BaselineError: what is found is no commit that can be had here.

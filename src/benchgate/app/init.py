@@ -1,4 +1,4 @@
-"""`benchgate init`: a first configuration for a project, from what is found in it."""
+"""`benchgate init`: writes a first configuration that fits the project."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def propose_all(
     What is there already is left out, as long as anything is missing.
 
     Args:
-        workflows: whether they are wanted; None where the repository decides.
+        workflows: whether they are wanted; None if the repository decides.
         action: what the workflows use, `OWNER/NAME@REF`.
 
     Raises:
@@ -154,7 +154,7 @@ def write(root: Path, files: tuple[NewFile, ...]) -> None:
 
 
 def _configured_in(root: Path) -> str | None:
-    """Say where the project is configured, None where it is not."""
+    """Say where the project is configured, None if it is not."""
     if (root / OWN_FILE).exists():
         return f"{root / OWN_FILE} exists"
     if "benchgate" in _read_project(root).get("tool", {}):

@@ -1,4 +1,4 @@
-"""From runs to a verdict: the one path that `check` and `compare` share."""
+"""Turns runs into a verdict, for `check`, `compare` and all others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Judged:
     """Two runs and what the gate says of them.
 
     Attributes:
-        shard: which part of a suite they are; None where they are all of it.
+        shard: which part of a suite they are; None if they are all of it.
         shards: how many parts share alpha.
         complete: False if the measurement of an arm was interrupted.
     """
@@ -105,7 +105,7 @@ def judge_run(result: Result, config: Config) -> Judged:
             hint="Name a second result, or measure both sides with `benchgate check`.",
         )
     parts = result.shards or (result,)
-    # Where one of them has both arms, all have: that was looked at when they were joined.
+    # If one of them has both arms, all have: that was looked at when they were joined.
     judgement = joined([_judge_shard(p.base, p, config) for p in parts if p.base])
     return Judged(
         result.base,
@@ -245,7 +245,7 @@ def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> 
 
 
 def _policy_changes(judged: Judged, config: Config) -> tuple[Loosened, ...]:
-    """Tell how the change loosens its own gate; nothing where its own configuration decides."""
+    """Tell how the change loosens its own gate; nothing if its own configuration decides."""
     if config.sides is None:
         return ()
     benchmarks = (*judged.base.benchmarks, *judged.head.benchmarks)

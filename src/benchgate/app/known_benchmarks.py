@@ -1,4 +1,4 @@
-"""The benchmarks that the base has, as far as that can be known without running any of its code."""
+"""Which benchmarks the base has, found without running any of its code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def known_benchmarks(
 
     Args:
         config: of the commit.
-        own: what the default branch's newest run measured; None where there is none.
+        own: what the default branch's newest run measured; None if there is none.
         choice: what the pull requests of this repository measure.
         measured: ids that the run measured at this commit.
     """

@@ -1,4 +1,4 @@
-"""Which suites a repository has, on which kinds of machine: as its default branch's runs tell."""
+"""Which suites a repository has, on which kinds of machine: read from its default branch's runs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Legs:
         return cls(job, suites, environments, found, runs)
 
     def newest(self, leg: Leg) -> Run | None:
-        """What the default branch's newest run of it measured; None where that cannot be read."""
+        """What the default branch's newest run of it measured; None if that cannot be read."""
         artifact = self.newest_artifacts.get(leg)
         if artifact is None or artifact.expired:
             return None

@@ -1,4 +1,4 @@
-"""`benchgate list`: what a session found."""
+"""`benchgate list`: the benchmarks that a session found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchgate merge`: the results of a suite's shards, joined to one."""
+"""`benchgate merge`: joins the results of a suite's shards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From arms to an open session: built, pinned, and with its benchmarks found."""
+"""Opens a session: builds the arms, pins CPUs, and finds the benchmarks."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def open_session(
 
     Args:
         stack: closes what is opened here.
-        checkout: the user's tree, from which nothing may be imported; None where it is an arm.
+        checkout: the user's tree, from which nothing may be imported; None if it is an arm.
         tried: what is known of the base from before the head was run; None to try it here.
-        ground: what keeps the trees what they are; None where the user's own is measured.
+        ground: what keeps the trees what they are; None if the user's own is measured.
 
     Raises:
         MeasureError: the head cannot be built.

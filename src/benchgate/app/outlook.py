@@ -1,4 +1,4 @@
-"""What a budget or a number of rounds can show, said before it is spent."""
+"""What a budget or a number of rounds can show, said before measuring."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def of_the_screen(spending: Spending, waves: WaveSettings, rows: int) -> str | N
 
 
 def of_fixed_rounds(spending: Spending, rounds: int) -> str | None:
-    """Say that a budget has no time for all of the rounds; None where it has."""
+    """Say that a budget has no time for all of the rounds; None if it has."""
     if spending.rounds >= rounds:
         return None
     return f"{spending.start()} {spending.rounds} of {counted(rounds, 'round')}"
@@ -79,7 +79,7 @@ def of_fixed_rounds(spending: Spending, rounds: int) -> str | None:
 def too_few_rounds(
     rounds: int, benchmarks: Sequence[str], config: Config, *, shards: int = 1
 ) -> str | None:
-    """Say that no change can be shown in a fixed number of rounds; None where one can.
+    """Say that no change can be shown in a fixed number of rounds; None if one can.
 
     Args:
         benchmarks: those on both arms. Each is one row at least, so it takes no fewer rounds.

@@ -1,4 +1,4 @@
-"""The verdict on a pull request of this repository's own branch, made by the job that comments.
+"""The verdict on a pull request from this repository, decided by the job that comments.
 
 It is the one that the measuring job came to. Whoever can push a branch here can have that job
 measure what he likes, so its numbers count as they do there, stored runs among them. The rules are
@@ -63,9 +63,9 @@ def judge_own(
 def confirmed(
     result: Result, run: WorkflowRun, pull: PullRequest, config: Config, job: Job
 ) -> Asked:
-    """Ask GitHub whether somebody accepted the waivers, where the job that measured says so.
+    """Ask GitHub whether somebody accepted the waivers, if the job that measured says so.
 
-    Where it knew of nobody it was red, and an approval that came later turns only the next one.
+    If it knew of nobody it was red, and an approval that came later turns only the next one.
     """
     if result.policy is None or result.policy.accepted is None or config.sides is None:
         return Asked()

@@ -1,4 +1,4 @@
-"""The default branch's own runs, and what they left: the end of every list that may be trusted.
+"""The default branch's own runs, and the artifacts that they left.
 
 Any fork can have runs in this repository, and artifacts of any name. How many of them there are
 must not decide what is found, so the default branch's runs are listed first.
@@ -33,7 +33,7 @@ _PREFIX: Final = "benchgate-"
 
 @dataclass(frozen=True, slots=True)
 class OwnRuns:
-    """The runs of the default branch that may be believed, the newest first."""
+    """The runs of the default branch that can be trusted, the newest first."""
 
     client: Client
     repository: str

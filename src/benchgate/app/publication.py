@@ -1,4 +1,4 @@
-"""One comment of `benchgate publish`: what a run measured, judged for one pull request."""
+"""One comment of `benchgate publish`: decides for one pull request what a run measured."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Left:
     Attributes:
         read: the result, or what is wrong with it.
         took: when the run took place, up to when this was left.
-        own: what the default branch's newest run of that leg measured; None where there is none.
+        own: what the default branch's newest run of that leg measured; None if there is none.
     """
 
     leg: Leg
@@ -128,7 +128,7 @@ class Publication:
         """Say that there is no result, in each comment of an earlier commit.
 
         Args:
-            first: whether to write a comment where there is none.
+            first: whether to write a comment if there is none.
         """
         message, hint = "the run left no result", "Its log says why."
         try:

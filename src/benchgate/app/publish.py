@@ -1,4 +1,4 @@
-"""`benchgate publish`: comment on a pull request from a job that may, and runs nothing of it.
+"""`benchgate publish`: comment on a pull request from a job that runs none of its code.
 
 What a fork's run left is data from a stranger. Its numbers are used, and nothing else of it:
 which pull request it is for, by which rules it is judged, on which day, and how benchmarks and
@@ -73,8 +73,8 @@ def publish(
     Args:
         run: that of the pull request.
         config: of the default branch, which is checked out.
-        choice: what pull requests measure, where that is not all that the default branch does.
-        suite: one that pull requests measure, where the default branch does not; "" for none.
+        choice: what pull requests measure, if that is not all that the default branch does.
+        suite: one that pull requests measure, if the default branch does not; "" for none.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer; what can be commented on is, all the same.
@@ -171,7 +171,7 @@ def _legs(
 def _results(job: Job, known: KnownRun, run: WorkflowRun) -> list[tuple[Artifact, Leg]]:
     """What this attempt of the run left: an earlier one's has been commented on.
 
-    Where another one has followed, GitHub tells the beginning of that one alone, and all counts:
+    If another one has followed, GitHub tells the beginning of that one alone, and all counts:
     what the newer one does not measure again would be lost.
     """
     repository = job.context.repository.full_name

@@ -1,4 +1,4 @@
-"""A verdict on its way to GitHub: summary, comment, annotations, check run.
+"""Publishes a verdict on GitHub: summary, comment, annotations, check run.
 
 None of it changes the verdict: what cannot be published is a warning.
 """
@@ -52,10 +52,10 @@ class Published:
     """What became of it.
 
     Attributes:
-        comment_url: "" where there is none.
+        comment_url: "" if there is none.
         notes: for the log.
         warnings: what could not be published.
-        error: why there is no comment, where there was to be one.
+        error: why there is no comment, if there was to be one.
     """
 
     comment_url: str = ""
@@ -65,7 +65,7 @@ class Published:
 
 
 def name_of(suite: str, environment: str) -> str:
-    """What tells a verdict from the others on a pull request; "" where it is the usual one."""
+    """What tells a verdict from the others on a pull request; "" if it is the usual one."""
     parts = (suite, DEFAULT_SUITE), (environment, USUAL_ENVIRONMENT)
     return ", ".join(part for part, usual in parts if part != usual)
 
@@ -89,7 +89,7 @@ def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Publ
     Args:
         body: in at most `COMMENT_BYTES`.
         wanted: whether it is wanted, and why not.
-        target: None where no pull request is known.
+        target: None if no pull request is known.
     """
     if target is None or wanted.when in {Commenting.NEVER, Commenting.LATER}:
         where = " from here" if wanted.when is Commenting.LATER else ""
@@ -114,7 +114,7 @@ def no_comment(error: GitHubError) -> Published:
 def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
     """The workflow commands that mark what got worse beside its code.
 
-    Where that is nothing and the job fails all the same, they say why: the page of a merge group's
+    If that is nothing and the job fails all the same, they say why: the page of a merge group's
     run or of a push has no comment that does.
     """
     level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING

@@ -1,4 +1,4 @@
-"""From what a session holds to a result file."""
+"""Turns what a session holds into a result file."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Record:
         )
 
     def save(self) -> None:
-        """Write the result file, where one is wanted."""
+        """Write the result file, if one is wanted."""
         if self.output is not None:
             write_atomic(self.output, encode_result(self.result(), self.redact))
 

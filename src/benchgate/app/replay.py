@@ -1,4 +1,4 @@
-"""A verdict made again from what a job has kept, on any machine and day."""
+"""Decides again on what a job has stored, on any machine and day."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, R
     """Decide again what a run of `benchgate ci` has decided.
 
     Args:
-        name: of the artifact, where the run left several.
+        name: of the artifact, if the run left several.
 
     Raises:
         UsageError: the run left no result, or several and none is named; or an attempt is named

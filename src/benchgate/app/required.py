@@ -1,4 +1,4 @@
-"""What becomes of a job that has nothing to compare with, though it must have."""
+"""What happens to a job that has no baseline although `required` demands one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def require_baseline(judged: Judged, result: Result, config: Config, why: str) -> None:
-    """Refuse to go on where a baseline is required, and no benchmark of one is known.
+    """Refuse to go on if a baseline is required, and no benchmark of one is known.
 
     Args:
-        why: there is no commit to measure, where that is so.
+        why: there is no commit to measure, if that is so.
     """
     if judged.judgement.base_benchmarks or not config.baseline.required:
         return

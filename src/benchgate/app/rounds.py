@@ -133,7 +133,7 @@ def measure_rounds(
 
     Args:
         save: called after every round.
-        foresee: says after the first round what the budget can show, where that is worth a word.
+        foresee: says after the first round what the budget can show, if that is worth a word.
 
     Returns:
         The benchmarks that were still open when the budget ended.

@@ -1,4 +1,4 @@
-"""`benchgate run` and `benchgate list`: one tree alone."""
+"""`benchgate run` and `benchgate list`: a single tree."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunRequest:
 
 
 def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
-    """Measure the working tree, or the current folder where there is no repository.
+    """Measure the working tree, or the current folder if there is no repository.
 
     Raises:
         MeasureError: the build failed.

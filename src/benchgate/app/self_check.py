@@ -70,7 +70,7 @@ def rehearse(evidences: Sequence[Evidence], config: Config, effects: Effects) ->
     """Judge builds made of these rounds, for a few seconds.
 
     The textbook rule compares samples, of which the rows know nothing any more: None. So it is
-    where a build takes more than half of the rounds that there are: all would be nearly the same.
+    if a build takes more than half of the rounds that there are: all would be nearly the same.
     """
     testable = [one for one in evidences if one.obstacle is None]
     ids = list(dict.fromkeys(one.pair.id for one in testable))

@@ -1,4 +1,4 @@
-"""A suite spread over machines: each measures a part of the benchmarks, both arms of it."""
+"""Sharding: each of several machines measures a part of the benchmarks, on both arms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def deal(names: Iterable[str], count: int) -> dict[str, int]:
 
     Of so many neighbors in alphabetical order each goes to another shard, so that no shard has
     more than one above another, and what is alike is spread. Which of the neighbors goes where is
-    drawn by lot: with a fixed order every fourth shard would get the largest of all sizes where a
+    drawn by lot: with a fixed order every fourth shard would get the largest of all sizes if a
     benchmark has four.
     """
     in_order = sorted(set(names))

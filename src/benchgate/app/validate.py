@@ -1,4 +1,4 @@
-"""`benchgate validate`: the configuration and the benchmark files, without running anything."""
+"""`benchgate validate`: checks configuration and benchmark files without running anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which artifacts of earlier runs may be believed, and which of them are preferred.
+"""Which artifacts of earlier runs can be trusted, and which of them come first.
 
 Whoever opens a pull request can have a run in this repository, on a branch of any name and with an
 artifact of any name. Of a baseline, then, nothing counts but who ran what: the repository that the
@@ -114,7 +114,7 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
 
 
 def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str | None:
-    """Say why an artifact of this run is not believed, None when it is.
+    """Say why an artifact of this run is not trusted, None if it is.
 
     All that the listing said is looked at again in the run's own words.
     """
@@ -155,7 +155,7 @@ def _called(artifact: Artifact) -> str:
 
 
 def _why_not(artifact: Artifact, run: ArtifactRun, wanted: Wanted) -> str | None:
-    """Say why the listing alone rules an artifact out, None where it does not."""
+    """Say why the listing alone rules an artifact out, None if it does not."""
     if artifact.name != wanted.name:
         return "it has a different name"
     if why := _why_not_origin(run.repository_id, run.head_repository_id, run.head_branch, wanted):

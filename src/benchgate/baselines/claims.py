@@ -1,4 +1,4 @@
-"""What a stranger's result says of its own making, held against what GitHub knows of it."""
+"""Checks what an untrusted result says about its origin against what GitHub says."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Took:
 
 
 def lie_about_time(result: Result, took: Took) -> Lie | None:
-    """Say what is wrong with the times of measuring, None where nothing is."""
+    """Say what is wrong with the times of measuring, None if nothing is."""
     earliest, latest = took.began - CLOCKS_DIFFER, took.ended + CLOCKS_DIFFER
     for part in result.shards or (result,):  # joined ones were measured at the same time
         for run in (part.head, part.base):
@@ -72,7 +72,7 @@ def lie_about_base(
     head: str,
     merge_base: Callable[[str, str], str | None],
 ) -> Lie | None:
-    """Say what is wrong with the commit that the head was compared with, None where nothing is.
+    """Say what is wrong with the commit that the head was compared with, None if nothing is.
 
     The base is a commit of the branch that the pull request is made for, and none from before the
     pull request was begun: the older it is, the more can a change hide in between.
@@ -81,7 +81,7 @@ def lie_about_base(
         base: as the result tells it.
         branch: the name of the branch.
         head: the commit that the run measured.
-        merge_base: of two commits or branches; None where GitHub does not know one of them.
+        merge_base: of two commits or branches; None if GitHub does not know one of them.
     """
     sha = base.sha or ""
     if not FULL_SHA.fullmatch(sha) or base.dirty:
@@ -101,12 +101,12 @@ def lie_about_base(
 
 
 def lie_about_named_base(base: Source, name: str, commit: str | None) -> Lie | None:
-    """Say what is wrong with the base where the configuration names one.
+    """Say what is wrong with the base if the configuration names one.
 
     Args:
         base: as the result tells it.
         name: as the base's configuration has it.
-        commit: that it names; None where there is none.
+        commit: that it names; None if there is none.
     """
     sha = base.sha or ""
     if not FULL_SHA.fullmatch(sha) or base.dirty:

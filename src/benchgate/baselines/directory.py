@@ -1,4 +1,4 @@
-"""Results that lie in files: all of a folder, or a single one."""
+"""Reads results from files: all files of a folder, or a single one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SUFFIXES = (".json", ".json.gz")
 
 
 def read_single(path: Path) -> Found:
-    """The result in a file; nothing where there is no such file.
+    """The result in a file; nothing if there is no such file.
 
     Raises:
         UsageError: it may not be read.

@@ -143,7 +143,7 @@ def _unrelated(git: Git, ref: str) -> BaselineError:
 
 
 def _fetch_named(git: Git, against: str) -> str:
-    """The command that may bring what was named, "" where nothing can."""
+    """The command that may bring what was named, "" if nothing can."""
     if not remotes(git):
         return ""
     if FULL_SHA.fullmatch(against):

@@ -1,4 +1,4 @@
-"""The configuration of the base commit, by which a change is judged."""
+"""The base commit's configuration, which judges a change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
 
 BASE_HAS_NONE: Final = "the base has no configuration, so the change was judged by its own"
-"""The warning where the change brings the first one."""
+"""The warning if the change brings the first one."""
 
 MOST_BYTES: Final = 100_000
 """Of a configuration."""
@@ -51,7 +51,7 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
         start: the folder that the head's was searched from.
 
     Returns:
-        The configuration to use, and a warning where it had to be the head's own.
+        The configuration to use, and a warning if it had to be the head's own.
     """
     try:
         base = base_config(git, sha, head, start)
@@ -100,7 +100,7 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
         start: the folder, by the name that it was called by: the head may have made it a link.
 
     Returns:
-        None where the commit has none, or what was named lies outside of the repository.
+        None if the commit has none, or what was named lies outside of the repository.
 
     Raises:
         ConfigError: it is not valid, or too large.
@@ -124,7 +124,7 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
 
 
 def config_at(git: Git, sha: str, path: str) -> Config | None:
-    """Read the configuration that a commit has at a path; None where it has none there.
+    """Read the configuration that a commit has at a path; None if it has none there.
 
     Raises:
         ConfigError: it is not valid, or too large.

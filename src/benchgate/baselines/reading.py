@@ -1,4 +1,4 @@
-"""From artifacts that may be believed to the results in them, which are hostile until read."""
+"""Reads the results in trusted artifacts; their content is checked like any untrusted input."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_artifacts(
     counts: Callable[[Run], bool] = lambda _: True,
     is_of_branch: Callable[[str], bool] = lambda _: True,
 ) -> Found:
-    """Give the results of artifacts that may be believed, in order of preference.
+    """Give the results of artifacts that can be trusted, in order of preference.
 
     Whatever is wrong with an artifact is the reason why it is skipped. At most `MOST_TRIED` are
     asked for, and where GitHub fails again and again, no more.
@@ -99,7 +99,7 @@ def read_artifacts(
 def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> Earlier:
     """Give the result in an artifact, with the provenance that GitHub knows of it.
 
-    What the file says of its commit, branch and time is not believed; where it names another commit
+    What the file says of its commit, branch and time is not trusted; if it names another commit
     than the run was of, it is not what it seems.
 
     Args:

@@ -1,4 +1,4 @@
-"""Which of the stored results count as earlier runs of the head, and which of them is the base."""
+"""Which stored results count as earlier runs of the head, and which one is the base."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Earlier:
     """A result that was measured before, under the name by which messages call it.
 
     Attributes:
-        why: what makes it the base, in words, where its source has preferences.
+        why: what makes it the base, in words, if its source has preferences.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Stored:
 
     Attributes:
         base: what the head is compared with.
-        runs: those that tell how far runs differ, the base first; none where it is of another
+        runs: those that tell how far runs differ, the base first; none if it is of another
             machine.
         skipped: what was left out.
         warnings: the same in short, and what the rest cannot do.
@@ -167,7 +167,7 @@ def choose_stored(
 
 
 def in_short(skipped: Sequence[Skipped], total: int) -> tuple[str, ...]:
-    """Give a warning for each result that was left out; one for all where they are many.
+    """Give a warning for each result that was left out; one for all if they are many.
 
     Args:
         total: how many results there are, those left out among them.
@@ -227,7 +227,7 @@ def _why_unfit(
 
 
 def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Give what was measured: id, under its new name where it has one, and definition."""
+    """Give what was measured: id, under its new name if it has one, and definition."""
     measured = [one for one in run.benchmarks if one.id not in CANARY_IDS]
     names = {one.id for one in measured}
     renamed = {(aliases[one.id], one.workload) for one in measured if one.id in aliases}

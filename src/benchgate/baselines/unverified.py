@@ -1,6 +1,6 @@
-"""What is used of a result that a stranger's job wrote: numbers, and names that are known here.
+"""What is used of a result from an untrusted job: numbers, and names that the base knows.
 
-The result is built anew from what may pass. What is not named below is not taken over, so a field
+The result is rebuilt from what may pass. What is not named below is left out, so a field
 that the model gets later stays out until somebody decides about it here.
 """
 
@@ -99,7 +99,7 @@ class Cleaned:
 
 
 def cleaned(result: Result, known: Known, head: Source, base: Source) -> Cleaned:
-    """Build a result of both arms anew from numbers and known names.
+    """Rebuild a result of both arms from numbers and known names.
 
     A benchmark that should have been measured on the base, and was not, is put there without a
     number: the row then says that it is missing, or cannot be compared, and not that it is new.
@@ -178,7 +178,7 @@ def _benchmark(one: BenchmarkResult, name: str) -> BenchmarkResult:
     series = (_series(each) for each in one.series)
     return BenchmarkResult(
         id=name,
-        # It is held against the other arm's, and never shown.
+        # It is compared with the other arm's, and never shown.
         workload=hashlib.sha256(one.workload.encode("utf-8", "surrogatepass")).hexdigest(),
         tier=one.tier,
         series=tuple(each for each in series if each is not None),

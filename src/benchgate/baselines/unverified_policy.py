@@ -1,4 +1,4 @@
-"""What is shown of the way in which a stranger's configuration loosens the gate.
+"""What is shown of an untrusted configuration that loosens the gate.
 
 Keys, numbers and words of the configuration's own vocabulary; globs, names and other texts only if
 the base has them.

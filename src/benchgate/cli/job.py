@@ -1,4 +1,4 @@
-"""The real job: what GitHub's runner tells this process, and the client that asks GitHub."""
+"""The real job: what GitHub's runner says about it, and the client for GitHub's API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a verdict goes: terminal, JSON, markdown."""
+"""Where a verdict is written: terminal, JSON, Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the real effects: clock, consoles, repository, configuration."""
+"""Creates the real side effects: clock, consoles, repository, configuration."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From what was measured to the statistics that describe it. Nothing here decides."""
+"""Computes the statistics that describe what was measured. Nothing here decides."""

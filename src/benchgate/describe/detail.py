@@ -1,4 +1,4 @@
-"""Everything that can be said of one series, for those who want to see how good its numbers are."""
+"""All details of one series, for readers who want to see how good its numbers are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benchmarks with parameters: whether these matter, and which of their values differ."""
+"""Benchmarks with parameters: whether the parameters matter, and which values differ."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _CHANGES = (0.01, 0.02, 0.05, 0.1)
 
 
 def within_launch(launches: Sequence[FloatArray]) -> WithinLaunch | None:
-    """The dependence of neighboring samples; None where no launch has ten that differ."""
+    """The dependence of neighboring samples; None if no launch has ten that differ."""
     found = [corrected_sem(samples) for samples in launches if len(samples) >= LEAST_SAMPLES]
     known = [
         (e.lag_one, e.effective_n)
@@ -97,7 +97,7 @@ def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach |
 
 
 def _mean(values: FloatArray, confidence: float, *, seed: int) -> Mean:
-    """The geometric mean, where there is one: a launch that took twice as long weighs less."""
+    """The geometric mean, if there is one: a launch that took twice as long weighs less."""
     found = moments(values)
     spread = (found.sd, found.cv, found.sem)
     if values.min() <= 0:

@@ -36,7 +36,7 @@ _QUANTILES = {
 def quantiles(
     launches: Sequence[FloatArray], confidence: float, *, seed: int, resampled: bool
 ) -> tuple[tuple[Quantile, ...], tuple[str, ...]]:
-    """Quantiles of all samples, and notes; where `resampled`, with intervals but for the ends."""
+    """Quantiles of all samples, and notes; if `resampled`, with intervals but for the ends."""
     pooled = np.concatenate(launches)
     inner = {name: p for name, p in _QUANTILES.items() if 0 < p < 1}
     intervals: dict[str, Interval | None] = {}

@@ -1,4 +1,4 @@
-"""What a launch measures first, until it settles."""
+"""How a launch behaves at its beginning, until it settles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WINDOW = 10
 
 
 def warmup(launches: Sequence[Launch]) -> Warmup | None:
-    """The curve of the launches, warm-up first; None where none has a window of values."""
+    """The curve of the launches, warm-up first; None if none has a window of values."""
     curves = [np.concatenate([launch.warmup, launch.samples]) for launch in launches]
     long = [curve for curve in curves if len(curve) >= WINDOW]
     if not long:

@@ -1,1 +1,1 @@
-"""Deciding: samples become outcomes, and a suite becomes a verdict. Pure functions."""
+"""Deciding: turns samples into outcomes, and a suite into a verdict. Pure functions."""

@@ -1,4 +1,4 @@
-"""Rows whose launches are all there: one two-sided test each, Holm over all rows."""
+"""Rows whose launches are all measured: one two-sided test each, with Holm over all rows."""
 
 from __future__ import annotations
 

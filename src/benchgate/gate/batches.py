@@ -1,4 +1,4 @@
-"""Rows of different lengths, given to vectorised statistics in blocks of equal length."""
+"""Groups rows of equal length, so that vectorized statistics can take each group at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Earlier runs of the same machine: how far runs differ while the code does not.
+"""Earlier runs on the same machine: how much runs differ although the code does not.
 
 What changes on a machine between two runs shifts all launches of a run alike. No test of
 launches can tell that from a change of the code; only the spread of other runs can. A row is
@@ -34,7 +34,7 @@ _QUARTER = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What calibrated runs say of one row, in log ratios that are > 0 where the head is worse.
+    """What calibrated runs say of one row, in log ratios that are > 0 if the head is worse.
 
     Attributes:
         estimate: of the head's run against the mean of the earlier ones; the interval is that of
@@ -89,12 +89,12 @@ def prediction_reach(spread: float, runs: int, alpha: float) -> float:
         runs: at least 2.
         alpha: within (0, 1/2).
     """
-    # From the lower tail, which keeps its digits where alpha is small.
+    # From the lower tail, which keeps its digits if alpha is small.
     return -float(stdtrit(runs - 1, alpha)) * spread * math.sqrt(1 + 1 / runs)
 
 
 def foretell(evidence: Evidence, *, confidence: float, level: float) -> Forecast | None:
-    """Hold the head's run against the earlier runs; None where too few are known.
+    """Hold the head's run against the earlier runs; None if too few are known.
 
     Args:
         confidence: of the interval.

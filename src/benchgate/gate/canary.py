@@ -1,4 +1,4 @@
-"""The canary: a fixed workload measured on both arms, whose ratio must be 1."""
+"""The canary: fixed workloads measured on both arms, whose ratio must be 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The textbook comparison people know: Mann-Whitney and a p95 ratio. Shown beside every row."""
+"""The classical rule (Mann-Whitney and a p95 ratio), which is shown with every row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every other estimate and test of the rows, for those who want to compare methods."""
+"""All other estimates and tests of the rows, for readers who want to compare methods."""
 
 from __future__ import annotations
 

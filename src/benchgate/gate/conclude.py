@@ -1,4 +1,4 @@
-"""From rows to a verdict: what fails a build, why there may be no verdict, and the exit code."""
+"""Turns rows into a verdict: what fails a build, when there is no verdict, and the exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suspects whose confirmation the budget cut short: tested on the launches of all their rounds.
+"""Suspects whose confirmation the budget cut short: tested on the launches of all rounds.
 
 The signed rank test takes the sign of each round from chance, so that n rounds cannot show less
 than 2^-n. A few rounds say more if the launches of the two arms hardly overlap: were the code the
@@ -62,8 +62,8 @@ def launch_test(
         cut_short: indices of the rows to test.
 
     Returns:
-        For each of them p, one-sided, and p adjusted, which is to be held against the suite's
-        alpha; nothing where no share of alpha is left.
+        For each of them p, one-sided, and p adjusted, to compare with the suite's
+        alpha; nothing if no share of alpha is left.
     """
     unspent = unspent_families(max((e.rounds for e in evidences), default=0), settings)
     if not unspent or not cut_short:

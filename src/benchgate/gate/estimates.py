@@ -1,4 +1,4 @@
-"""The change of each row with its interval, and what the launches at hand could have shown.
+"""The change of each row with its interval, and the smallest change that it could detect.
 
 Log ratios on the scale on which > 0 is worse, whatever the metric's direction.
 """
@@ -35,11 +35,11 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A log ratio and its interval, which is infinite where there are too few launches.
+    """A log ratio and its interval, which is infinite if there are too few launches.
 
     Attributes:
         detectable: the smallest ratio that could have been seen; None below 2 launches, and
-            where it is beyond 100.
+            if it is beyond 100.
         needed: rounds in all that would settle it; None when not foreseeable.
     """
 

@@ -1,4 +1,4 @@
-"""What a row rests on: one value of each launch, and how the launches of both arms relate."""
+"""The evidence of a row: one value per launch, and how the launches of both arms relate."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Evidence:
             when paired n1 == n2 and the same index is the same round.
         paired: the launches of both arms were measured in turn, in the same rounds.
         margin: as a fraction.
-        settles: rounds are spent until it is settled; else it is only confirmed where suspected.
+        settles: rounds are spent until it is settled; else it is only confirmed if suspected.
         base_launches, head_launches: what the values were taken from, in their order.
         obstacle: why it cannot be tested; None when it can.
         notes: what a reader of the row must know.
@@ -66,7 +66,7 @@ class Evidence:
 
     @property
     def worse_sign(self) -> int:
-        """+1 where a larger value is worse, else -1."""
+        """+1 if a larger value is worse, else -1."""
         return 1 if self.metric.better is Better.LOWER else -1
 
     @property
@@ -75,13 +75,13 @@ class Evidence:
         return min(len(self.base), len(self.head))
 
     def worse_log_ratios(self) -> FloatArray:
-        """Give log(head / base) of each round, > 0 where the head is worse."""
+        """Give log(head / base) of each round, > 0 if the head is worse."""
         ratios: FloatArray = self.worse_sign * (np.log(self.head) - np.log(self.base))
         return ratios
 
 
 def series_of(result: BenchmarkResult, metric: str) -> Series | None:
-    """Give the series of one metric, None where it was not measured."""
+    """Give the series of one metric, None if it was not measured."""
     return next((s for s in result.series if s.metric.name == metric and s.launches), None)
 
 

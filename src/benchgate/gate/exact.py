@@ -1,4 +1,4 @@
-"""Exact metrics (instructions, allocations, sizes, counts): every change beyond the tolerance."""
+"""Exact metrics (instructions, allocations, sizes): every change beyond the tolerance counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ExactChange:
     """Two exact values compared.
 
     Attributes:
-        base, head: in the metric's unit, the median where an arm has several values.
+        base, head: in the metric's unit, the median if an arm has several values.
         ratio: head / base, the median of those of the rounds; None from 0.
     """
 
@@ -55,7 +55,7 @@ def compare_rounds(
     """Compare launches that were measured in turn, round by round, without a test.
 
     What depends on the round, as instructions do on the hash seed, is the same in both arms. The
-    median of the ratios counts. It is a change where every round is beyond the tolerance and the
+    median of the ratios counts. It is a change if every round is beyond the tolerance and the
     rounds differ by less than the change: else the metric is not exact after all, the change may
     be chance, and is inconclusive.
 
@@ -87,7 +87,7 @@ def compare_exact(
 ) -> ExactChange:
     """Compare without a test: a change by more than the tolerance is a change, 0 -> n included.
 
-    Where a metric that should be exact varies within an arm and the arms overlap, the change
+    If a metric that should be exact varies within an arm and the arms overlap, the change
     may be chance, and is inconclusive.
 
     Args:

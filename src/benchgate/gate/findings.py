@@ -1,4 +1,4 @@
-"""What is known of one row, before anyone words it."""
+"""What is known about one row, before it is put into words."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Finding:
 
     Attributes:
         start, count: the launches used: `count` of them, from index `start` on.
-        p: one-sided, of the test that decided; None where no test did.
-        p_adjusted: to be held against the suite's alpha.
+        p: one-sided, of the test that decided; None if no test did.
+        p_adjusted: to compare with the suite's alpha.
         calibration: what earlier runs tell; None for arms that were measured in turn.
-        unconfirmed: rounds that are lacking to confirm that it got worse; 0 where it is no
+        unconfirmed: rounds that are lacking to confirm that it got worse; 0 if it is no
             suspect any more, or looked better.
         test: of rows that were measured in turn.
     """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Looked at after every round, an interval must be wider to hold as often as it says: with this
 # share of its errors, a true change of the margin is called unchanged less often than allowed.
 LOOKING_SHARE = 2 / 3
-# The same where rows may be looked at until the last of the late looks.
+# The same if rows may be looked at until the last of the late looks.
 LOOKING_LONGER_SHARE = 0.125
 
 
@@ -132,7 +132,7 @@ def _joined(
 
 
 def _start(suspect: Suspect | None, ratios: FloatArray) -> int:
-    """Index of the first round that a row is estimated on where no change was confirmed.
+    """Index of the first round that a row is estimated on if no change was confirmed.
 
     That is every round which did not make it a suspect, or all until there is such a one.
     """
@@ -147,7 +147,7 @@ class _WaveRow:
         ratios: of all its rounds.
         tests: of a suspect; None for each that it has no rounds for.
         late: the tests of the late looks, likewise.
-        cut_short: the test on all its rounds where it lacks rounds for the others.
+        cut_short: the test on all its rounds if it lacks rounds for the others.
         start: index of the first round that `on_all` is estimated on.
     """
 
@@ -162,7 +162,7 @@ class _WaveRow:
 
 
 def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
-    """Give the finding where a test shows a change that reaches the margin, else None.
+    """Give the finding if a test shows a change that reaches the margin, else None.
 
     What is shown before the last round of the test is open all the same: the test holds its
     level when it is done once, on rounds whose number was fixed or that the budget cut short.
@@ -259,7 +259,7 @@ def _can_settle(row: _WaveRow, terms: _Terms) -> bool:
     """Whether more rounds, up to the limit, are expected to settle a row.
 
     The first rounds say little of the spread: a row is given twice as many before it is given up,
-    and as many as the first late look wants where it is to go on until it is decided.
+    and as many as the first late look wants if it is to go on until it is decided.
     """
     waves = terms.waves
     if len(row.ratios) >= waves.most_rounds:

@@ -1,4 +1,4 @@
-"""Rows that go on until they are decided: tested at a few late looks, on all of their rounds.
+"""Rows that are measured until they are decided: tested at a few late looks on all their rounds.
 
 Every row of the suite counts at every late look, whether it is still open or not. Nothing has
 chosen the rows, so their rounds need not be fresh. Each look is a family of its own that spends
@@ -34,7 +34,7 @@ def late_test(
     """Test the rows that have reached a late look, in the direction that they show.
 
     Returns:
-        For each row (p, p adjusted), None where it has not so many rounds. The adjusted p is to
+        For each row (p, p adjusted), None if it has not so many rounds. The adjusted p is to
         be held against the suite's alpha.
     """
     there = [index for index, d in enumerate(ratios) if len(d) >= look]

@@ -1,4 +1,4 @@
-"""Which benchmark of the base belongs to which of the head."""
+"""Which benchmark of the base corresponds to which of the head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to measure next: rounds go where the verdict is open, within the budget."""
+"""What to measure next: rounds go to what is still open, within the budget."""
 
 from __future__ import annotations
 

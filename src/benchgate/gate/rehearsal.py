@@ -1,4 +1,4 @@
-"""Builds made of rounds in which nothing changed, judged as a check would judge them.
+"""Simulated builds: rounds in which nothing changed, judged as a check would judge them.
 
 A build takes the rounds in random order, the same order for every benchmark: what disturbs one
 often disturbs its neighbors. What is found in a build that nothing was done to is a false alarm.

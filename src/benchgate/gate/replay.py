@@ -1,4 +1,4 @@
-"""A build replayed: launches that are there already, given out round by round as `check` would.
+"""Replays a build: gives out stored launches round by round, as `check` would.
 
 Nothing of the gate is imitated: its own plan says what to measure next, its own rule judges.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRow:
-    """What the gate said of one row; `ratio` is > 1 where the head is worse."""
+    """What the gate said of one row; `ratio` is > 1 if the head is worse."""
 
     benchmark: str
     metric: str

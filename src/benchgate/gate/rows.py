@@ -1,4 +1,4 @@
-"""Rows of the verdict, from findings and from benchmarks that cannot be tested at all."""
+"""Makes the rows of a verdict, from findings and from benchmarks that cannot be tested."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Screen by stored runs, confirm in turn: which benchmarks are measured here, and the whole.
+"""Screening with stored runs: which benchmarks to measure here, and how to join both parts.
 
 Stored runs cost one arm, but what shifts a whole run looks like a change of the code, or hides one.
-They settle a benchmark only where enough of them are known and hardly differ, and where they show
+They settle a benchmark only if enough of them are known and hardly differ, and if they show
 it to be unchanged. Everything else is measured here against the base by the usual procedure, whose
 rounds had no part in the choice.
 """

@@ -116,7 +116,7 @@ def sensitivities(evidences: Iterable[Evidence], procedure: Procedure) -> list[S
 
 
 def _sensitivity(rows: Sequence[Evidence], procedure: Procedure) -> Sensitivity | None:
-    """Judge a metric by its first row that is no tail, or by its tail where there is no other."""
+    """Judge a metric by its first row that is no tail, or by its tail if there is no other."""
     main = next((row for row in rows if not row.is_tail), rows[0])
     if main.obstacle or main.rounds < _LEAST_ROUNDS:
         return None

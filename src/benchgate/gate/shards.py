@@ -1,4 +1,4 @@
-"""The judgements of a suite's shards, put together."""
+"""Joins the judgements of a suite's shards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def joined(judgements: Sequence[Judgement]) -> Judgement:
-    """Put the judgements of a suite's shards together; none is judged anew.
+    """Join the judgements of a suite's shards; nothing is judged again.
 
     How many rounds a suspect got was planned for the suspects of its own shard. Among those of all
     shards it might lack rounds, or be tested on more of them than were planned for it.

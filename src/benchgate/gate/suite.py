@@ -89,7 +89,7 @@ def judge(
         paired: the runs were measured in turn, so that launches of the same round belong together.
         waves: the procedure that chose the rounds; None when all were measured regardless.
         earlier: for arms that are not paired, the runs on the head's machine, the newest first,
-            which is the base; none where the base is of another machine.
+            which is the base; none if the base is of another machine.
         shards: into how many parts the suite was split, of which this is one: it spends its equal
             share of alpha, so that the verdicts of all of them together keep to alpha.
     """
@@ -195,7 +195,7 @@ def _compare(
 def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
     """Say why two series of one metric cannot be compared, None when they can.
 
-    Arms that are measured in turn share their loops; runs of different times calibrate anew.
+    Arms that are measured in turn share their loops; runs at different times calibrate again.
     """
     if base.metric != head.metric:
         return f"{head.metric.name} differs in its unit, direction or kind between base and head"
@@ -208,7 +208,7 @@ def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
 def _evidences(
     one: Pair, base: Series, head: Series, policy: RowPolicy, *, paired: bool
 ) -> list[Evidence]:
-    """Gather one row per statistic. Tails are settled only where nothing else is."""
+    """Gather one row per statistic. Tails are settled only if nothing else is."""
     settled = [s for s in policy.statistics if s not in TAIL_STATISTICS] or policy.statistics
     return [
         gather(
@@ -251,7 +251,7 @@ def _judge_rows(
 
 
 def _of_whole_suite(finding: Finding, shards: int) -> Finding:
-    """Adjust p for the shards, too, so that it is held against the alpha of the suite."""
+    """Adjust p for the shards too, so that it can be compared with the alpha of the suite."""
     if finding.p_adjusted is None:
         return finding
     return replace(finding, p_adjusted=min(1.0, shards * finding.p_adjusted))

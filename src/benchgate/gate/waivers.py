@@ -1,4 +1,4 @@
-"""What somebody has allowed until a day: a regression up to a ceiling, a removal, other work."""
+"""Waivers: what somebody allowed until a day (a regression, a removal, different work)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ROUNDING = 1e-9
 def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, ...]:
     """Turn each row whose outcome is waived into one that fails nothing.
 
-    The ceiling is held against what the margin is held against: the estimate. A change as large
+    The ceiling is compared with the same value as the margin: the estimate. A change as large
     as the ceiling is therefore waived about as often as not, and one whose interval reaches
     beyond it is waived all the same: what counts as too much is judged as what counts at all.
 
     Of several waivers the first that is high enough counts, the base's before those of the change.
-    Where none is, the row has regressed, and names the highest.
+    If none is, the row has regressed, and names the highest.
 
     Args:
         day: the one on which a waiver must hold, in UTC.
@@ -40,7 +40,7 @@ def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A waiver, and what makes it count where it is the change's own."""
+    """A waiver, and what makes it count if it is the change's own."""
 
     waive: Waive
     accepted: Acceptance | None = None

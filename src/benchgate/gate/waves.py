@@ -14,7 +14,7 @@ So there are two waves of two tests. Each of these four families spends a quarte
 together they keep the suite's rate of false alarms at alpha, however many benchmarks it has.
 Inside a family Holm's procedure shares what it may spend.
 
-Where rows go on until they are decided, there are as many families more as late looks; see
+If rows go on until they are decided, there are as many families more as late looks; see
 `late_looks`.
 """
 
@@ -94,7 +94,7 @@ class WaveSettings:
     def next_look(self, rounds: int) -> int:
         """After how many rounds rows are looked at next, after a look at so many: at one more.
 
-        Where rows go on until they are decided, only half as many as the first late look wants are
+        If rows go on until they are decided, only half as many as the first late look wants are
         looked at one by one, and then only what has doubled: each look may err.
         """
         if rounds < LATE_LOOKS[0] // 2:
@@ -110,7 +110,7 @@ class Suspect:
         wave: 0 or 1.
         sign: +1 when it looks worse, -1 when it looks better.
         start: index of its first fresh round.
-        rounds: for each of its tests, how many fresh rounds it is done on; none where its first
+        rounds: for each of its tests, how many fresh rounds it is done on; none if its first
             fresh rounds did not look like a change.
     """
 
@@ -139,7 +139,7 @@ class WaveRows:
     """What the waves need to know of all rows, in one order.
 
     Attributes:
-        ratios: for each row the log ratios of its rounds, > 0 where the head is worse.
+        ratios: for each row the log ratios of its rounds, > 0 if the head is worse.
         margins: for each row, as a fraction.
         are_tails: for each row whether it compares tails.
     """
@@ -229,7 +229,7 @@ def _least_p(ratios: FloatArray) -> FloatArray:
 def rounds_to_confirm(suspects: int, look: int, settings: WaveSettings) -> int:
     """How many fresh rounds a wave gets: enough to reach its level with a round or two amiss.
 
-    The limit of rounds yields where the test could not reach its level within it.
+    The limit of rounds yields if the test could not reach its level within it.
     """
     least = least_launches(settings.alpha / settings.families / max(suspects, 1), "wilcoxon")
     wanted = max(settings.confirm_rounds, least + _SPARE_ROUNDS)
@@ -248,8 +248,8 @@ def confirm(
         test: 0 for the first test of each suspect, 1 for the second.
 
     Returns:
-        For each row (p, p adjusted), None where there is no such test or no round for it yet.
-        The adjusted p is to be held against the suite's alpha.
+        For each row (p, p adjusted), None if there is no such test or no round for it yet.
+        Compare the adjusted p with the suite's alpha.
     """
     fresh = [
         s.sign * s.fresh(d, test) if s else d[:0] for d, s in zip(ratios, suspects, strict=True)

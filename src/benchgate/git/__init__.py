@@ -1,1 +1,1 @@
-"""Questions to git about the user's repository, asked without changing anything in it."""
+"""Asks git about the user's repository, without changing anything in it."""

@@ -1,4 +1,4 @@
-"""Which branch is the default one, and where it is known from."""
+"""Which branch is the default branch."""
 
 from __future__ import annotations
 

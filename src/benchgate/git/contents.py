@@ -1,4 +1,4 @@
-"""Files as a commit holds them, whatever is checked out."""
+"""Reads files from a commit, whatever is checked out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 
 
 def read_committed(git: Git, commit: str, path: str) -> str | None:
-    """A file's text, through symbolic links inside of the commit; None where there is none.
+    """A file's text, through symbolic links inside of the commit; None if there is none.
 
     Bytes that are no UTF-8 come as surrogates.
 
@@ -28,7 +28,7 @@ def read_committed(git: Git, commit: str, path: str) -> str | None:
 
 
 def committed_bytes(git: Git, commit: str, path: str) -> int:
-    """How large the file is that `read_committed` would read; 0 where there is none.
+    """How large the file is that `read_committed` would read; 0 if there is none.
 
     Raises:
         UsageError: the commit is not here.
@@ -44,7 +44,7 @@ def resolve_committed(git: Git, commit: str, path: str) -> str | None:
         path: from the root of the repository, with slashes; what the commit lacks of it stays.
 
     Returns:
-        None where it leaves the repository, or goes in circles.
+        None if it leaves the repository, or goes in circles.
 
     Raises:
         UsageError: the commit is not here.
@@ -93,7 +93,7 @@ def _blob(git: Git, commit: str, path: str) -> str | None:
 
 
 def _entry(git: Git, commit: str, path: str) -> tuple[str, str]:
-    """The mode of a file or link, and its blob; empty where there is no such thing."""
+    """The mode of a file or link, and its blob; empty if there is no such thing."""
     entry = git.run("ls-tree", "-z", "--full-tree", commit, "--", path, variables=_LITERAL)
     if " blob " not in entry.partition("\t")[0]:
         return "", ""

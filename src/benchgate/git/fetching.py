@@ -1,4 +1,4 @@
-"""Fetching single commits, as a CI job needs them: its checkout often holds one commit alone."""
+"""Fetches single commits: the checkout of a CI job often holds only one commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FETCH_TIMEOUT_S = 300.0
 
 
 def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
-    """Have a commit and its files here, fetched alone where they are not.
+    """Have a commit and its files here, fetched alone if they are not.
 
     Args:
         sha: in full.

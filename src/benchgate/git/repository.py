@@ -1,4 +1,4 @@
-"""A runner of git that leaves the user's repository alone and never asks anything."""
+"""Runs git without changing the user's repository and without prompts."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Git:
         return done.output
 
     def ask(self, *arguments: str) -> str | None:
-        """What git prints, without the end of the line; None where it says that there is none.
+        """What git prints, without the end of the line; None if it says that there is none.
 
         Raises:
             UsageError: git fails otherwise.
@@ -159,7 +159,7 @@ class Git:
         return self.ask("merge-base", commit, *others)
 
     def parents(self, sha: str) -> tuple[str, ...]:
-        """The parents named in a commit, first one first, also where a shallow clone lacks them."""
+        """The parents named in a commit, first one first, also if a shallow clone lacks them."""
         header = self.run("cat-file", "commit", sha).partition("\n\n")[0]
         return tuple(
             line.removeprefix("parent ")

@@ -1,4 +1,4 @@
-"""What decides what a checkout makes of a commit, beside the commit itself."""
+"""The settings, beside the commit, that decide what git checks out."""
 
 from __future__ import annotations
 

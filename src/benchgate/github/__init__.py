@@ -1,1 +1,1 @@
-"""What GitHub says of a job, and what is said to GitHub."""
+"""Reads what GitHub says about a job, and reports back to GitHub."""

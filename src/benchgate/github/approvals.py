@@ -1,4 +1,4 @@
-"""Who has approved a commit of a pull request, and may: by a review, or by a label."""
+"""Who approved a commit of a pull request, with write access: by a review or a label."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LABELLING = frozenset({"labeled", "unlabeled"})
 def approver(client: Client, repository: str, pull: PullRequest) -> str | None:
     """The login of somebody who has approved the head of a pull request, and may write.
 
-    The last word of each reviewer counts, and only where it is of exactly this commit. Neither the
+    The last word of each reviewer counts, and only if it is of exactly this commit. Neither the
     author of the pull request nor an app counts. Anybody can approve a public pull request, so who
     belongs to the repository is asked about first.
 
@@ -46,7 +46,7 @@ def approver(client: Client, repository: str, pull: PullRequest) -> str | None:
 def labeler(
     client: Client, repository: str, pull: PullRequest, label: str, *, since: datetime
 ) -> str | None:
-    """The login of who has set a label that is still there, where that person may write.
+    """The login of who has set a label that is still there, if that person may write.
 
     A label outlives the commit that it was set for, so it has to be set after the head came.
 

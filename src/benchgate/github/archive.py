@@ -1,7 +1,7 @@
-"""The one file in the zip archive of an artifact: hostile until it is read, never written to disk.
+"""Reads the one file in the zip archive of an artifact: untrusted, and never written to disk.
 
 One member of a known name is all that is accepted, so there is no path to follow, nothing to
-overlap, and no second thing of the same name. What the archive says of sizes is only believed
+overlap, and no second thing of the same name. What the archive says of sizes is only trusted
 where it refuses itself by it: reading stops at the limit whatever it says.
 """
 
@@ -69,7 +69,7 @@ def read_member(
         name: of the artifact, for messages.
 
     Raises:
-        FormatError: it cannot be believed; says which artifact and why.
+        FormatError: it cannot be trusted; says which artifact and why.
     """
     if len(data) > limits.archive_bytes:
         raise unbelievable(name, f"it is larger than {format_value(limits.archive_bytes, 'B')}")
@@ -95,7 +95,7 @@ def read_member(
 
 
 def unbelievable(name: str, why: str) -> FormatError:
-    """The error of an artifact that cannot be believed; its name may come from a stranger."""
+    """The error of an artifact that cannot be trusted; its name may come from a stranger."""
     return FormatError(f"artifact {name!r}: {why}", hint=_HINT)
 
 

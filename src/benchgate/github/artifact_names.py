@@ -26,7 +26,7 @@ _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 class ArtifactKind(StrEnum):
     """What a complete measurement is kept as.
 
-    The name tells artifacts apart; that one may be believed is told by the run that it is from.
+    The name tells artifacts apart; that one can be trusted is told by the run that it is from.
     """
 
     BASELINE = "baseline"
@@ -45,7 +45,7 @@ def artifact_name(
 
     Returns:
         Safe as an artifact's name, a file's and in an address. Different arguments have different
-        names, also where upper and lower case are the same.
+        names, also if upper and lower case are the same.
     """
     parts = [_part(suite), _part(environment)]
     if shard is not None:

@@ -1,4 +1,4 @@
-"""The artifacts of a repository: which there are, and what one holds."""
+"""The artifacts of a repository: lists them, and downloads one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def list_artifacts(
 def download_artifact(
     client: Client, repository: str, artifact: Artifact, *, limit_bytes: int = LIMITS.archive_bytes
 ) -> bytes:
-    """The zip archive of an artifact, as it was uploaded where the listing has a digest.
+    """The zip archive of an artifact, as it was uploaded if the listing has a digest.
 
     Raises:
         GitHubError: with status 410 it has expired.

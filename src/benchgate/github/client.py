@@ -1,4 +1,4 @@
-"""GitHub's REST API as the rest of benchgate uses it: JSON in and out, every failure an error."""
+"""GitHub's REST API as benchgate uses it: JSON in and out, every failure an error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LIMIT_S: Final = 90.0
 """Longest that one call takes, repetitions and all pages included.
 
-A minute is what GitHub asks for most often where it limits requests: it must fit in.
+A minute is what GitHub asks for most often if it limits requests: it must fit in.
 """
 
 MAX_JSON_BYTES: Final = 32 << 20
@@ -40,7 +40,7 @@ _BETWEEN_WRITES_S = 1.0  # GitHub's advice for whoever creates content
 class Client:
     """Asks GitHub, patiently within bounds.
 
-    Every method raises a GitHubError where GitHub refuses, cannot be reached within the time, or
+    Every method raises a GitHubError if GitHub refuses, cannot be reached within the time, or
     answers what cannot be understood. It tells the method, the path and the status.
 
     Args:
@@ -79,7 +79,7 @@ class Client:
         """The object at a path.
 
         Args:
-            path: below the API's address, with a slash in front and quoted where needed.
+            path: below the API's address, with a slash in front and quoted if needed.
         """
         request = Request("GET", path, self._url(path, params))
         return _object(request, _parsed(request, self._ask(request, limit_s=self._limit_s)))
@@ -90,7 +90,7 @@ class Client:
         """The objects of a list, each page asked for when the one before has been used up.
 
         Args:
-            key: of the list, where the answer is an object that holds it.
+            key: of the list, if the answer is an object that holds it.
         """
         url = self._url(path, {"per_page": str(PAGE_SIZE), **(params or {})})
         request = Request("GET", path, url)
@@ -111,7 +111,7 @@ class Client:
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         """Create something; what was created.
 
-        It is not repeated where it may have been done: the hint of the error says so.
+        It is not repeated if it may have been done: the hint of the error says so.
         """
         return self._write("POST", path, body)
 

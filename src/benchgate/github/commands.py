@@ -36,7 +36,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What is shown on the page of a run, and where it has a place, in the changed files.
+    """What is shown on the page of a run and, if it has a place, in the changed files.
 
     Attributes:
         message: one line or several.
@@ -51,7 +51,7 @@ class Annotation:
 def annotate(level: Level, annotations: Sequence[Annotation]) -> list[str]:
     """The commands for all annotations of one level that a step makes, the most important first.
 
-    Where they are more than GitHub shows, the last one says how many.
+    If they are more than GitHub shows, the last one says how many.
     """
     shown = list(annotations)
     if len(shown) > ANNOTATIONS_PER_STEP:
@@ -86,7 +86,7 @@ def _annotation(level: Level, annotation: Annotation) -> str:
 
 
 def _place(location: str) -> tuple[str, str]:
-    """File and line; nothing where they are not those of a file in the checkout."""
+    """File and line; nothing if they are not those of a file in the checkout."""
     match = _LOCATION.fullmatch(location)
     if match is None:
         return "", ""

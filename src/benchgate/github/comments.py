@@ -1,4 +1,4 @@
-"""The one comment that a suite has on a pull request: written once, then kept up to date.
+"""The one comment of a suite on a pull request: created once, then kept up to date.
 
 Nothing that GitHub offers makes reading and writing one step, so two runs that end within a second
 of each other can still both create a comment, or the older one write last. The comments are
@@ -51,7 +51,7 @@ class Marker:
     Attributes:
         suite: the suite's name, encoded; `mark` does it.
         head: the commit of the pull request's branch that was judged, not the merge commit.
-        run, attempt: the run that measured, also where another one publishes.
+        run, attempt: the run that measured, also if another one publishes.
     """
 
     suite: str
@@ -80,7 +80,7 @@ def mark(suite: str, *, head: str, run: int, attempt: int) -> Marker:
 
 
 def marker_in(body: str) -> Marker | None:
-    """The marker in the last line of a comment; None where that is something else.
+    """The marker in the last line of a comment; None if that is something else.
 
     Everybody can write such a line: the author of the comment must be looked at, too.
     """
@@ -154,7 +154,7 @@ class Posted:
     """What became of it.
 
     Attributes:
-        url: of the comment; "" where there is none.
+        url: of the comment; "" if there is none.
         what: in words, for the log.
     """
 
@@ -258,7 +258,7 @@ def own_login(api: Api) -> str:
 
 
 def _head_now(api: Api, repository: str, number: int) -> str:
-    """The last commit of the pull request; "" where the token may comment but not see it."""
+    """The last commit of the pull request; "" if the token may comment but not see it."""
     path = f"/repos/{repository}/pulls/{number}"
     try:
         return PullRequest.read(api.get(path), path).head.sha

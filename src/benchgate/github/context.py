@@ -1,4 +1,4 @@
-"""What GitHub Actions tells a job of itself: its variables, and the event that started it."""
+"""What GitHub Actions tells a job about itself: its variables, and the event that started it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events that benchgate knows: what is used of the payload of each."""
+"""The events that benchgate knows, with the part of each payload that it uses."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class MergeGroup:
 
     Attributes:
         base_ref: the branch that they go to, e.g. "main".
-        pull_request: number of the one that was added last; None where the queue's branch does
+        pull_request: number of the one that was added last; None if the queue's branch does
             not tell it.
     """
 

@@ -1,4 +1,4 @@
-"""What is asked of GitHub, and what comes of it."""
+"""Requests to GitHub, and their answers."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Answer:
 
     Attributes:
         host: that gave it.
-        elsewhere: whether that is another place than the API, where a redirect led.
+        elsewhere: whether a redirect led away from the API.
         headers: by names that are looked up in lower case.
-        body: None where it is larger than the limit.
+        body: None if it is larger than the limit.
     """
 
     host: str
@@ -60,7 +60,7 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """What GitHub says of a failure, in one harmless line; empty where it says nothing."""
+        """What GitHub says of a failure, in one harmless line; empty if it says nothing."""
         try:
             said = from_json(self.body or b"")
         except ValueError:

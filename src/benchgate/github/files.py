@@ -1,4 +1,4 @@
-"""The files through which a step speaks to GitHub: its outputs, and its summary."""
+"""The files that a step writes for GitHub: its outputs and its summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is used of GitHub's answers; the many other keys are ignored."""
+"""The part of GitHub's answers that benchgate uses; other keys are ignored."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeAlias
@@ -91,8 +91,8 @@ class WorkflowRun(Answered):
         path: of the workflow's file, with "@REF" behind it.
         created_at: when its first attempt was started.
         run_started_at: when its newest attempt was.
-        head_repository: None where it was deleted since.
-        actor: who started its first attempt; None where GitHub does not tell.
+        head_repository: None if it was deleted since.
+        actor: who started its first attempt; None if GitHub does not tell.
     """
 
     id: Id
@@ -109,7 +109,7 @@ class WorkflowRun(Answered):
 
 
 class Comment(Answered):
-    """A comment; its author is None where the account was deleted."""
+    """A comment; its author is None if the account was deleted."""
 
     id: Id
     html_url: str
@@ -140,7 +140,7 @@ class Review(Answered):
 
     Attributes:
         state: "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED" or "PENDING".
-        commit_id: what was reviewed; None where that commit is gone.
+        commit_id: what was reviewed; None if that commit is gone.
         author_association: what the reviewer is to the repository, e.g. "MEMBER" or "NONE".
     """
 

@@ -1,4 +1,4 @@
-"""Payloads of events as GitHub writes them, and the checks of what is taken from them.
+"""Payloads of events as GitHub writes them, and the checks of what benchgate uses of them.
 
 A branch of a fork may have any name that git allows, and a payload under a local runner is
 whatever somebody wrote; what passes here is safe as an argument and as a part of an address.

@@ -1,4 +1,4 @@
-"""What is to be done on an event: the base, what the result is kept as, and who comments.
+"""What to do on an event: the base, how to keep the result, and who comments.
 
 Each of the three is a table, read from the top; the first row that fits holds. Every row gives its
 reason in words, for `-v` and for the result.
@@ -63,7 +63,7 @@ class Base:
     """What the head is compared with.
 
     Attributes:
-        sha: the commit, where it is known without asking; it may have to be fetched.
+        sha: the commit, if it is known without asking; it may have to be fetched.
         merge_base_with: else the commit or branch whose merge base with the head is the base.
             When that is the head itself, nothing was changed.
         why: the reason, as the result and the comment show it.
@@ -77,7 +77,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What a complete measurement is kept as; None where there is nothing to measure."""
+    """What a complete measurement is kept as; None if there is nothing to measure."""
 
     kind: ArtifactKind | None
     why: str

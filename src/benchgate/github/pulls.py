@@ -1,4 +1,4 @@
-"""Pull requests and commits, as GitHub knows them."""
+"""Reads pull requests and commits from GitHub."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 def find_pull_requests(
     client: Client, repository: str, run: WorkflowRun
 ) -> tuple[PullRequest, ...]:
-    """The open pull requests whose head a run measured; none where that is another by now.
+    """The open pull requests whose head a run measured; none if that is another by now.
 
-    Nothing that the run itself says is believed: branch, commit and repository must be what
+    Nothing that the run itself says is trusted: branch, commit and repository must be what
     GitHub knows of the pull request. One head may be for several branches.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The error of a request that failed: what was asked, what GitHub says, and what to do about it."""
+"""The error of a failed request: what was asked, what GitHub says, and what to do."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def failure(request: Request, outcome: Outcome, *, limited_s: float | None = Non
     """The error that ends a request.
 
     Args:
-        limited_s: until a rate limit ends, where it is that which refuses; infinite where GitHub
+        limited_s: until a rate limit ends, if it is that which refuses; infinite if GitHub
             does not say.
     """
     what = f"{request.method} {request.path}"

@@ -1,8 +1,8 @@
-"""Whether a request that failed is repeated, and when: pure.
+"""Decides whether and when to repeat a failed request: pure.
 
 GitHub tells of a rate limit with 403 as with 429. How long to wait is what `retry-after` says; else
 until `x-ratelimit-reset`, when nothing remains; else a minute, and twice as long each time, but at
-most half of the time that is left, so that there is a second try. Where the time that it says has
+most half of the time that is left, so that there is a second try. If the time that it says has
 gone and the limit has not, it is asked for ever more rarely.
 Server errors and lost connections are repeated soon. A POST is not, unless it surely never arrived:
 its answer may be all that was lost, and a second one would make a second comment. No caller is
@@ -107,7 +107,7 @@ def _speaks_of_a_limit(answer: Answer) -> bool:
 
 
 def _limited_s(headers: Mapping[str, str], times: int) -> float | None:
-    """Seconds until a rate limit has gone, by GitHub's own clock; None where it does not say."""
+    """Seconds until a rate limit has gone, by GitHub's own clock; None if it does not say."""
     asked_s = _number(headers, "retry-after")
     if asked_s is not None:
         return asked_s if times == 1 else max(asked_s, 2.0 ** (times - 1))

@@ -1,4 +1,4 @@
-"""The runs of a repository's workflows, as GitHub knows them."""
+"""Reads workflow runs from GitHub."""
 
 from __future__ import annotations
 

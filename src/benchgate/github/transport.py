@@ -1,4 +1,4 @@
-"""One exchange over HTTP: bounded in time and size, and the token goes to the API alone."""
+"""One HTTP exchange, limited in time and size; the token goes only to the API."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Transport:
 
     Args:
         api_url: e.g. "https://api.github.com", or "https://HOST/api/v3" of an own server.
-        token: None where nothing is asked that takes one.
+        token: None if nothing is asked that takes one.
         clock: seconds that only grow.
 
     Raises:
@@ -138,7 +138,7 @@ class Transport:
         if left_s <= 0:
             raise TimeoutError
         headers = {**_HEADERS, **({"Content-Type": "application/json"} if request.body else {})}
-        # Also where there is nothing to add: without it, requests would look into ~/.netrc.
+        # Also if there is nothing to add: without it, requests would look into ~/.netrc.
         auth = _Authorization(self._token if self.is_api(url) else None)
         asked = requests.Request(request.method, url, headers, data=request.body, auth=auth)
         # Not session.send, which reads all of a redirect's body, and knows better where it leads.
@@ -188,7 +188,7 @@ class _Authorization(AuthBase):
 
 
 def _target(url: str, location: str) -> str:
-    """Where a redirect leads; nothing where that is no address."""
+    """Where a redirect leads; nothing if that is no address."""
     try:
         return urljoin(url, location)
     except ValueError:
@@ -196,7 +196,7 @@ def _target(url: str, location: str) -> str:
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port of an address; None where it is none, or not of HTTP."""
+    """Scheme, host and port of an address; None if it is none, or not of HTTP."""
     try:
         parts = urlsplit(url)
         port = parts.port or {"https": 443, "http": 80}[parts.scheme]

@@ -1,4 +1,4 @@
-"""Addresses of workflow runs, as they are copied from a browser."""
+"""URLs of workflow runs, as people copy them from a browser."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RunUrl:
         api_url: of the server that the address names. That may be anybody's: a token must only be
             sent there when it is meant for it.
         repository: e.g. "octo-org/hello".
-        attempt: None where the address names none: the latest.
+        attempt: None if the address names none: the latest.
     """
 
     api_url: str

@@ -13,7 +13,7 @@ _URL = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/[A-Za-z0-9._~/-]*)?")
 
 
 def _whole(value: object) -> object:
-    """A number where the text is one; other text stays, and is refused as none."""
+    """A number if the text is one; other text stays, and is refused as none."""
     return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
 
 

@@ -1,1 +1,1 @@
-"""Measuring: an engine for each kind of benchmark, two arms, and the session that joins them."""
+"""Measuring: one engine per kind of benchmark, two arms, and the session that joins them."""

@@ -1,4 +1,4 @@
-"""Which attributes a benchmark function may have, and what somebody meant who wrote another.
+"""Which attributes a benchmark function may have, and what a wrong one probably meant.
 
 Read by the worker, in the user's interpreter: standard library only, CPython >= 3.8.
 """
@@ -40,7 +40,7 @@ def unknown_attribute(name: str, attributes: Iterable[str]) -> str:
         attributes: that were set on it.
 
     Returns:
-        A sentence, "" where nothing is wrong.
+        A sentence, "" if nothing is wrong.
     """
     for attribute in attributes:
         if attribute in KNOWN or attribute.startswith("_"):
@@ -54,7 +54,7 @@ def unknown_attribute(name: str, attributes: Iterable[str]) -> str:
 
 
 def resembled(attribute: str) -> str:
-    """Give the known attribute that a word is a misspelling of, "" where there is none."""
+    """Give the known attribute that a word is a misspelling of, "" if there is none."""
     word = attribute.lower().replace("_", "")
     for hook in ("setup", "teardown"):
         if word.startswith(hook):

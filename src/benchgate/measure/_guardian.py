@@ -1,8 +1,8 @@
-"""End what a benchgate that was killed has left behind; run in a small process of its own.
+"""Ends the processes that a killed benchgate left behind; runs in a small process of its own.
 
 Started as `python -I -S _guardian.py TABLE TOKEN`. Standard input is a pipe that nobody
 writes to: when it ends, benchgate is gone. TABLE is the descriptor of a file of 8-byte
-process group numbers, 0 where a place is free, read only then: while measuring goes on,
+process group numbers, 0 if a place is free, read only then: while measuring goes on,
 the guardian does not run at all and so disturbs nothing. Standard library only.
 """
 
@@ -26,7 +26,7 @@ def kill_bearers(token: str) -> int:
     """Kill each process whose first environment carried the session's token, as soon as it is seen.
 
     Returns:
-        How many there were; none where /proc is absent.
+        How many there were; none if /proc is absent.
     """
     variable = f"{SESSION_VARIABLE}={token}".encode()
     found = 0

@@ -1,4 +1,4 @@
-"""Run commands for benchgate one at a time, from a process as small as Python allows.
+"""Runs commands for benchgate one at a time, from a process as small as Python allows.
 
 A child's peak memory, as the OS counts it, starts at the peak of the process that spawned it:
 run from benchgate itself, with its numeric libraries, every command would seem to need 100 MB.
@@ -217,7 +217,7 @@ class Launcher:
                 setsigdef=IGNORED,
             )
         finally:
-            # Out of the child's way, where there is another CPU.
+            # Out of the child's way, if there is another CPU.
             self._move_to(self._home - frozenset(cpus or ()) or self._home)
             os.chdir("/")
         return started_ns, pid
@@ -268,7 +268,7 @@ def maxrss_bytes(usage: resource.struct_rusage) -> int:
 
 
 def own_peak_rss_bytes() -> int:
-    """Peak memory of this process, below which a child's cannot be seen; 0 where unknown.
+    """Peak memory of this process, below which a child's cannot be seen; 0 if unknown.
 
     Not from rusage: there this process itself starts at the peak of the one that spawned it.
     """

@@ -71,7 +71,7 @@ class Statement:
         self.is_frozen = isinstance(node, ast.Assign) and is_frozen(node.value)
 
     def attributes_of(self, name: str) -> set[str]:
-        """Give the attributes of a name that it sets, where it does nothing else; else none."""
+        """Give the attributes of a name that it sets, if it does nothing else; else none."""
         node = self.node
         targets = node.targets if isinstance(node, ast.Assign) else []
         found = set()

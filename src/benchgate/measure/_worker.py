@@ -145,7 +145,7 @@ def location_of(function: Any, root: str) -> str | None:
 
 
 def source_tokens(function: Callable[..., Any] | None) -> str:
-    """Give a function's source without comments, layout and its name; "" where there is none.
+    """Give a function's source without comments, layout and its name; "" if there is none.
 
     A function that was renamed does the same work.
     """
@@ -319,7 +319,7 @@ def load(request: dict[str, Any]) -> ModuleType:
 
 
 def give_back_names(folders: list[str]) -> None:
-    """Forget modules that only this program has imported, where the user's have their names."""
+    """Forget modules that only this program has imported, if the user's have their names."""
     mine = sys.modules.keys() - LOADED_BY_PYTHON - {"__main__"}
     find = importlib.machinery.PathFinder.find_spec
     taken = {name for name in mine if "." not in name and find(name, folders)}
@@ -329,7 +329,7 @@ def give_back_names(folders: list[str]) -> None:
 
 
 def file_of(name: str) -> str:
-    """Give the real path of a module's file, "" where it has none."""
+    """Give the real path of a module's file, "" if it has none."""
     try:
         # Not getattr, which makes a lazy module load.
         file = object.__getattribute__(sys.modules[name], "__file__")
@@ -511,7 +511,7 @@ class Launch:
         return {"sample_ns": self._shortest_ns(message["loops"])}
 
     def _shortest_ns(self, loops: int) -> int:
-        """Time a sample three times, or twice where it is long.
+        """Time a sample three times, or twice if it is long.
 
         First calls import, connect and fill caches, and interruptions only ever add time. What
         is taken for the work here settles the samples of a whole session.
@@ -548,7 +548,7 @@ class Launch:
     def allocations(self, message: dict[str, Any]) -> dict[str, Any]:
         """Trace a call: the peak of its memory, and the blocks alive when it returns.
 
-        The least of a few calls, or the only one where it is long: filling a cache, or a list
+        The least of a few calls, or the only one if it is long: filling a cache, or a list
         of freed objects, only ever adds to it.
         """
         start = time.perf_counter_ns()
@@ -612,7 +612,7 @@ STEPS: dict[str, Callable[[Launch, dict[str, Any]], dict[str, Any]]] = {
 
 
 def reset_peak_rss() -> bool:
-    """Forget the peak of earlier benchmarks in this process, where the OS can."""
+    """Forget the peak of earlier benchmarks in this process, if the OS can."""
     try:
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")
@@ -630,7 +630,7 @@ def peak_rss_bytes() -> int:
                     return int(line.split()[1]) * 1024
     except OSError:
         pass
-    import resource  # noqa: PLC0415 - not needed where /proc exists
+    import resource  # noqa: PLC0415 - not needed if /proc exists
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
@@ -689,7 +689,7 @@ def describe_stream(descriptor: int, stream: Any) -> tuple[int, bool, int]:
 
 
 def has_children() -> bool:
-    """Tell whether this process has children, where the OS says so without ending their wait."""
+    """Tell whether this process has children, if the OS says so without ending their wait."""
     if not hasattr(os, "waitid"):
         return False
     try:

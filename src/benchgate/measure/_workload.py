@@ -1,4 +1,4 @@
-"""What belongs to a benchmark's work: the statements of its file that it reaches by names.
+"""Which code belongs to a benchmark's work: the statements of its file that it uses by name.
 
 A benchmark's definition is its function, what that uses, and what changes what it uses, but not
 the other benchmarks of its file. So a benchmark that is added changes no other. Modules that
@@ -119,7 +119,7 @@ class Module:
         """Give the statements that belong to the work of some names.
 
         Args:
-            own: the benchmark; others belong to it only where its functions use them.
+            own: the benchmark; others belong to it only if its functions use them.
             known: attributes of the benchmark that do not count.
         """
         wanted = set(names)
@@ -154,7 +154,7 @@ class Module:
 
 
 def told_apart(tree: ast.Module) -> list[ast.stmt]:
-    """Give the statements of a module: each import alone, and docstrings only where they are read.
+    """Give the statements of a module: each import alone, and docstrings only if they are read.
 
     One benchmark may need a name more of a module, and the others do the same work as before.
     """
@@ -211,7 +211,7 @@ class Workloads:
 
     Args:
         path: the benchmark file.
-        helpers: folder whose modules belong to the benchmarks; None where there is none.
+        helpers: folder whose modules belong to the benchmarks; None if there is none.
         folders: where modules are looked for, in this order.
         statements: the module `_statements`.
 
@@ -387,7 +387,7 @@ class Workloads:
 
 
 def attributes_read(included: list[Statement], name: str) -> set[str]:
-    """Give what statements read of a module by its name; {"*"} where that is not all they do."""
+    """Give what statements read of a module by its name; {"*"} if that is not all they do."""
     depth = name.count(".")
     root = name.partition(".")[0]
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""Which CPUs may be used, which one is idle, and where benchgate itself runs meanwhile."""
+"""Which CPUs can be used, which one is idle, and where benchgate itself runs meanwhile."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def available_cpus() -> frozenset[int]:
 
 
 def read_busy_ticks(path: Path = Path("/proc/stat")) -> dict[int, int]:
-    """Clock ticks for which each CPU has not been idle since the start; empty where unknown."""
+    """Clock ticks for which each CPU has not been idle since the start; empty if unknown."""
     try:
         return parse_busy_ticks(path.read_text(encoding="ascii"))
     except FileNotFoundError:
@@ -107,7 +107,7 @@ def moved_to(cpu: int | None) -> Iterator[None]:
     """Move this thread to a CPU; None leaves it where it is.
 
     Whoever hands turns over from the CPU that the turns are taken on wakes nobody on another one:
-    that takes longer, and longer still where the other CPU is busy.
+    that takes longer, and longer still if the other CPU is busy.
     """
     if cpu is None or sys.platform != "linux":
         yield

@@ -22,7 +22,7 @@ class Outside:
 
     Attributes:
         environ: the variables that every command inherits.
-        checkout: the user's tree; None where the arm is it.
+        checkout: the user's tree; None if the arm is it.
         cwd: what relative entries of PATH and PYTHONPATH are relative to.
     """
 
@@ -37,7 +37,7 @@ def environ_of(
     """Give the variables of a command in one arm, before those that are configured.
 
     Args:
-        pythonpath: as configured; None for the arm's own folders, where they hold Python code.
+        pythonpath: as configured; None for the arm's own folders, if they hold Python code.
         command: what is run.
     """
     environ = dict(outside.environ)

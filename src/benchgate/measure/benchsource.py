@@ -1,4 +1,4 @@
-"""What the text of a benchmark file says of its functions, without importing it."""
+"""Reads what the text of a benchmark file says about its functions, without importing it."""
 
 from __future__ import annotations
 

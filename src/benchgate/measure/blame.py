@@ -1,4 +1,4 @@
-"""Whose failure it is where the base fails: a head can disturb it, but not before it was run."""
+"""Decides whose failure it is if the base fails: a head can disturb it, but not before it ran."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchgate.measure.engine import ArmName
 if TYPE_CHECKING:
     from benchgate.measure.engine import Discovery, DiscoveryFailure, Observation
 
-_WHY = "the base fails now, but did not fail before the head was built and run"
+_WHY = "the base fails now, but did not fail before the head was built or run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,18 +18,18 @@ class Tried:
     """What the base did before anything of the head was built or run.
 
     Attributes:
-        failed: ids, as the base has them, of what failed then; None where it was not tried, and
-            every failure is believed.
+        failed: ids, as the base has them, of what failed then; None if it was not tried, and
+            every failure counts.
     """
 
     failed: frozenset[str] | None = None
 
     def of_discovery(self, discovery: Discovery) -> Discovery:
-        """Give what was found, with each failure of the arm that it is to be laid to."""
+        """Give what was found, with each failure attributed to the arm that caused it."""
         return replace(discovery, failures=tuple(map(self._unread, discovery.failures)))
 
     def of_launch(self, failed: Observation, own_id: str) -> Observation:
-        """Give a failed launch of a benchmark of both arms, of the arm that it is to be laid to.
+        """Attribute a failed launch of a benchmark of both arms to the arm that caused it.
 
         Args:
             own_id: the benchmark, as the arm has it.

@@ -1,4 +1,4 @@
-"""The `[build]` commands of one arm, run in its tree before anything is measured."""
+"""Runs the `[build]` commands of one arm in its tree, before anything is measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts what processes do with the kernel's counters, as `perf stat` does; see perf_event_open(2).
+"""Counts with the kernel's counters what processes do, like `perf stat`; see perf_event_open(2).
 
 A counter is put on another process from here: what is measured then holds no code and no library
 for it, and its launch is not longer. Only what happens in user space is counted, which any user
@@ -112,7 +112,7 @@ class Counter:
 
 
 def find_obstacle(event: Event) -> str | None:
-    """Say why an event that all work causes cannot be counted here; None where it can."""
+    """Say why an event that all work causes cannot be counted here; None if it can."""
     try:
         with Counter(event, 0) as counter:
             bytearray(_WORK_BYTES).count(b"x")
@@ -129,7 +129,7 @@ def perf_event_open(event: Event, thread: int, flags: int) -> int:
         thread: 0 for the one that asks.
 
     Raises:
-        OSError: as the kernel says; ENOSYS also where there is no such call.
+        OSError: as the kernel says; ENOSYS also if there is no such call.
     """
     number = _SYSCALLS.get(platform.machine())
     if sys.platform != "linux" or number is None or sys.maxsize < 2**32:

@@ -1,4 +1,4 @@
-"""Counts an event in the calls of a benchmark, from outside of the process that runs them."""
+"""Counts an event in the calls of a benchmark, from outside of its process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def count_per_call(worker: Worker, loops: int, event: Event) -> float:
     """Count the event in samples of their own, which nobody times, and give that of one call.
 
     A sample of no calls shows what is to be taken off: taking a sample, and asking for it. The
-    least of three samples counts, or the only one where it is long: filling a cache, or
+    least of three samples counts, or the only one if it is long: filling a cache, or
     growing a table, only ever adds to it.
 
     Args:

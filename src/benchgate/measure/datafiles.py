@@ -1,4 +1,4 @@
-"""Data files that a benchmark names: their contents are part of its work."""
+"""The data files that a benchmark names: their content is part of its work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kind of benchmark offers to a session: find the benchmarks, measure a round of them."""
+"""What each kind of benchmark offers to a session: find benchmarks, measure a round of them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Definition:
 
     Attributes:
         id: the same in both arms.
-        renamed_from: the id that the base itself has for it, where the head renamed it.
+        renamed_from: the id that the base itself has for it, if the head renamed it.
         also_runs: lines of its file that run on import and are no part of its work, by digest.
     """
 
@@ -97,7 +97,7 @@ class Discovery:
 
     Attributes:
         toolchains: versions of what the benchmarks run with, by arm and tool.
-        timers: the clock that times them, by arm, where it is one of Python's; the slowest of
+        timers: the clock that times them, by arm, if it is one of Python's; the slowest of
             several.
     """
 
@@ -173,7 +173,7 @@ class Engine(Protocol):
 
         Yields:
             For each benchmark one observation per arm, arms of one benchmark together. A
-            benchmark that fails on any arm yields its failure and spoils no other. Where the
+            benchmark that fails on any arm yields its failure and spoils no other. If the
             base failed, the head has been tried, too.
         """
         ...

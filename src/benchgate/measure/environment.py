@@ -1,4 +1,4 @@
-"""Reads what can be known of this machine; see `model.environment` for the fields."""
+"""Reads the properties of this machine; see `model.environment` for the fields."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_environment(
         environ: of the process; CI systems name their image there.
         toolchains: versions of the tools that the benchmarks use.
         timer: the clock that they are timed with; None when unknown.
-        cpu_count: CPUs that may be used, where this process itself is kept off one of them.
+        cpu_count: CPUs that may be used, even if this process itself is kept off one of them.
     """
     cpu = _cpu_fields()
     return Environment(

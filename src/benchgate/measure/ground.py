@@ -1,4 +1,4 @@
-"""The trees of a session while it measures: their places are drawn anew, their content stays.
+"""The trees of a session while it measures: they get new random places, with the same content.
 
 What is equal in both trees becomes one file, which is in the same place for both. Before each
 round the folders of the trees, and what is not equal, are made anew, in an order that is drawn: a
@@ -28,7 +28,7 @@ MOST_ENTRIES = 2_000
 MOST_RENEWED_FILES = 200
 MOST_RENEWED_BYTES = 32 * 2**20
 _PAGE_BYTES = 4096
-_TEXT = (".py", ".pyc", ".pth")  # read once, into memory that is drawn anew anyway
+_TEXT = (".py", ".pyc", ".pth")  # read once, into memory that is randomized anyway
 _NAMED = 5
 
 
@@ -37,7 +37,7 @@ class Ground:
 
     Args:
         arms: fresh checkouts, in an order that nobody is told.
-        scratch: a path in the folder that holds the trees, where nothing is.
+        scratch: a path that does not exist yet, in the folder that holds the trees.
     """
 
     def __init__(self, arms: Sequence[Arm], scratch: Path) -> None:

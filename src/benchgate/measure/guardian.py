@@ -1,4 +1,4 @@
-"""No measured process survives benchgate, even when benchgate is killed by SIGKILL."""
+"""Ends all measured processes when benchgate ends, even if SIGKILL ends benchgate."""
 
 from __future__ import annotations
 

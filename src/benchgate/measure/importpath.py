@@ -1,4 +1,4 @@
-"""Where the Python code of an arm is imported from: its tree, or what was installed from that."""
+"""Where the Python code of an arm is imported from: its tree, or what was installed from it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def moved(entries: str, arm: Arm, checkout: Path | None, cwd: Path) -> tuple[str
 
     Args:
         entries: as in PATH and PYTHONPATH; an empty entry is dropped.
-        checkout: the user's tree; None where the arm is it.
+        checkout: the user's tree; None if the arm is it.
         cwd: what relative entries are relative to.
 
     Returns:

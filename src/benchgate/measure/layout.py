@@ -1,4 +1,4 @@
-"""Where a worker's objects lie in memory: drawn anew for each round, and the same in both arms.
+"""The memory layout of workers: random in each round, and the same in both arms.
 
 The same code takes up to a tenth longer or shorter depending on where its data happens to lie
 (Mytkowicz, Diwan, Hauswirth and Sweeney, 2009), and the OS draws that anew for every process. So
@@ -86,7 +86,7 @@ def fixed_addresses() -> Iterator[bool]:
 
 
 def find_obstacle() -> str:
-    """Say why addresses cannot be fixed here; "" where they can."""
+    """Say why addresses cannot be fixed here; "" if they can."""
     with fixed_addresses() as fixed:
         if fixed:
             return ""
@@ -96,7 +96,7 @@ def find_obstacle() -> str:
 
 
 def _personality(flags: int) -> int:
-    """Set the execution domain of this thread and give the one before; -1 where refused."""
+    """Set the execution domain of this thread and give the one before; -1 if refused."""
     if sys.platform != "linux":
         return _REFUSED
     previous: int = ctypes.CDLL(None).personality(ctypes.c_ulong(flags))

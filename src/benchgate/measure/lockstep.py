@@ -83,7 +83,7 @@ def make_plan(
         sample_ns: how long that takes on the slowest arm.
         launch_ns: time for the samples of one launch; up to four times that is spent to keep
             the number of samples, because the tail needs them.
-        samples: how many to take where the work is short enough.
+        samples: how many to take if the work is short enough.
         warmup: how many to discard before; None to leave it open. Slow work gets at most as
             many as it has samples, and a fixed number.
         is_warm: its first call in a process takes no longer than the next. A launch of a single

@@ -1,4 +1,4 @@
-"""Which files below some folders are opened, by whatever process: inotify(7), on Linux alone.
+"""Which files below some folders any process opens: inotify(7), only on Linux.
 
 Nobody needs rights for it, and no process is slowed down that opens nothing there. It says what was
 opened, not by whom.

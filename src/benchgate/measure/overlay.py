@@ -1,4 +1,4 @@
-"""The user's uncommitted changes, copied onto a fresh checkout of the same commit."""
+"""Copies the user's uncommitted changes onto a fresh checkout of the same commit."""
 
 from __future__ import annotations
 

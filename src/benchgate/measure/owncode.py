@@ -1,4 +1,4 @@
-"""Whether a command runs the code of its own arm: judged by the files that are opened meanwhile.
+"""Checks whether a command runs the code of its own arm, by the files that it opens.
 
 Two arms that run the same code are not compared. So an arm's command may not open files of the
 user's checkout or of another arm, and has to open some file of its own.
@@ -113,7 +113,7 @@ class OwnCode:
         return (_hidden(hidden),) if hidden else ()
 
     def _opened(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _Opened:
-        """Watch one execution, and more of them where something seems foreign."""
+        """Watch one execution, and more of them if something seems foreign."""
         started_s = time.perf_counter()
         opened = self._watched(arm, others, run)
         pause_s = min(max(time.perf_counter() - started_s, _QUIET_S[0]), _QUIET_S[1])

@@ -1,4 +1,4 @@
-"""One launch of one benchmark in live workers, one of each arm: what is asked of them, and when."""
+"""One launch of one benchmark in two live workers, one per arm."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Sampling:
     """How much is measured in a launch.
 
     Attributes:
-        samples: where the work is short enough.
+        samples: if the work is short enough.
         launch_ns: time for them.
         warmup: samples to discard; None to go on until they settle.
         event: what is counted as instructions, after the samples; None for nothing.
@@ -174,7 +174,7 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> Plan:
 
 
 def _warm_up(workers: Sequence[Worker], plan: Plan, rng: random.Random) -> tuple[list[Turns], Plan]:
-    """Discard samples; where their number is open, settle it for all launches."""
+    """Discard samples; if their number is open, settle it for all launches."""
     if plan.warmup is not None:
         return take_turns(workers, plan.warmup, rng), plan
     turns, settled = warm_up_until_settled(workers, rng)

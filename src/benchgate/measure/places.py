@@ -1,8 +1,8 @@
-"""Where files lie: on the disk, and in the memory that the OS keeps of them.
+"""Where files lie: on disk, and in the OS's page cache.
 
 Reading the same bytes takes up to a tenth longer or shorter depending on the pages that hold them,
 and writing depends on the folder's place on the disk. Both are chosen once, when a file or folder
-is made. So what is equal in two trees becomes one file, and the rest is made anew.
+is made. So what is equal in two trees becomes one file, and the rest is recreated.
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ def renew(path: str) -> None:
 
 
 def remake(root: Path, scratch: Path) -> None:
-    """Make all folders of a tree anew, at the same path, and move its files into them.
+    """Recreate all folders of a tree at the same path, and move its files into them.
 
     Args:
-        scratch: a path on the same file system, where nothing is.
+        scratch: a path that does not exist yet, on the same file system.
 
     Raises:
         OSError: the file system cannot; what was moved is moved back.

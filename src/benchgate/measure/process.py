@@ -1,4 +1,4 @@
-"""Run a command once, and say what it cost.
+"""Runs a command once, and reports what it cost.
 
 The command is spawned by a small process of its own, see `_launcher`; benchgate sleeps meanwhile.
 """
@@ -45,8 +45,8 @@ class Execution:
         output_tail: the last of what it wrote to standard output and error, in their order.
         count: how often the launcher's event happened in it and in all that it started, children
             that it has not waited for included; of a daemon, what it did until the end of
-            the command. None where nothing was counted.
-        uncounted: why not; "" where nothing was to be counted.
+            the command. None if nothing was counted.
+        uncounted: why not; "" if nothing was to be counted.
     """
 
     wall_ns: int

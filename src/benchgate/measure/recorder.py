@@ -1,4 +1,4 @@
-"""What was measured so far, as it grows round by round."""
+"""Records what was measured, round by round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker may answer.
+"""What a worker may reply.
 
 Its process runs the user's code, too, and no key keeps out code that looks for it. So what does
 not have the form of an answer is a failure of the benchmark.

@@ -128,7 +128,7 @@ class Session:
         Args:
             ids: what to measure; the order in which it is done is drawn from the seed.
             on_measured: told of each benchmark when its launches are recorded.
-            canary: measure it beside them, where there is one.
+            canary: measure it beside them, if there is one.
         """
         rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
         beside = sorted(CANARY_IDS & self._engines_of.keys()) if canary else ()
@@ -163,7 +163,7 @@ class Session:
         return self._ground.warnings
 
     def _laid_to(self, seen: Observation) -> Observation:
-        """Give an observation, a failure of the arm that it is to be laid to."""
+        """Give an observation; a failure is attributed to the arm that caused it."""
         if seen.error is None or not self.recorder.is_on_all_arms(seen.benchmark):
             return seen
         return self._tried.of_launch(

@@ -1,4 +1,4 @@
-"""One folder per session, outside of the user's tree, removed at the latest by the next session.
+"""One folder per session, outside of the user's tree; the next session removes leftovers.
 
 A folder is alive while its lock file is locked: the lock ends with the process, however that
 ends. The folder also lists the git worktrees made in it, so that whoever removes it can have
@@ -143,7 +143,7 @@ def forget_worktree(git: Git, tree: Path) -> bool:
 
 
 def _remove_tree(path: Path) -> None:
-    """Remove a file or folder, also where builds have left folders that may not be written to."""
+    """Remove a file or folder, also if builds have left folders that may not be written to."""
     if path.is_symlink() or not path.is_dir():
         path.unlink()
         return

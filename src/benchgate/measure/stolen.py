@@ -1,4 +1,4 @@
-"""CPU time that the hypervisor gave to other guests, while this one wanted it."""
+"""CPU time that the hypervisor gave to other guests while this machine wanted it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CpuTicks:
 
     @classmethod
     def read(cls, path: Path = Path("/proc/stat")) -> Self | None:
-        """Read them; None where the OS does not tell."""
+        """Read them; None if the OS does not tell."""
         try:
             text = path.read_text(encoding="ascii")
         except OSError:
@@ -32,6 +32,6 @@ class CpuTicks:
         return cls(ticks[_STEAL], sum(ticks))
 
     def share_since(self, before: CpuTicks) -> float | None:
-        """Give the share that was stolen since an earlier reading; None where no time passed."""
+        """Give the share that was stolen since an earlier reading; None if no time passed."""
         total = self.total - before.total
         return (self.stolen - before.stolen) / total if total > 0 else None

@@ -1,4 +1,4 @@
-"""Whose turn it is, and how many there are: pure."""
+"""Whose turn it is, and how many turns there are: pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not change in an arm while benchmarks run, and whether it did.
+"""Watches what must not change in an arm while benchmarks run.
 
 That is every file of the commit, as it was when `[build]` had ended, and all code that is in the
 tree and in the arm's environment then. Other files may come, change and go.
@@ -36,7 +36,7 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
     """A file as it was.
 
     Attributes:
-        digest: of its content; None where it was not read.
+        digest: of its content; None if it was not read.
     """
 
     mode: int
@@ -57,7 +57,7 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
 
     @classmethod
     def of(cls, path: str) -> Seen | None:
-        """Look at a file without reading it; None where there is none."""
+        """Look at a file without reading it; None if there is none."""
         try:
             now = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -74,7 +74,7 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
         return is_read and (self.mode, self.digest) == (other.mode, other.digest)
 
     def has_content_of(self, before: Seen) -> bool:
-        """Whether both are equal files; by size and time where one was not read."""
+        """Whether both are equal files; by size and time if one was not read."""
         if self.mode != before.mode:
             return False
         if self.digest is None or before.digest is None:
@@ -121,7 +121,7 @@ class Witness:
         for path in list(self.seen) if moved is None else moved:
             before = self.seen.get(path) if path.startswith(self._root) else None
             now = Seen.of(path) if before else None
-            # Where it differs in more, it was changed, and shall be found to be.
+            # If it differs in more, it was changed, and shall be found to be.
             if before and now and now.looks_like(before, moved=True):
                 self.seen[path] = now._replace(digest=before.digest)
 
@@ -231,7 +231,7 @@ def _is_importable(entry: os.DirEntry[str]) -> bool:
 
 
 def _digest(path: str, mode: int) -> bytes | None:
-    """Hash what is in a file, or where a link leads; None where it cannot be read."""
+    """Hash what is in a file, or where a link leads; None if it cannot be read."""
     try:
         if stat.S_ISLNK(mode):
             return os.fsencode(Path(path).readlink())

@@ -1,4 +1,4 @@
-"""The trees to measure: two checkouts alike in everything but the change, neither the user's own.
+"""Creates the trees to measure: two checkouts that differ only by the change.
 
 Both are git worktrees in a temporary folder, under paths of equal length that do not tell which is
 which. The head's gets the uncommitted changes on top. Submodules become worktrees of their local

@@ -1,1 +1,1 @@
-"""Strings out of a verdict or a result: on a terminal, in a comment. Nothing is computed here."""
+"""Turns a verdict or a result into text, for a terminal or a comment. Nothing is computed here."""

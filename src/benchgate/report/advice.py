@@ -1,4 +1,4 @@
-"""What would help on this machine, derived from what a self-check measured: a sentence each."""
+"""Advice for this machine, one sentence each, from what a self-check measured."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROUND = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 def advise(check: SelfCheck) -> tuple[str, ...]:
-    """Say what would help, the most important first; nothing where all is well."""
+    """Say what would help, most important first; nothing if all is well."""
     noisy = [row for row in check.rows if not row.is_decidable]
     steady = [row for row in noisy if _has_better_metric(row)]
     return (
@@ -87,7 +87,7 @@ def _stolen(share: float | None) -> Iterator[str]:
 
 
 def _unpinned(rows: Sequence[Sensitivity]) -> Iterator[str]:
-    """What is marked parallel is not pinned on purpose."""
+    """Benchmarks marked parallel are unpinned on purpose, so they are left out."""
     unpinned = [row for row in rows if row.unpinned and "parallel" not in row.unpinned]
     for reason, group in groupby(sorted(unpinned, key=_reason), key=_reason):
         names = named(row.benchmark for row in group)
@@ -145,7 +145,7 @@ def _margins(noisy: Sequence[Sensitivity]) -> Iterator[str]:
 
 
 def _wider(row: Sensitivity) -> float:
-    """The next round margin that a benchmark has enough rounds for; inf where none is."""
+    """The next round number as a margin that the benchmark can decide; inf if there is none."""
     return math.inf if row.least_margin is None else next_round(row.least_margin * 100) / 100
 
 

@@ -1,4 +1,4 @@
-"""The verdict's markdown within a limit: what matters most stays, and what goes is named.
+"""The verdict's Markdown within a size limit: keeps what matters most, and names the rest.
 
 Sizes are UTF-8 bytes. GitHub speaks of 65,536 characters; whether it counts code points, UTF-16
 units or bytes has differed between places and over the years, and bytes are never fewer.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.report.view import RowView, VerdictView
 
 COMMENT_BYTES: Final = 65_536 - 1_024
-"""Room for a verdict in a comment, beside the hidden marker that a publisher adds."""
+"""Size limit of a verdict in a comment; the rest is for the publisher's hidden marker."""
 
 # Between two parts stands an empty line.
 _GAP = "\n\n"
@@ -49,7 +49,7 @@ def render_comment(
     stays in any case, even beyond the limit.
 
     Args:
-        summary_url: where the whole verdict is; "" where nowhere else.
+        summary_url: where the whole verdict is; "" if nowhere else.
     """
     first, last = first_line(verdict), last_line(verdict)
     parts, all_warnings = list(folded_parts(verdict)), warning_lines(verdict)
@@ -90,7 +90,7 @@ def _more_warnings(count: int) -> str:
 
 
 def _more_rows(rest: Sequence[RowView]) -> str:
-    """What the table does not show, by outcome: a regression never goes without a word."""
+    """What the table does not show, by outcome: every regression is at least counted."""
     if not rest:
         return ""
     need = "needs" if len(rest) == 1 else "need"
@@ -102,7 +102,7 @@ def _more_rows(rest: Sequence[RowView]) -> str:
 def _choose(parts: Sequence[Part], room: int) -> dict[int, str]:
     """The parts that fit by their place, the most important first, up to the first that does not.
 
-    What is less important is not shown in its stead: nobody would look for what is missing.
+    Less important parts do not take its place: nobody would notice what is missing.
     """
     chosen: dict[int, str] = {}
     for index, part in sorted(enumerate(parts), key=lambda place: place[1].content):
@@ -117,7 +117,7 @@ def _choose(parts: Sequence[Part], room: int) -> dict[int, str]:
 
 
 def _left_out(parts: Iterable[Part], summary_url: str) -> str:
-    """Names what is missing, and where it is."""
+    """Names what is missing, and where to find it."""
     what = "; ".join(_named(parts))
     sentence = f"Not shown here: {prose(what)}." if what else ""
     url = quote(summary_url, safe=":/?#=&%")
@@ -149,5 +149,5 @@ def _fitting(lines: Iterable[str], room: int) -> list[str]:
 
 
 def _size(text: str) -> int:
-    """What a text takes with the gap after it; nothing where there is none."""
+    """The bytes of a text with the gap after it; 0 for an empty text."""
     return len(text.encode()) + len(_GAP) if text else 0

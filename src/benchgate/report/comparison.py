@@ -1,4 +1,4 @@
-"""The details of a row as strings: every other estimate and test of its two arms."""
+"""The details of a row as strings: all other estimates and tests of its two arms."""
 
 from __future__ import annotations
 

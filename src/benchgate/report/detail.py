@@ -1,4 +1,4 @@
-"""All that is known of one series, on a terminal or as plain lines in a pipe."""
+"""All details of one series, on a terminal or as plain lines in a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text from outside (names, errors, notes), made harmless for a terminal and for GitHub's markdown.
+"""Makes text from outside (names, errors, notes) harmless for a terminal and GitHub's Markdown.
 
 A benchmark's name may come from a stranger's pull request: it must not move the cursor,
 reverse the line, break out of its table cell, add a link, or notify anybody.

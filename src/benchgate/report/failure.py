@@ -1,4 +1,4 @@
-"""What stands where a verdict was to be, when there is none because something failed."""
+"""The report that replaces a verdict when something failed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def render_failure(
         message: what happened, as the log has it.
         details: output of the program that failed; of many lines the last ones.
         head: the commit that should have been judged.
-        name: tells it apart from others on the same page; "" where there is no need.
-        run_url: where the log is; "" where it is this page.
+        name: tells several verdicts on the same page apart; "" if there is only one.
+        run_url: where the log is; "" if it is on this page.
     """
     first = f"{plain_line(name, NAME_LIMIT)}: no verdict" if name else "no verdict"
     last = f"There is no verdict on {prose(head[:7])}; earlier verdicts are about other commits."

@@ -1,4 +1,4 @@
-"""The verdict in one sentence: the only place where it is made."""
+"""The verdict in one sentence; no other module words it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _REASONS = {
 
 
 def headline(verdict: Verdict) -> str:
-    """The verdict's own summary where it has one, else a sentence made of its rows."""
+    """The verdict's own summary if it has one, otherwise a sentence made from its rows."""
     if verdict.summary:
         return plain_line(verdict.summary, 1000)
     leading = worst_first(list(by_benchmark(verdict.rows).values()))
@@ -76,7 +76,7 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> str:
 
 
 def _unconfirmed(suspects: Sequence[Row], total: int) -> list[str]:
-    """Say what looked slower and is not decided, and what deciding it would have taken."""
+    """Say what looks slower but is undecided, and what deciding it takes."""
     if not suspects:
         return []
     one = len(suspects) == 1
@@ -95,7 +95,7 @@ def _unconfirmed(suspects: Sequence[Row], total: int) -> list[str]:
 
 
 def _because(verdict: Verdict, groups: _Groups) -> str:
-    """Why there is no verdict; "" if a clause says of rows how they look."""
+    """Why there is no verdict; "" if another clause already says it."""
     if verdict.reason is Reason.NOTHING_COMPARED and not groups:
         return "there was nothing to compare"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
@@ -117,7 +117,7 @@ def _pass(verdict: Verdict, groups: _Groups) -> str:
 
 
 def _nothing_worse(groups: _Groups) -> str:
-    """Claims no more than was seen; stored launches may hide a change."""
+    """Claims no more than was measured; stored launches may hide a change."""
     rows = [row for group in groups.values() for row in group]
     worse = words.worse_word(row for row in rows if row.metric)
     if any(row.outcome in _UNFINISHED or row.advisory for row in rows):
@@ -188,7 +188,7 @@ def _tally(
     """How many of each: "9 benchmarks unchanged within 2 %, 1 faster (x by 20.0 %), 1 new".
 
     Args:
-        decided: benchmarks of which something is known; what is open of them is so in part.
+        decided: benchmarks with a decided row; their open rows make them partly open.
     """
     parts: list[str] = []
     for outcome in outcomes:

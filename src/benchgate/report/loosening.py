@@ -17,7 +17,7 @@ JUDGED = (
     "following takes effect once it is merged"
 )
 IN_FORCE = "this change compares benchmarks under new names, and this verdict already does so"
-# Nobody reads more; the JSON verdict has them all.
+# The JSON verdict has all of them.
 _SHOWN = 20
 
 
@@ -30,7 +30,7 @@ class LooseningView:
 
 
 def view_loosening(changes: Iterable[Loosened]) -> tuple[LooseningView, ...]:
-    """What had no influence on the verdict, then what had."""
+    """First the changes that did not affect the verdict, then those that did."""
     by_title: dict[str, list[str]] = {JUDGED: [], IN_FORCE: []}
     for change in changes:
         by_title[IN_FORCE if change.in_force else JUDGED].append(_line(change))

@@ -1,4 +1,4 @@
-"""The verdict as GitHub's markdown: what needs attention in a table, the rest folded."""
+"""The verdict as GitHub's Markdown: a table of what needs attention, and the rest folded."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ICONS = {
     Decision.FAIL: "\N{CROSS MARK}",
     Decision.NO_VERDICT: "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}",
 }
-# A longer one pushes the numbers out of sight.
+# A longer name pushes the numbers out of sight.
 _NAME_LIMIT = 100
 _NOTE_LIMIT = 600
-# Of the first line and the last, which a comment is never without.
+# For the first and the last line, which every comment has.
 _SENTENCE_LIMIT = 2000
 _BULLET = "&bull;"
 _LEGEND = (
@@ -50,7 +50,7 @@ _LEGEND = (
 
 
 class Content(IntEnum):
-    """What a folded part holds, by how much a reader would miss it."""
+    """What a folded part holds, most important first."""
 
     OUTPUT = 1
     DETAIL = 2

@@ -1,4 +1,4 @@
-"""What a reader who meets benchgate for the first time needs to know about a row, in words."""
+"""Explains a row to a reader who does not know benchgate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def note(row: Row) -> str:
 
 
 def _waived(row: Row) -> list[str]:
-    """What allows a regression, or what was allowed of one that goes beyond it."""
+    """What waives a regression, or the waiver that it exceeds."""
     if row.waiver is None:
         return []
     waiver = row.waiver
@@ -43,7 +43,7 @@ def _waived(row: Row) -> list[str]:
 
 
 def _accepted(acceptance: Acceptance) -> str:
-    """Who accepted a waiver that is the change's own; a login without `@` notifies nobody."""
+    """Who accepted a waiver in the change; a login without `@` notifies nobody."""
     how = {
         Accepting.REVIEW: "who approved this commit",
         Accepting.LABEL: "who set the label",

@@ -1,4 +1,4 @@
-"""Which rows come first, which need attention, and what a benchmark as a whole came to."""
+"""Which rows come first, which need attention, and the outcome of a whole benchmark."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_tail(row: Row) -> bool:
 def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
     """The rows that a reader must see.
 
-    A tail that could not be settled counts only where its benchmark needs attention
+    A tail that could not be settled counts only if its benchmark needs attention
     anyway: tails are several times noisier, and would fill the table of a clean suite.
     """
     aside = tails_left_open(rows)
@@ -54,7 +54,7 @@ def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
 
 
 def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The row that speaks for each benchmark: its worst, where equal the typical one.
+    """The row that speaks for each benchmark: its worst; among equal ones, the typical one.
 
     Tails that stayed open are set aside.
     """

@@ -1,4 +1,4 @@
-"""What a person sees while benchgate measures; on standard error, and next to free.
+"""Shows progress on standard error while benchgate measures, at almost no cost.
 
 Nothing is drawn by a thread or a timer: the display changes only inside these calls, which
 come between samples, and on a terminal at most ten times a second.
@@ -80,7 +80,7 @@ def create_progress(
     Args:
         console: on standard error.
         quiet: nothing at all.
-        plain: no live display, even where the console looks like a terminal, as in some CI.
+        plain: no live display, even if the console looks like a terminal, as in some CI.
         clock: seconds, from any origin.
     """
     if quiet:
@@ -109,7 +109,7 @@ class _State:
         return f"round {self.index + 1}{of} ({self.phase})"
 
     def fraction(self) -> float:
-        """Of all rounds where their number is known, else of this one."""
+        """Of all rounds if their number is known, else of this one."""
         here = self.done / self.benchmarks if self.benchmarks else 0.0
         if not self.rounds:
             return min(here, 1.0)

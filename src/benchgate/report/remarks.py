@@ -1,4 +1,4 @@
-"""What is said beside the code: a remark for each benchmark that got worse or did not run."""
+"""Annotations in the diff: one for each benchmark that got worse or did not run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Remark:
 
 
 def remarks(verdict: VerdictView) -> list[Remark]:
-    """One for each benchmark that regressed or failed, the worst first."""
+    """One annotation for each benchmark that regressed or failed, the worst first."""
     wrong: dict[str, list[RowView]] = {}
     for row in verdict.attention:
         if row.outcome in _WRONG:

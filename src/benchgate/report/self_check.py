@@ -1,4 +1,4 @@
-"""A self-check on a terminal or in a pipe: what each benchmark can show, and what would help."""
+"""A self-check as text: what each benchmark can detect, and what would help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row of values as a row of blocks, one for each."""
+"""Draws a row of values as a row of blocks."""
 
 from __future__ import annotations
 

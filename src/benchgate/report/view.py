@@ -1,4 +1,4 @@
-"""A verdict as strings, made once: every renderer takes this and computes nothing.
+"""A verdict as strings: every renderer takes this and computes nothing.
 
 All of it is plain text without control characters; markup and its escapes are the renderers'.
 """
@@ -34,17 +34,17 @@ NAME_LIMIT: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """One row; "" stands for what does not apply.
+    """One row; "" if something does not apply.
 
     Attributes:
         statistic: in plain words, after the metric unless that is the time: "typical (p25)".
         change, interval: signed, head against base as measured.
         p: adjusted for the number of rows, except under the classical rule.
-        rounds: launches per arm, "10 v 5" where they differ.
+        rounds: launches per arm, "10 v 5" if they differ.
         note: what a reader needs to know, in words.
         error: the tail of a failed benchmark's output, several lines.
         medians, test, p_raw, detectable, classical: for those who want to check the decision.
-        detail: every other estimate and test, where it was asked for.
+        detail: all other estimates and tests, if they were requested.
     """
 
     outcome: Outcome
@@ -88,7 +88,7 @@ class VerdictView:
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
         loosening: how the change loosens its own gate, for the reader's attention.
-        last_line: what was compared, where, how long, the false-alarm rate asked for.
+        last_line: what was compared, on which machine, how long, and the false-alarm rate.
     """
 
     decision: Decision
@@ -145,16 +145,15 @@ def named(view: VerdictView, name: str) -> VerdictView:
 def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictView:
     """The same verdict with every text redacted.
 
-    That has to be done before markup is made of it. What is taken out may reach from one text to
-    the next, and would take the markup between them along; and where characters are escaped, a
-    secret does not look like one any more.
+    This must happen before the text becomes markup. A secret could span two texts, and removing it
+    would also remove the markup between them; and escaped characters hide a secret.
     """
     redacted: VerdictView = _redacted(view, cache(redact))
     return redacted
 
 
 def _redacted(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - any part of a view
-    if type(value) is str:  # an outcome is none, although it is a string
+    if type(value) is str:  # not an outcome, which is also a string
         return redact(value)
     if isinstance(value, tuple):
         return tuple(_redacted(item, redact) for item in value)

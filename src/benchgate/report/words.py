@@ -1,4 +1,4 @@
-"""The numbers of one row in words. Plain text; what comes from outside is made harmless here."""
+"""The numbers of one row in words, as plain text; text from outside is made harmless here."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAIN_METRIC = "time"
 
 
 def name(row: Row, limit: int = 300) -> str:
-    """The benchmark's id, which a damaged file may lack."""
+    """The benchmark's id, which can be missing in a damaged file."""
     return plain_line(row.benchmark, limit) or "(no name)"
 
 
@@ -55,17 +55,17 @@ def statistic(row: Row) -> str:
 
 
 def metric(row: Row) -> str:
-    """The metric's name; "" for the time, which is what people expect."""
+    """The metric's name; "" for time, which people expect."""
     return "" if row.metric == _MAIN_METRIC else plain_line(row.metric)
 
 
 def sides(row: Row) -> tuple[str, str]:
-    """What is shown of base and head, in the row's unit; "" where there is nothing."""
+    """The values of base and head in the row's unit; "" if there is none."""
     return _side_by_side(row, row.base, row.head)
 
 
 def medians(row: Row) -> str:
-    """The medians of base and head as measured: "12.30 ms, 14.10 ms"; "" unless there are both."""
+    """The medians of base and head as measured: "12.30 ms, 14.10 ms"; "" unless both exist."""
     base, head = _side_by_side(row, row.base_median, row.head_median)
     return f"{base}, {head}" if base and head else ""
 
@@ -92,7 +92,7 @@ def _display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
 
 
 def change(row: Row) -> str:
-    """The change, signed, as measured: "+14.6 %"; "" where there is none."""
+    """The change, signed, as measured: "+14.6 %"; "" if there is none."""
     if row.ratio is None or math.isnan(row.ratio):
         return "from 0" if row.base == 0 and row.head else ""
     return format_change(row.ratio)
@@ -128,7 +128,7 @@ def size(row: Row) -> str:
 
 
 def size_interval(row: Row) -> str:
-    """The interval of that size: "12.1 to 17.0 %"; "" where its ends differ in direction."""
+    """The interval of that size: "12.1 to 17.0 %"; "" if its ends differ in direction."""
     ends = row.interval if row.deciding_ratio == row.ratio else None
     if ends is None or not all(math.isfinite(end) and end > 0 for end in ends):
         return ""
@@ -139,7 +139,7 @@ def size_interval(row: Row) -> str:
 
 
 def deciding_p(row: Row) -> str:
-    """The p that was held against alpha: the adjusted one, which the classical rule has not."""
+    """The p that was compared with alpha: the adjusted one, except under the classical rule."""
     return probability(row.p if row.test == "classical" else row.p_adjusted)
 
 
@@ -151,7 +151,7 @@ def probability(p: float | None) -> str:
 
 
 def rounds(row: Row) -> str:
-    """Launches that the decision rests on: "12", or "10 v 5" where the arms differ."""
+    """Launches that the decision rests on: "12", or "10 v 5" if the arms differ."""
     base, head = row.launches
     if not base and not head:
         return ""
@@ -164,7 +164,7 @@ def is_time(row: Row) -> bool:
 
 
 def worse_word(rows: Iterable[Row]) -> str:
-    """What a change for the worse is called: "slower" where all of the rows are times."""
+    """What a change for the worse is called: "slower" if all rows are times."""
     return "slower" if all(is_time(row) for row in rows) else "worse"
 
 
@@ -182,7 +182,7 @@ def margins(rows: Sequence[Row]) -> str:
 
 
 def detectable(row: Row) -> str:
-    """The smallest change that could have been seen: "1.6 %"; "" where unknown."""
+    """The smallest change that could have been seen: "1.6 %"; "" if unknown."""
     if row.detectable is None or not math.isfinite(row.detectable):
         return ""
     return unsigned(row.detectable)
@@ -205,7 +205,7 @@ def confirming(unconfirmed: Unconfirmed) -> str:
 
 
 def classical(row: Row) -> str:
-    """The textbook comparison: "slower: p 0.0031, p95 +15.1 %"; "" where there is none."""
+    """The textbook comparison: "slower: p 0.0031, p95 +15.1 %"; "" if there is none."""
     if row.classical is None:
         return ""
     parts = []
@@ -239,7 +239,7 @@ def unsigned(ratio: float) -> str:
 
 
 def _span(low: str, high: str) -> str:
-    """From one to the other, the unit once where both have it: "12.1 to 17.0 %"."""
+    """A range, with the unit once if both ends have it: "12.1 to 17.0 %"."""
     if low == high:
         return low
     if high.endswith(" %"):

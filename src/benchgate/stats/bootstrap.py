@@ -53,8 +53,8 @@ def bca_interval(
     below the estimate, those equal to it counted half), the acceleration a is
     sum d**3 / (6 (sum d**2)**1.5), d = mean(jackknife) - jackknife.
 
-    Where every replicate lies on one side of the estimate, half a replicate is taken to lie on
-    the other. Where the jackknife values are all equal, a is 0. Where 1 - a w is not above 0,
+    If every replicate lies on one side of the estimate, half a replicate is taken to lie on
+    the other. If the jackknife values are all equal, a is 0. Where 1 - a w is not above 0,
     at a confidence beyond use, the end is the outermost replicate.
 
     Args:

@@ -100,10 +100,10 @@ def change_points(
             "t" is Welch's test, the best of the windows around the place, its p times the number
             of all windows looked at (Bonferroni): quicker, strict, and right for normal values.
         seed: of the random orders: the same seed gives the same result.
-        permutations: random orders, >= 1 / alpha - 1. Fewer are drawn where p > alpha is certain.
+        permutations: random orders, >= 1 / alpha - 1. Fewer are drawn if p > alpha is certain.
 
     Returns:
-        The changes in order; none where n < 2 min_segment or all values are equal.
+        The changes in order; none if n < 2 min_segment or all values are equal.
 
     Raises:
         ValueError: on NaN, infinity, an empty array, another shape, n > 2000, an unknown test,
@@ -135,7 +135,7 @@ def _changes(values: FloatArray, rule: _Rule) -> list[tuple[int, float]]:
 
 
 def _change(stretch: FloatArray, rule: _Rule) -> tuple[int, float] | None:
-    """Where to cut a stretch, and the p of it; None where the rule does not ask for a cut."""
+    """Where to cut a stretch, and the p of it; None if the rule does not ask for a cut."""
     if len(stretch) < 2 * rule.min_segment:
         return None
     scan = EnergyScan(len(stretch), rule.min_segment)
@@ -160,7 +160,7 @@ def _permutation_p(stretch: FloatArray, cut: Cut, scan: EnergyScan, rule: _Rule)
     Forwards and backwards it is the same history, so both start from the same one.
 
     Returns:
-        p, or where p is certain to exceed alpha the least that it can still be.
+        p, or if p is certain to exceed alpha the least that it can still be.
     """
     rng = np.random.default_rng(rule.seed)
     start = np.array(min(stretch.tolist(), stretch[::-1].tolist()))

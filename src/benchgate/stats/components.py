@@ -25,13 +25,13 @@ class Components:
     Attributes:
         launches: how many.
         samples: how many in all launches together.
-        between_sd: of the launches' true means, >= 0; None for one launch, and where no launch
+        between_sd: of the launches' true means, >= 0; None for one launch, and if no launch
             has two samples.
-        within_sd: of samples about their launch's mean; None where no launch has two samples.
+        within_sd: of samples about their launch's mean; None if no launch has two samples.
         intraclass_correlation: between**2 / (between**2 + within**2), from 0 to 1, as two
-            samples of one launch resemble each other; None as `between_sd`, and where both are 0.
+            samples of one launch resemble each other; None as `between_sd`, and if both are 0.
         pooled_sem: s / sqrt(samples) of all samples, as if none depended on another: too small
-            where launches differ; None for one sample.
+            if launches differ; None for one sample.
         launch_sem: s / sqrt(launches) of the launches' means: the launch is what was repeated;
             None for one launch.
         notes: why something is None, or put at 0.
@@ -48,7 +48,7 @@ class Components:
 
 
 def variance_components(launches: Sequence[FloatArray]) -> Components:
-    """One-way analysis of variance with random launches, of unequal sizes where they are.
+    """One-way analysis of variance with random launches, of unequal sizes if they are.
 
     With k launches of n_i samples, N in all: within**2 = MSW, between**2 = (MSB - MSW) / n0,
     n0 = (N - sum n_i**2 / N) / (k - 1) (Searle, 1971); their ratio is the ANOVA estimate of the
@@ -83,14 +83,14 @@ def variance_components(launches: Sequence[FloatArray]) -> Components:
 
 
 def _within(each: list[Moments]) -> float | None:
-    """Mean square within launches; None where no launch has two samples."""
+    """Mean square within launches; None if no launch has two samples."""
     freedom = sum(one.n - 1 for one in each)
     squares = sum((one.n - 1) * one.sd**2 for one in each if one.sd is not None)
     return squares / freedom if freedom else None
 
 
 def _between(each: list[Moments], pooled: Moments, within: float | None) -> float | None:
-    """The component of variance between launches; negative where they are too much alike."""
+    """The component of variance between launches; negative if they are too much alike."""
     freedom = len(each) - 1
     if freedom == 0 or within is None:
         return None

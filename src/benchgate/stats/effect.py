@@ -22,14 +22,14 @@ _MAGNITUDES = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"), (math.
 
 @dataclass(frozen=True, slots=True)
 class EffectSize:
-    """How far y (the head) lies from x (the base); positive where the head is greater.
+    """How far y (the head) lies from x (the base); positive if the head is greater.
 
     Attributes:
         cliffs_delta: P(y > x) - P(y < x) over all pairs of values, from -1 to 1.
         vargha_delaney_a: P(y > x) + P(y = x) / 2, from 0 to 1: (delta + 1) / 2.
         cohens_d: difference of the means in pooled standard deviations; None without a spread,
             and for one value in an arm.
-        hedges_g: d, corrected for its bias in small samples; None where d is.
+        hedges_g: d, corrected for its bias in small samples; None if d is.
         magnitude: of delta: "negligible" below 0.147, "small" below 0.33, "medium" below
             0.474, else "large".
         notes: why something is None.

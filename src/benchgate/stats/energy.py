@@ -20,7 +20,7 @@ class Cut:
     """A place, and the windows on both sides of it that differ the most.
 
     Attributes:
-        statistic: of the windows, in mean distances of the series; 0 where nothing differs.
+        statistic: of the windows, in mean distances of the series; 0 if nothing differs.
         index: of the first value after the cut.
         low: where the window before the cut begins.
         high: where the window after it ends.

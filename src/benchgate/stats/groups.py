@@ -47,7 +47,7 @@ class PairTest:
     Attributes:
         first, second: which groups, from 0; first < second.
         u: pairs of values in which the first group's is above the second's, ties counted half.
-        p: two-sided, exact where `mann_whitney` is.
+        p: two-sided, exact if `mann_whitney` is.
         p_adjusted: by Holm, over all pairs.
     """
 

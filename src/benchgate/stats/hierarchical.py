@@ -15,8 +15,8 @@ Of few launches the intervals are too short. Simulated with launches of 45 sampl
 
 So a note warns below 10. The t interval of the launches' means covers 95 % with any number.
 
-Samples are drawn anew although a launch's own samples have shown part of that spread already.
-So the intervals are too wide where launches hardly differ.
+Samples are drawn again although a launch's own samples have shown part of that spread already.
+So the intervals are too wide if launches hardly differ.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class LaunchIntervals:
     """Intervals of several quantiles from one set of resamples, in the unit of the data.
 
     Attributes:
-        quantiles: of each pooled quantile asked for; None for one launch, and where the quantile
+        quantiles: of each pooled quantile asked for; None for one launch, and if the quantile
             is the least or the greatest sample, as no resample goes beyond it.
         notes: what not to trust, for the number of launches.
     """
@@ -63,8 +63,8 @@ class RatioInterval:
     """A ratio head / base.
 
     Attributes:
-        ratio: None where a value is not above 0, or over 2**1000 times another.
-        interval: None where the ratio is, for one launch in an arm, and where the percentile is
+        ratio: None if a value is not above 0, or over 2**1000 times another.
+        interval: None if the ratio is, for one launch in an arm, and if the percentile is
             the least or the greatest sample of an arm.
         notes: why one is None, and what not to trust.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
     """The t interval of the mean: mean +- t(n - 1) s / sqrt(n) (Student, 1908).
 
-    It covers as often as it says where values do not depend on each other and are not skewed;
+    It covers as often as it says if values do not depend on each other and are not skewed;
     10 values of a skewed distribution cover about 84 % for a nominal 95 %: see
     `log_mean_interval`.
 
@@ -31,7 +31,7 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
         confidence: e.g. 0.95.
 
     Returns:
-        None for n = 1, which shows no spread, and where an end is beyond the largest float.
+        None for n = 1, which shows no spread, and if an end is beyond the largest float.
 
     Raises:
         ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
@@ -49,14 +49,14 @@ def trimmed_mean_interval(trimmed: Trimmed, confidence: float) -> Interval | Non
 
     The plain standard error of the kept values would take the outliers that were dropped for
     values that were never measured (Tukey and McLaughlin, 1963; Yuen, 1974). The theory is of
-    a fixed share dropped at both ends; where fences decide it is an approximation.
+    a fixed share dropped at both ends; if fences decide it is an approximation.
 
     Args:
         trimmed: from `trim`.
         confidence: e.g. 0.95.
 
     Returns:
-        None where one value is kept, and where an end is beyond the largest float.
+        None if one value is kept, and if an end is beyond the largest float.
 
     Raises:
         ValueError: on a confidence outside (0, 1).
@@ -77,7 +77,7 @@ def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
         confidence: e.g. 0.95.
 
     Returns:
-        None for n = 1, which shows no spread, and where the upper end, or its ratio to the
+        None for n = 1, which shows no spread, and if the upper end, or its ratio to the
         geometric mean, is beyond the largest float.
 
     Raises:
@@ -102,7 +102,7 @@ def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
 def t_interval(
     estimate: float, standard_error: float, df: float, confidence: float, method: str
 ) -> Interval | None:
-    """The interval estimate +- t(df) standard errors; None where an end is beyond a float.
+    """The interval estimate +- t(df) standard errors; None if an end is beyond a float.
 
     Args:
         estimate, standard_error: finite, in one unit.
@@ -115,7 +115,7 @@ def t_interval(
 
 
 def _t(df: float, confidence: float) -> float:
-    # From the lower tail, which keeps its digits where the confidence is near 1.
+    # From the lower tail, which keeps its digits if the confidence is near 1.
     return -float(stdtrit(df, (1 - confidence) / 2))
 
 

@@ -26,7 +26,7 @@ def location_interval(values: FloatArray, confidence: float, *, seed: int) -> In
     Both are of the same quantity, so that the switch moves no estimate. For a nominal 95 % the
     percentile bootstrap of the mean covers 75 % at n = 3, 84 % at 5 and 90 % at 10 (10,000
     simulated samples each, normal). BCa covers 90, 92, 93 and 93 % at n = 10, 15, 20 and 30 of
-    lognormal values, where t on logs covers 95 %; with one value in ten doubled BCa covers 92 %
+    lognormal values, for which t on logs covers 95 %; with one value in ten doubled BCa covers 92 %
     at 30 and 96 % at 50, t on logs 90 % (1,000 each). It assumes independent values of one
     distribution.
 
@@ -37,7 +37,7 @@ def location_interval(values: FloatArray, confidence: float, *, seed: int) -> In
 
     Returns:
         In the unit of the values; its `method` says which it is. None for n = 1, which shows no
-        spread; where the greatest value is over 2**1000 times the least; and where the upper end
+        spread; if the greatest value is over 2**1000 times the least; and if the upper end
         is beyond the largest float.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The Mann-Whitney test for launches that do not share rounds, exact with ties where it can be.
+"""The Mann-Whitney test for launches that do not share rounds, exact with ties if it can be.
 
 Under the null hypothesis every way to deal the pooled values out to both arms is equally
 likely. The exact p counts, over all of them, the sum of the mid-ranks that fall to y: the
@@ -173,6 +173,6 @@ def _over_sd(excess: FloatArray, ranks: IntArray, n1: int) -> FloatArray:
     n2 = n - n1
     squares = ((ranks - (n + 1)) ** 2).sum(axis=1) / 4
     sd = np.sqrt(n1 * n2 / (n * (n - 1)) * squares)
-    # Where all values are equal sd is 0: the floor turns 0 / 0 into 0, so that p is 1.
+    # If all values are equal sd is 0: the floor turns 0 / 0 into 0, so that p is 1.
     standardized: FloatArray = excess / np.maximum(sd, np.finfo(np.float64).tiny)
     return standardized

@@ -25,7 +25,7 @@ class Moments:
         sd: standard deviation, ddof = 1, exactly 0 for equal values; None for n = 1.
         sem: standard error of the mean, sd / sqrt(n), if no value depends on another; None for
             n = 1.
-        cv: coefficient of variation, sd / mean, a fraction; None for n = 1, and where the mean
+        cv: coefficient of variation, sd / mean, a fraction; None for n = 1, and if the mean
             is 0 or too near 0 for a finite ratio.
         notes: why something is None.
     """
@@ -68,7 +68,7 @@ def moments(values: FloatArray) -> Moments:
 def deviations(values: FloatArray) -> FloatArray:
     """Subtract the mean, so that equal values give exactly 0.
 
-    A second pass takes away what rounding left of the mean: it matters where values differ in
+    A second pass takes away what rounding left of the mean: it matters if values differ in
     their last digits only (Chan, Golub and LeVeque, 1983).
 
     Args:

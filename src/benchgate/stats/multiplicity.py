@@ -19,7 +19,7 @@ def holm(p: FloatArray) -> FloatArray:
         p: shape (k,), k >= 1, each from 0 to 1.
 
     Returns:
-        Shape (k,), in the order of `p`: rejecting where it is <= alpha keeps the chance of any
+        Shape (k,), in the order of `p`: rejecting if it is <= alpha keeps the chance of any
         false rejection in the family at or below alpha.
 
     Raises:
@@ -36,13 +36,13 @@ def holm(p: FloatArray) -> FloatArray:
 def benjamini_hochberg(p: FloatArray) -> FloatArray:
     """Benjamini and Hochberg's step-up adjustment (1995), for tests that are independent.
 
-    It also holds where tests depend on each other positively (Benjamini and Yekutieli, 2001).
+    It also holds if tests depend on each other positively (Benjamini and Yekutieli, 2001).
 
     Args:
         p: shape (k,), k >= 1, each from 0 to 1.
 
     Returns:
-        Shape (k,), in the order of `p`: rejecting where it is <= q keeps the expected share of
+        Shape (k,), in the order of `p`: rejecting if it is <= q keeps the expected share of
         false rejections among all rejections at or below q. Never above `holm`.
 
     Raises:

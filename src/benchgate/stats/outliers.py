@@ -61,7 +61,7 @@ def trim(values: FloatArray, mode: OutlierMode) -> Trimmed:
             lowest and as many highest; of values equal at a cut the earliest measured go at
             the low end and the latest at the high end. "iqr" drops what is more than 1.5
             interquartile ranges outside the quartiles (nearest rank). "mad" drops what is more
-            than 3 x 1.4826 median absolute deviations from the median; where more than half of
+            than 3 x 1.4826 median absolute deviations from the median; if more than half of
             the values are equal that is 0, and would drop all others: 3 standard deviations
             take its place, and a note says so.
 
@@ -90,7 +90,7 @@ def winsorized_sem(trimmed: Trimmed) -> float | None:
     the nearest value kept; h is how many are kept. With none dropped it is the plain s / sqrt(n).
 
     Returns:
-        In the unit of the data; None where one value is kept, which shows no spread.
+        In the unit of the data; None if one value is kept, which shows no spread.
     """
     kept = trimmed.kept
     lows = np.full(trimmed.dropped_low, kept.min())

@@ -32,7 +32,7 @@ def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.
         power: chance to find a change of that ratio.
 
     Returns:
-        Shape (m,), >= 1 where alpha < 1/2; inf where it is beyond the largest float.
+        Shape (m,), >= 1 if alpha < 1/2; inf if it is beyond the largest float.
 
     Raises:
         ValueError: on NaN, infinity or negative spread, n < 2, alpha or power outside (0, 1).
@@ -70,7 +70,7 @@ def launches_needed(
         limit: the largest n to consider, >= 2.
 
     Returns:
-        Shape (m,), from 2 to `limit`; limit + 1 where not even `limit` is enough, as where
+        Shape (m,), from 2 to `limit`; limit + 1 if not even `limit` is enough, for example if
         half_width <= 0.
 
     Raises:
@@ -108,7 +108,7 @@ def launches_to_detect(
         test: "wilcoxon" for launches in pairs, "mann-whitney" for launches that share no rounds.
 
     Returns:
-        Shape (m,), from 2 to `limit`; limit + 1 where not even `limit` is enough, as where the
+        Shape (m,), from 2 to `limit`; limit + 1 if not even `limit` is enough, for example if the
         ratio is 1.
 
     Raises:

@@ -51,7 +51,7 @@ def quantile_interval(values: FloatArray, p: float, confidence: float) -> Interv
         confidence: e.g. 0.95.
 
     Returns:
-        None where n is too small for the confidence: not even the minimum or the maximum is
+        None if n is too small for the confidence: not even the minimum or the maximum is
         far enough out. At 0.95 the median takes n >= 6, p95 n >= 72, p99 n >= 368.
 
     Raises:

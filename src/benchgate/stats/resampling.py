@@ -104,7 +104,7 @@ class Pool:
         """
         sizes = self.sizes[launches][:, :, np.newaxis]
         most = int(self.sizes.max())
-        # The product stays below the size, also where it is rounded.
+        # The product stays below the size, also if it is rounded.
         places = (rng.random((*launches.shape, most)) * sizes).astype(np.int64)
         places += self.starts[launches][:, :, np.newaxis]
         ranks = self.ranks[places]

@@ -22,7 +22,7 @@ class Reservoir:
     """Keeps values of a stream such that every set of them is as likely to be kept as any other.
 
     Algorithm R (Vitter 1985): the first values fill the slots; each later one, the n-th of the
-    stream, draws a whole number below n, and takes the slot of that number where there is one.
+    stream, draws a whole number below n, and takes the slot of that number if there is one.
 
     It takes 8 bytes a slot, whatever is recorded, and less than 300 bytes beside them. It is for
     one thread; merge those of several.

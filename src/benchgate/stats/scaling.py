@@ -31,5 +31,5 @@ def binary_scaled(values: FloatArray) -> tuple[FloatArray, int]:
 
 
 def finite_exp(log: float) -> float:
-    """exp(log), but the largest float where it is beyond that, as a ratio to almost nothing is."""
+    """exp(log), but the largest float if it is beyond that, as a ratio to almost nothing is."""
     return math.exp(log) if log < _LARGEST_LOG else sys.float_info.max

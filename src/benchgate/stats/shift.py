@@ -2,8 +2,8 @@
 
 The interval holds the shifts that the two-sided test at 1 - confidence would not reject: its
 ends are order statistics of the pairwise averages (differences), the estimate their median.
-Without ties the interval excludes 0 exactly where that test's p is at most 1 - confidence.
-With ties the closed interval covers at least as often as it says (Lehmann, 1975). Where n is
+Without ties the interval excludes 0 exactly if that test's p is at most 1 - confidence.
+With ties the closed interval covers at least as often as it says (Lehmann, 1975). If n is
 too small for the confidence asked, it is (-inf, inf).
 """
 
@@ -33,8 +33,8 @@ class Shift:
 
     Attributes:
         estimate: the Hodges-Lehmann estimate, finite.
-        low: lower end of the interval, -inf where the confidence cannot be attained.
-        high: upper end of the interval, inf where the confidence cannot be attained.
+        low: lower end of the interval, -inf if the confidence cannot be attained.
+        high: upper end of the interval, inf if the confidence cannot be attained.
     """
 
     estimate: FloatArray

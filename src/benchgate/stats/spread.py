@@ -24,7 +24,7 @@ def robust_spread(d: FloatArray) -> FloatArray:
     The factor b_n makes the mean over normal samples right, to 1 % (Croux and Rousseeuw, 1992):
     without it 5 values show 0.82 of the truth, 12 values 0.93. From n = 10 on it is n / (n - 0.8).
 
-    Where the median deviation is 0 although values differ (more than half of them are equal) it is
+    If the median deviation is 0 although values differ (more than half of them are equal) it is
     the ordinary standard deviation, ddof = 1: a spread of 0 would promise too much.
 
     Args:

@@ -35,7 +35,7 @@ class Timer:
 
     @property
     def error_ns(self) -> float:
-        """How wrong an interval may be: the cost, or the resolution where that is coarser."""
+        """How wrong an interval may be: the cost, or the resolution if that is coarser."""
         return max(self.cost_ns, self.resolution_ns or 0.0)
 
 
@@ -65,7 +65,7 @@ def timer_note(interval_ns: float, cost_ns: float) -> str | None:
 
     Args:
         interval_ns: measured, > 0.
-        cost_ns: of reading the clock, or its resolution where that is coarser, >= 0.
+        cost_ns: of reading the clock, or its resolution if that is coarser, >= 0.
 
     Raises:
         ValueError: on an interval or a cost out of range.

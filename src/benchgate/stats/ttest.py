@@ -26,14 +26,14 @@ _NO_SPREAD = "no spread between launches: the difference cannot be tested"
 
 @dataclass(frozen=True, slots=True)
 class TTest:
-    """A t test. What needs a spread is None where there is none, or one launch.
+    """A t test. What needs a spread is None if there is none, or one launch.
 
     Attributes:
         estimate: the mean difference, in the unit of the data.
-        interval: around the estimate; also None where an end is beyond the largest float.
+        interval: around the estimate; also None if an end is beyond the largest float.
         t: the estimate in its standard errors.
         df: degrees of freedom, a whole number but for Welch's.
-        p_two_sided: against any difference. All p are 1 where nothing differs at all.
+        p_two_sided: against any difference. All p are 1 if nothing differs at all.
         p_greater: one-sided, against a head that is greater than the base.
         p_less: one-sided, against a head that is less than the base.
         notes: why something is None.
