@@ -101,7 +101,7 @@ CONFIG = click.option(
 AGAINST = _override("against")
 BASELINE = _override("baseline", callback=_outside_of_ci)
 BASELINE_IN_CI = _override(
-    "baseline", help="auto, git, git:REF, or artifact for results of earlier runs alone."
+    "baseline", help="auto, git, git:REF, or artifact (only results of earlier runs)."
 )
 GITHUB_TIMEOUT = click.option(
     "--github-timeout",

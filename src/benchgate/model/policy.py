@@ -69,8 +69,8 @@ class Options(JsonObject):
         Override(
             "gate",
             "OUTCOME",
-            "Outcome that fails: regressed, failed, missing, inconclusive, incomparable; may be "
-            "repeated.",
+            "Outcome that fails the build: regressed, failed, missing, inconclusive, incomparable; "
+            "may be repeated.",
         ),
     ] = ()
     budget: Annotated[
@@ -90,13 +90,13 @@ class Options(JsonObject):
         Override(
             "measure",
             "",
-            "Go on until every row is decided or out of reach; --budget may bound it.",
+            "Keep measuring until every row is decided or cannot be; --budget still applies.",
             gives_way=("rounds", "budget"),
         ),
     ] = False
-    seed: Annotated[int | None, Override("measure", "N", "Repeat the random choices of a run.")] = (
-        None
-    )
+    seed: Annotated[
+        int | None, Override("measure", "N", "Repeat the random choices of the run with this seed.")
+    ] = None
     against: Annotated[
         Text | None,
         Override("baseline", "REF", "Commit to compare with; default: merge base.", _BASELINE),
@@ -106,7 +106,7 @@ class Options(JsonObject):
         Override(
             "baseline",
             "SPEC",
-            "auto, git:REF, or results of earlier runs: dir:PATH, file:PATH.",
+            "auto, git:REF, or results of earlier runs (dir:PATH, file:PATH).",
             _BASELINE,
         ),
     ] = None
