@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from tests.world import World
 
 from benchgate.git.repository import Git
 
@@ -76,3 +77,8 @@ def commit() -> Callable[[Git, Mapping[str, str]], str]:
         return git.head_sha()
 
     return write_and_commit
+
+
+@pytest.fixture
+def world() -> World:
+    return World()

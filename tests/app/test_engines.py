@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.app.engines import Place, make_engines
 from benchgate.config import loads, policy_from
 from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
+from benchgate.session.engines import Place, make_engines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

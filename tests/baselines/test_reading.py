@@ -21,7 +21,7 @@ from benchgate.model.run import Run, Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from benchgate.baselines.stored import Found
+    from benchgate.gate.stored import Found
     from benchgate.github.models import Artifact
 
 HERE = Environment(os="Debian", cpu_count=2)

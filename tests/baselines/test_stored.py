@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchgate.baselines.stored import (
+from benchgate.gate.stored import (
     Earlier,
     Found,
     choose_stored,

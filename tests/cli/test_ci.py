@@ -17,26 +17,26 @@ import click
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from benchgate.app.choice import EVERYTHING, Choice
 from benchgate.cli import check, ci, compare, job, publish, run
 from benchgate.cli.job import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
 from benchgate.model.policy import OVERRIDES, Options
 from benchgate.model.result import Shard
+from benchgate.session.choice import EVERYTHING, Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from tests.cli.conftest import Call
 
-    from benchgate.app.ci import CiRequest
-    from benchgate.app.ci_step import Step
-    from benchgate.app.effects import Effects
-    from benchgate.app.job import Job
+    from benchgate.ci.job import Job
+    from benchgate.ci.measuring import CiRequest
+    from benchgate.ci.step import Step
     from benchgate.config import Config
     from benchgate.git.repository import Git
     from benchgate.github.events import WorkflowRun
+    from benchgate.session.effects import Effects
 
 ACTION: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parents[2] / "action.yml").read_text(encoding="utf-8")
@@ -228,7 +228,7 @@ def test_every_output_of_the_action_is_one_that_the_step_sets() -> None:
 
 
 def ci_step_file() -> str:
-    from benchgate.app import ci_step  # noqa: PLC0415 - its file alone
+    from benchgate.ci import step as ci_step  # noqa: PLC0415 - its file alone
 
     return ci_step.__file__
 

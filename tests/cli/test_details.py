@@ -12,7 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from benchgate.cli.last import last_result_path
+from benchgate.cli.outputs import last_result_path
 from benchgate.files import write_atomic
 from benchgate.model.codec import STATISTICS, VERDICT, encode_result
 from benchgate.model.environment import Environment

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.describe.conftest import series_of
 
-from benchgate.describe.warmup import warmup
+from benchgate.describe.launches import warmup
 
 GOLDEN = [5234, 3891, 2456, 1334, 1256, 1243, 1238, *[1241] * 43]
 

@@ -25,7 +25,7 @@ from tests.e2e import hosted
 from tests.e2e.conftest import processes_with
 from tests.e2e.hosted import Event, pull_request, push
 
-from benchgate.app.workflows import workflow_texts
+from benchgate.cli.workflows import workflow_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

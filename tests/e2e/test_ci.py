@@ -15,9 +15,9 @@ from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE
 from tests.contract.server import GitHubServer
 from tests.e2e.hosted import Hosted, merge_group, pull_request, push, workflow_run
 
-from benchgate.app.stored_artifacts import MEMBERS
+from benchgate.ci.stored_artifacts import MEMBERS
 from benchgate.files import expand
-from benchgate.github.archive import read_member
+from benchgate.github.artifacts import read_member
 from benchgate.model.codec import decode_result
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from tests.contract.server import GitHubServer
 from tests.e2e.conftest import BENCHMARK, PYTHON, QUICK
 from tests.e2e.hosted import Hosted, pull_request
 
-from benchgate.app.check import CheckRequest, check
-from benchgate.app.choice import Choice
 from benchgate.cli.world import configuration, real_effects
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
+from benchgate.session.check import CheckRequest, check
+from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.app.init import propose
+from benchgate.cli.proposal import propose
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal
 
-from benchgate.app.check import CheckRequest, check
 from benchgate.cli.world import configuration, real_effects
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
+from benchgate.session.check import CheckRequest, check
 
 if TYPE_CHECKING:
     import pytest

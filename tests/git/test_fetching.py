@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import BaselineError
-from benchgate.git.fetching import credentials, ensure_commit
+from benchgate.git.branches import credentials, ensure_commit
 from benchgate.git.repository import Git
 
 if TYPE_CHECKING:

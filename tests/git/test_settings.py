@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.git.settings import settings_digest
+from benchgate.git.changes import settings_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,15 +5,14 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.app.github_client import client_of
+from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.faults import Fault
 from tests.contract.records import START, Collaborator, IssueEvent, Review, Token, User
 from tests.contract.scene import BASE_SHA, HEAD_SHA, HELLO, PULL, TOKEN
 
 from benchgate.errors import GitHubError
-from benchgate.github.approvals import MOST_ASKED, approver, labeler
-from benchgate.github.pulls import read_pull_request
+from benchgate.github.pulls import MOST_ASKED, approver, labeler, read_pull_request
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchgate.errors import FormatError
-from benchgate.github.archive import Limits, read_member
+from benchgate.github.artifacts import Limits, read_member
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

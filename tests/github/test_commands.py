@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.github.commands import (
+from benchgate.github.runner import (
     ANNOTATIONS_PER_STEP,
     Annotation,
     Level,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.app.github_client import client_of
+from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.records import Pull
 from tests.contract.scene import (

@@ -14,8 +14,13 @@ from tests.measure.benchmarks import functions, sampling
 
 from benchgate.measure import pair
 from benchgate.measure.canary import canary_engine
-from benchgate.measure.counters import USER_INSTRUCTIONS, CounterError, Event, find_obstacle
-from benchgate.measure.counting import count_per_call
+from benchgate.measure.counters import (
+    USER_INSTRUCTIONS,
+    CounterError,
+    Event,
+    count_per_call,
+    find_obstacle,
+)
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings

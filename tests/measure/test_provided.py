@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.measure.provided import provided_by
+from benchgate.measure.importpath import provided_by
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from benchgate.measure.turns import executions_within, later_orders, starting_order
+from benchgate.measure.lockstep import executions_within, later_orders, starting_order
 
 ARMS = ("base", "head")
 

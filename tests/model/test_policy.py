@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.app.results import measured
+from tests.results import measured
 
 from benchgate.config.models import TABLES, keys_of
 from benchgate.errors import FormatError

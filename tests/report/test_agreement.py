@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from benchgate.gate.sides import sides
+from benchgate.gate.rows import sides
 from benchgate.model.codec import encode_verdict
 from benchgate.model.grid import Grid, GridCell
 from benchgate.model.outcome import Outcome

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchgate.model.waiver import Loosened
-from benchgate.report.loosening import IN_FORCE, JUDGED, LooseningView, view_loosening
+from benchgate.report.notes import IN_FORCE, JUDGED, LooseningView, view_loosening
 
 MARGIN = Loosened("gate.margin", "", "2 %", "10 %", "benchgate.toml:3")
 

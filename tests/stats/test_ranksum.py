@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.stats.ranksum import rank_sum_ways, rank_sum_ways_of_each
+from benchgate.stats.ranks import rank_sum_ways, rank_sum_ways_of_each
 
 patterns = st.lists(st.integers(0, 6), min_size=1, max_size=8).map(lambda x: tuple(sorted(x)))
 

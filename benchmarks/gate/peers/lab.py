@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.gate.project import NAMES, Change, git, repository
 
-from benchgate.app.engines import choose_place
 from benchgate.config import loads
+from benchgate.session.engines import choose_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

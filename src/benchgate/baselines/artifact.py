@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.stored import EXPIRED, FROM_ELSEWHERE, OF_PULL_REQUEST, OWN_COMMIT
+from benchgate.gate.stored import EXPIRED, FROM_ELSEWHERE, OF_PULL_REQUEST, OWN_COMMIT
 from benchgate.model.skipped import Skipped
 from benchgate.units import counted, format_value
 

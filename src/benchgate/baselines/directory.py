@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.stored import Earlier, Found, in_short, newest_first
 from benchgate.errors import UsageError
 from benchgate.files import MAX_FILE_BYTES, read_bytes, read_result
+from benchgate.gate.stored import Earlier, Found, in_short, newest_first
 from benchgate.model.codec import decode_result
 from benchgate.model.skipped import Skipped
 

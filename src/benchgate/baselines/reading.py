@@ -7,9 +7,9 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.artifact import choose_artifacts, relation, why_not_run
-from benchgate.baselines.stored import OFF_BRANCH, Earlier, Found
 from benchgate.errors import FormatError, GitHubError
 from benchgate.files import MAX_FILE_BYTES, expand
+from benchgate.gate.stored import OFF_BRANCH, Earlier, Found
 from benchgate.model.codec import decode_result
 from benchgate.model.skipped import Skipped
 

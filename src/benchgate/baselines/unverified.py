@@ -1,8 +1,4 @@
-"""What is used of a result from an untrusted job: numbers, and names that the base knows.
-
-The result is rebuilt from what may pass. What is not named below is left out, so a field
-that the model gets later stays out until somebody decides about it here.
-"""
+"""What is used of a result that a stranger's job wrote: numbers, and names that are known here."""
 
 from __future__ import annotations
 
@@ -10,10 +6,11 @@ import hashlib
 import re
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED
+from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_IDS,
@@ -29,7 +26,12 @@ from benchgate.model.run import (
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from benchgate.config import Config
+    from benchgate.model.waiver import Loosened
+
+
 LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"
 """The note of a benchmark that the run should have measured."""
 
@@ -215,3 +217,63 @@ def _with_unmeasured(result: Result, left_out: Iterable[str]) -> Result:
     )
     base = replace(result.base, benchmarks=(*result.base.benchmarks, *empty))
     return replace(result, base=base)
+
+
+OTHER_VALUE: Final = "another text"
+OTHER_NAMES: Final = "benchmarks that the base does not name"
+
+_VOCABULARY: Final = frozenset(
+    {
+        *(outcome.value for outcome in Outcome),
+        *MEASURED,
+        *("p25", "p95", "mean", "median", "min"),
+        *("artifact", "auto", "classical", "directory", "file", "git", "launch", "sample"),
+        *("all", "false", "left", "measured", "none", "out", "to", "true", "until", "up"),
+    }
+)
+_KEY = re.compile(r"[a-z_]+(?:\[[0-9]+\])?(?:\.[a-z_]+)?")
+_QUANTITY = re.compile(r"[0-9][0-9.:-]{0,20}(?:%|[a-zµ]{1,3})?|%")
+_APART = re.compile(r", | \(|\)$| and [0-9]+ more")
+
+
+def cleaned_loosening(
+    changes: Iterable[Loosened], base: Config, ids: Collection[str]
+) -> tuple[Loosened, ...]:
+    """Leave out of these changes every text that only the stranger's configuration has.
+
+    Args:
+        base: the configuration whose words may be shown.
+        ids: of benchmarks that may be shown.
+    """
+    known = {*_texts(base.origin.document), *ids, *MEASURED, *CANARY_IDS}
+    return tuple(_cleaned(change, known) for change in changes)
+
+
+def _cleaned(change: Loosened, known: Collection[str]) -> Loosened:
+    named = [name for name in _APART.split(change.about) if name]
+    return replace(
+        change,
+        key=change.key if _KEY.fullmatch(change.key) else re.split(r"[.\[]", change.key)[0],
+        about=change.about if all(name in known for name in named) else OTHER_NAMES,
+        after=change.after if _is_harmless(change.after, known) else OTHER_VALUE,
+    )
+
+
+def _is_harmless(text: str, known: Collection[str]) -> bool:
+    return text in known or all(
+        word in _VOCABULARY or _QUANTITY.fullmatch(word) for word in re.split(r",? ", text)
+    )
+
+
+def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - a TOML document, or any part of it
+    """Every text and every key of a document."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+    elif hasattr(value, "items"):
+        parts: Mapping[str, Any] = value
+        for key, item in parts.items():
+            yield key
+            yield from _texts(item)

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.app.check import CheckRequest, check
-from benchgate.app.choice import Choice
 from benchgate.cli import options as o
-from benchgate.cli.last import prepare_last_result
-from benchgate.cli.outputs import Outputs
+from benchgate.cli.outputs import Outputs, prepare_last_result
 from benchgate.cli.world import configuration, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
+from benchgate.session.check import CheckRequest, check
+from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.app.choice import Choice
-from benchgate.app.ci import CiRequest
-from benchgate.app.ci_step import ci_step
-from benchgate.app.publish import publish
+from benchgate.ci.measuring import CiRequest
+from benchgate.ci.publish import publish
+from benchgate.ci.step import ci_step
 from benchgate.cli import options as o
 from benchgate.cli.job import (
     TOKEN_VARIABLE,
@@ -30,6 +29,7 @@ from benchgate.cli.world import (
 )
 from benchgate.github.events import WorkflowRun
 from benchgate.model.policy import Options
+from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
     from benchgate.config import Config

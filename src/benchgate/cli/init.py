@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from benchgate.app.init import propose_all, write
-from benchgate.app.workflows import DEFAULT_ACTION, FOLDER
+from benchgate.cli.proposal import propose_all, write
+from benchgate.cli.workflows import DEFAULT_ACTION, FOLDER
 from benchgate.cli.world import repository_or_none
 
 

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 import click
 import requests
 
-from benchgate.app.ci_step import Step
-from benchgate.app.job import Job
-from benchgate.app.publishing import error_lines
-from benchgate.app.replay import replay
+from benchgate.ci.announce import error_lines
+from benchgate.ci.job import Job
+from benchgate.ci.replay import replay
+from benchgate.ci.step import Step
 from benchgate.cli.world import repository
 from benchgate.errors import BenchgateError, Interrupted, NotARepositoryError
-from benchgate.git.fetching import credentials
+from benchgate.git.branches import credentials
 from benchgate.github.client import LIMIT_S, Client
 from benchgate.github.context import read_context
+from benchgate.github.runs import parse_run_url
 from benchgate.github.transport import Token
-from benchgate.github.urls import parse_run_url
 from benchgate.measure.environment import read_environment
 from benchgate.model.redact import Redactor
 from benchgate.report.terminal import render_verdict

@@ -1,4 +1,4 @@
-"""`benchgate list`."""
+"""`benchgate list`: the benchmarks that would be measured."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.app.choice import Choice
-from benchgate.app.listing import list_benchmarks
-from benchgate.app.run import open_tree
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository_or_none
-from benchgate.report.listing import render_listing
+from benchgate.model.run import Tier
+from benchgate.report.listing import ListedBenchmark, render_listing
+from benchgate.session.choice import Choice
+from benchgate.session.one_tree import open_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from benchgate.session.session import Session
+
+
+_KINDS = {Tier.LOCKSTEP: "python", Tier.INTERLEAVED: "command"}
+
+
+def list_benchmarks(session: Session) -> tuple[ListedBenchmark, ...]:
+    """Prepare what a session found for display, in the order in which it was found."""
+    definitions = {d.id: d for arm in session.arms for d in session.recorder.definitions(arm)}
+    return tuple(
+        ListedBenchmark(id_, _KINDS[d.tier], d.location, d.tags)
+        for id_ in session.ids
+        for d in (definitions[id_],)
+    )
+
 
 FAILED_EXIT_CODE = 5
 

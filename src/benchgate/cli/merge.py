@@ -1,18 +1,43 @@
-"""`benchgate merge`."""
+"""`benchgate merge`: the results of a suite's shards, joined to one."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.app.merge import merge
 from benchgate.cli.outputs import keep
-from benchgate.files import ensure_writable
-from benchgate.model.shards import ids_of
+from benchgate.files import ensure_writable, read_result, write_atomic
+from benchgate.model.codec import encode_result
+from benchgate.model.redact import Redactor
+from benchgate.model.shards import ids_of, join
 from benchgate.report.escape import plain_line
 from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.model.result import Result
+
+
+def merge(paths: Sequence[Path], output: Path, environ: Mapping[str, str]) -> Result:
+    """Join the results of all shards of one suite, and write the result of the suite.
+
+    Nothing is judged: `benchgate compare` makes the verdict of what was joined.
+
+    Args:
+        paths: at least one.
+
+    Raises:
+        UsageError: a file cannot be read or written, or they are not all shards of one suite.
+        FormatError: a file is no result, or damaged.
+    """
+    joined = join((str(path), read_result(path)) for path in paths)
+    write_atomic(output, encode_result(joined, Redactor(environ)))
+    return joined
+
 
 _WARNING_LIMIT = 1000
 

@@ -17,10 +17,10 @@ from typing import (
 
 import click
 
-from benchgate.app.records import DEFAULT_SUITE
-from benchgate.app.sharding import parse_shard
 from benchgate.errors import UsageError
 from benchgate.model.policy import OVERRIDES, Options
+from benchgate.session.records import DEFAULT_SUITE
+from benchgate.session.sharding import parse_shard
 from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Where a verdict is written: terminal, JSON, Markdown."""
+"""Where a verdict goes: terminal, JSON, markdown, and the last result of a project."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,6 +22,48 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate.model.verdict import Verdict
+
+
+_FILE = "last.json.gz"
+
+
+def last_result_path(root: Path, environ: Mapping[str, str]) -> Path:
+    """Name the place of a project's last result: in XDG_STATE_HOME, or ~/.local/state."""
+    home = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME", "/")) / ".local" / "state"
+    digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return Path(home) / "benchgate" / f"{root.name}-{digest}" / _FILE
+
+
+def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
+    """Name a project's last result.
+
+    Raises:
+        UsageError: there is none.
+    """
+    path = last_result_path(root, environ)
+    if not path.exists():
+        raise UsageError(
+            f"nothing has been measured in {root} yet",
+            hint="Run `benchgate check`, or name a file.",
+        )
+    return path
+
+
+def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
+    """Make the place of a project's last result; None if it cannot be written.
+
+    Nothing is put inside of the project, which would happen if it is the home folder.
+    """
+    path = last_result_path(root, environ)
+    if path.is_relative_to(root):
+        return None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        ensure_writable(path)
+    except (OSError, UsageError):
+        return None
+    return path
+
 
 STANDARD_OUTPUT = Path("-")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.app.publish import publish
+from benchgate.ci.publish import publish
 from benchgate.cli import options as o
 from benchgate.cli.job import (
     TOKEN_VARIABLE,

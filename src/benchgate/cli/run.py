@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.app.choice import Choice
-from benchgate.app.run import RunRequest, run
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository_or_none
 from benchgate.describe.result import describe
 from benchgate.files import ensure_writable
 from benchgate.report.result import render_result
+from benchgate.session.choice import Choice
+from benchgate.session.one_tree import RunRequest, run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,30 +1,86 @@
-"""`benchgate show`."""
+"""`benchgate show`: the statistics of a stored result."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from benchgate.app.choice import Choice
-from benchgate.app.show import show
 from benchgate.cli import options as o
-from benchgate.cli.last import require_last_result
-from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put
+from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
 from benchgate.describe.detail import DetailSettings
-from benchgate.errors import UsageError
-from benchgate.files import ensure_writable
+from benchgate.describe.result import describe
+from benchgate.errors import UsageError, did_you_mean
+from benchgate.files import ensure_writable, read_result
 from benchgate.model.codec import encode_statistics
 from benchgate.model.redact import Redactor
+from benchgate.model.run import CANARY_IDS
 from benchgate.report.result import render_result
+from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.stats.outliers import OUTLIER_MODES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.model.run import Run
+    from benchgate.model.statistics import ResultStatistics
     from benchgate.stats.outliers import OutlierMode
+
+
+def show(
+    path: Path, choice: Choice, detail: DetailSettings | None, metrics: Sequence[str] = ()
+) -> ResultStatistics:
+    """Describe what was chosen of a result file.
+
+    Args:
+        detail: None for a line per series only.
+        metrics: names of those that are wanted; none for all.
+
+    Raises:
+        UsageError: the file cannot be read, nothing in it is chosen, or none of the benchmarks
+            chosen has a metric of such a name.
+        FormatError: the file is no result, or damaged.
+    """
+    result = read_result(path)
+    runs = [result.head] if result.base is None else [result.head, result.base]
+    ids = {b.id for run in runs for b in run.benchmarks} - CANARY_IDS
+    if ids and not any(choice.wants(id_, ()) for id_ in ids):
+        raise nothing_chosen(choice, dict.fromkeys(ids, ()))
+    chosen = [_choose(run, choice) for run in runs]
+    if metrics:
+        chosen = _with_metrics(chosen, metrics)
+    base = chosen[1] if len(chosen) > 1 else None
+    return describe(replace(result, head=chosen[0], base=base), detail)
+
+
+def _choose(run: Run, choice: Choice) -> Run:
+    return replace(run, benchmarks=tuple(b for b in run.benchmarks if choice.wants(b.id, ())))
+
+
+def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
+    benchmarks = [b for run in runs for b in run.benchmarks if b.id not in CANARY_IDS]
+    names = sorted({series.metric.name for b in benchmarks for series in b.series})
+    for name in metrics:
+        if name not in names:
+            raise UsageError(
+                f"none of the shown benchmarks has a metric {name!r}{did_you_mean(name, names)}",
+                hint=f"Available: {', '.join(names) or 'none'}.",
+            )
+    return [
+        replace(
+            run,
+            benchmarks=tuple(
+                replace(b, series=tuple(s for s in b.series if s.metric.name in metrics))
+                for b in run.benchmarks
+            ),
+        )
+        for run in runs
+    ]
 
 
 @click.command("show")

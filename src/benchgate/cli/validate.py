@@ -1,14 +1,77 @@
-"""`benchgate validate`."""
+"""`benchgate validate`: the configuration and the benchmark files, without running anything."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from benchgate.app.validate import validate
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, repository_or_none
+from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.measure.benchfiles import find_files, find_folders, search_of
+from benchgate.measure.benchsource import BenchSource, read_source
+from benchgate.measure.engine import Arm, ArmName
+
+if TYPE_CHECKING:
+    from benchgate.config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What was found.
+
+    Attributes:
+        functions: for each benchmark file the names of its functions.
+        unlisted: files that may make more of them when they are imported.
+        problems: a sentence each, with the place; empty when all is well.
+    """
+
+    functions: dict[str, tuple[str, ...]]
+    unlisted: frozenset[str]
+    commands: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def validate(config: Config, root: Path) -> Validation:
+    """Read every benchmark file of a tree as text and list its functions."""
+    arm = Arm(ArmName.HEAD, root, root / ".benchgate-env")
+    benchmarks = [one for one in config.benchmarks if isinstance(one, PythonBenchmark)]
+    if not config.benchmarks:
+        benchmarks = [search_of(find_folders([arm]))]
+    functions: dict[str, tuple[str, ...]] = {}
+    unlisted: set[str] = set()
+    problems: list[str] = []
+    for benchmark, path in ((each, path) for each in benchmarks for path in each.paths):
+        files = find_files(arm, benchmark, path)
+        if not files:
+            problems.append(f'[[benchmark]] python = "{path}": there is no file bench_*.py')
+        for file in files:
+            source, wrong = _read(root / file.path, file.path)
+            functions[file.path] = source.names
+            unlisted |= {file.path} if source.makes_more else set()
+            problems += wrong
+    commands = tuple(b.name for b in config.benchmarks if isinstance(b, CommandBenchmark))
+    if not commands and not functions and not problems:
+        problems.append("no benchmarks: there is neither a file bench_*.py nor a [[benchmark]]")
+    return Validation(functions, frozenset(unlisted), commands, tuple(problems))
+
+
+def _read(path: Path, name: str) -> tuple[BenchSource, list[str]]:
+    """Give what a file says of its functions, and what is wrong with it."""
+    try:
+        found = read_source(path.read_bytes())
+    except SyntaxError as error:
+        place = f"{name}:{error.lineno}" if error.lineno else name
+        return BenchSource(), [f"{place}: {error.msg}"]
+    except (OSError, ValueError) as error:
+        return BenchSource(), [f"{name}: {error}"]
+    if not found.names and not found.makes_more:
+        return found, [f"{name}: no function named bench_*"]
+    return found, [f"{name}:{line}: {problem}" for line, problem in found.problems]
+
 
 PROBLEM_EXIT_CODE = 2
 

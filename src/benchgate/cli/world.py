@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from benchgate.app.effects import Effects
 from benchgate.config import load
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
 from benchgate.report.progress import create_progress
+from benchgate.session.effects import Effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.describe.launches import LEAST_SAMPLES, between_launches, reach, within_launch
-from benchgate.describe.samples import full_mean, quantiles, trimmed_mean
+from benchgate.describe.launches import (
+    LEAST_SAMPLES,
+    between_launches,
+    full_mean,
+    quantiles,
+    reach,
+    trimmed_mean,
+    warmup,
+    within_launch,
+)
 from benchgate.describe.series import finite_ratio
-from benchgate.describe.warmup import warmup
 from benchgate.model.run import Kind
 from benchgate.model.statistics import SeriesDetail
 from benchgate.stats.quantiles import nearest_rank

@@ -1,4 +1,4 @@
-"""How the samples of a launch, and the launches of a series, depend on each other."""
+"""How the samples of a launch depend on each other, and the launches of a series."""
 
 from __future__ import annotations
 
@@ -9,26 +9,145 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.describe.series import finite_ratio, launch_values
-from benchgate.model.statistics import BetweenLaunches, Mean, Needed, Reach, WithinLaunch
+from benchgate.model.statistics import (
+    BetweenLaunches,
+    Mean,
+    Needed,
+    Quantile,
+    Reach,
+    Trimmed,
+    Warmup,
+    WithinLaunch,
+)
 from benchgate.stats.autocorrelation import corrected_sem
 from benchgate.stats.components import variance_components
-from benchgate.stats.intervals import mean_interval
+from benchgate.stats.hierarchical import hierarchical_intervals
+from benchgate.stats.intervals import mean_interval, trimmed_mean_interval
 from benchgate.stats.location import location_interval
-from benchgate.stats.moments import moments
+from benchgate.stats.moments import finite_exp, moments
+from benchgate.stats.outliers import trim, winsorized_sem
 from benchgate.stats.power import (
     MOST_COUNTED,
     detectable_ratio_two_sample,
     launches_to_detect,
     least_launches,
 )
-from benchgate.stats.scaling import finite_exp
+from benchgate.stats.quantiles import nearest_rank, quantile_interval, small_sample_note
+from benchgate.stats.resampling import affordable_resamples
 from benchgate.stats.spread import robust_spread
-from benchgate.stats.warmup import trend_p
+from benchgate.stats.warmup import settled_index, trend_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
+    from benchgate.interval import Interval
+    from benchgate.model.run import Launch
+    from benchgate.stats.outliers import OutlierMode
+
+
+WINDOW = 10
+"""Values in a row that have to be steady."""
+
+
+def warmup(launches: Sequence[Launch]) -> Warmup | None:
+    """The curve of the launches, warm-up first; None if none has a window of values."""
+    curves = [np.concatenate([launch.warmup, launch.samples]) for launch in launches]
+    long = [curve for curve in curves if len(curve) >= WINDOW]
+    if not long:
+        return None
+    length = min(map(len, long))
+    found = [settled_index(curve, window=WINDOW) for curve in long]
+    settled = [index for index in found if index is not None]
+    return Warmup(
+        curve=tuple(np.median([curve[:length] for curve in long], axis=0).tolist()),
+        discarded=int(np.median([len(launch.warmup) for launch in launches])),
+        launches=len(long),
+        settled=len(settled),
+        settled_at=int(np.median(settled)) if settled else None,
+    )
+
+
+_QUANTILES = {
+    "min": 0.0,
+    "p25": 0.25,
+    "median": 0.5,
+    "p75": 0.75,
+    "p95": 0.95,
+    "p99": 0.99,
+    "p99.9": 0.999,
+    "max": 1.0,
+}
+
+
+def quantiles(
+    launches: Sequence[FloatArray], confidence: float, *, seed: int, resampled: bool
+) -> tuple[tuple[Quantile, ...], tuple[str, ...]]:
+    """Quantiles of all samples, and notes; if `resampled`, with intervals but for the ends."""
+    pooled = np.concatenate(launches)
+    inner = {name: p for name, p in _QUANTILES.items() if 0 < p < 1}
+    intervals: dict[str, Interval | None] = {}
+    notes: tuple[str, ...] = ()
+    if resampled:
+        found, notes = _intervals(launches, tuple(inner.values()), confidence, seed=seed)
+        intervals = dict(zip(inner, found, strict=True))
+    found_quantiles = tuple(
+        Quantile(
+            name,
+            p,
+            float(nearest_rank(pooled, p)),
+            intervals.get(name),
+            _note(len(pooled), p, intervals.get(name), resampled=resampled),
+        )
+        for name, p in _QUANTILES.items()
+    )
+    return found_quantiles, notes
+
+
+def full_mean(values: FloatArray, confidence: float) -> Mean:
+    """The mean of all values."""
+    found = moments(values)
+    return Mean(
+        found.n, found.mean, found.sd, found.cv, found.sem, mean_interval(values, confidence)
+    )
+
+
+def trimmed_mean(
+    values: FloatArray, mode: OutlierMode, confidence: float
+) -> tuple[Trimmed, tuple[str, ...]]:
+    """The mean without outliers, with the Winsorized standard error, and notes."""
+    trimmed = trim(values, mode)
+    found = moments(trimmed.kept)
+    mean = Mean(
+        found.n,
+        found.mean,
+        found.sd,
+        found.cv,
+        winsorized_sem(trimmed),
+        trimmed_mean_interval(trimmed, confidence),
+    )
+    notes = tuple(f"outliers by {mode}: {note}" for note in trimmed.notes)
+    return Trimmed(mode, trimmed.dropped_low, trimmed.dropped_high, mean), notes
+
+
+def _note(samples: int, p: float, interval: Interval | None, *, resampled: bool) -> str:
+    """That a quantile is no more than the maximum, or why it has no interval."""
+    if p in {0, 1}:
+        return ""
+    few = "too few samples for an interval" if resampled and interval is None else ""
+    return small_sample_note(samples, p) or few
+
+
+def _intervals(
+    launches: Sequence[FloatArray], ps: tuple[float, ...], confidence: float, *, seed: int
+) -> tuple[Sequence[Interval | None], tuple[str, ...]]:
+    """By resampling launches; of a single launch by order statistics, for itself alone."""
+    if len(launches) == 1:
+        return [quantile_interval(launches[0], p, confidence) for p in ps], ()
+    resamples = affordable_resamples(sum(map(len, launches)))
+    found = hierarchical_intervals(launches, ps, confidence, seed=seed, resamples=resamples)
+    return found.quantiles, tuple(f"quantiles: {note}" for note in found.notes)
+
 
 LEAST_SAMPLES = 10
 """Neighbors of fewer samples are too few to correlate."""

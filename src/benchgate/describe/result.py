@@ -1,20 +1,91 @@
-"""The statistics of a whole result file."""
+"""The statistics of a whole result file, and which parameters of a benchmark matter."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from benchgate.describe.detail import describe_series
-from benchgate.describe.grids import grids
-from benchgate.describe.series import summarise
-from benchgate.model.run import CANARY_IDS, Status
+from benchgate.describe.series import finite_ratio, launch_values, summarise
+from benchgate.model.grid import Grid, GridCell, GridPair
+from benchgate.model.run import CANARY_IDS, Kind, Status
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
+from benchgate.stats.groups import kruskal_wallis, pairwise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
     from benchgate.describe.detail import DetailSettings
     from benchgate.model.result import Result
     from benchgate.model.run import BenchmarkResult, Run, Series
+
+
+_ID = re.compile(r"(?P<name>.+)\[(?P<label>[^\[\]]*=[^\[\]]*)\]", re.DOTALL)
+_ALPHA = 0.05
+# Every pair is compared, so the work grows with the square of the cells.
+_MOST_CELLS = 50
+
+
+def grids(benchmarks: Sequence[BenchmarkResult]) -> tuple[Grid, ...]:
+    """Compare the cells of each benchmark that has parameters, for each sampled metric."""
+    by_name: dict[tuple[str, str], list[tuple[str, BenchmarkResult, Series]]] = {}
+    for benchmark in benchmarks:
+        match = _ID.fullmatch(benchmark.id)
+        for series in benchmark.series if match else ():
+            if match and series.launches and series.metric.kind is Kind.SAMPLED:
+                key = (match["name"], series.metric.name)
+                by_name.setdefault(key, []).append((match["label"], benchmark, series))
+    return tuple(_grid(name, cells) for (name, _), cells in by_name.items() if len(cells) > 1)
+
+
+def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Grid:
+    labels = [label for label, _, _ in cells]
+    groups = [launch_values([x.samples for x in series.launches], 0.25) for _, _, series in cells]
+    medians = [float(np.median(values)) for values in groups]
+    test = kruskal_wallis(groups)
+    few = len(cells) <= _MOST_CELLS
+    # Of two cells the only pair decides, by a p that is exact.
+    notes = test.notes if len(cells) > 2 else ()
+    if not few:
+        notes = (*notes, f"more than {_MOST_CELLS} cells: their pairs are not compared")
+    if _least_p(groups) > _ALPHA:
+        notes = (*notes, "too few launches to tell an effect of the parameters from noise")
+    _, benchmark, series = cells[0]
+    return Grid(
+        benchmark=name,
+        metric=series.metric.name,
+        unit=series.metric.unit,
+        cells=tuple(
+            GridCell(label, len(values), median)
+            for label, values, median in zip(labels, groups, medians, strict=True)
+        ),
+        h=test.h,
+        df=test.df,
+        p=test.p,
+        pairs=tuple(
+            GridPair(
+                labels[one.first],
+                labels[one.second],
+                finite_ratio(medians[one.second], medians[one.first]),
+                one.p,
+                one.p_adjusted,
+            )
+            for one in (pairwise(groups) if few else ())
+        ),
+        notes=notes,
+        display_unit=benchmark.display_unit,
+    )
+
+
+def _least_p(groups: Sequence[FloatArray]) -> float:
+    """The p of groups of these sizes that do not overlap at all."""
+    ends = np.cumsum([len(values) for values in groups])
+    apart = np.split(np.arange(float(ends[-1])), ends[:-1])
+    return kruskal_wallis(apart).p if len(apart) > 2 else pairwise(apart)[0].p
 
 
 def describe(result: Result, detail: DetailSettings | None = None) -> ResultStatistics:

@@ -12,9 +12,9 @@ from benchgate.gate.estimates import paired_estimates, stored_estimates
 from benchgate.gate.findings import Finding, Stage
 from benchgate.model.outcome import Outcome
 from benchgate.stats.mannwhitney import mann_whitney
+from benchgate.stats.moments import finite_exp
 from benchgate.stats.multiplicity import holm
 from benchgate.stats.power import least_launches
-from benchgate.stats.scaling import finite_exp
 from benchgate.stats.signedrank import signed_rank
 from benchgate.units import counted, format_change
 

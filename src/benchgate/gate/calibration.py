@@ -21,8 +21,7 @@ from scipy.special import stdtr, stdtrit
 
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO, Estimate, reaches
 from benchgate.model.row import RUNS_NEEDED, Calibration
-from benchgate.stats.moments import moments
-from benchgate.stats.scaling import finite_exp
+from benchgate.stats.moments import finite_exp, moments
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

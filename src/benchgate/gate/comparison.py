@@ -18,6 +18,7 @@ from benchgate.stats.mannwhitney import (
     mann_whitney,
     mann_whitney_classical,
 )
+from benchgate.stats.moments import finite_exp
 from benchgate.stats.multiplicity import benjamini_hochberg
 from benchgate.stats.power import (
     MOST_COUNTED,
@@ -27,7 +28,6 @@ from benchgate.stats.power import (
     least_launches,
 )
 from benchgate.stats.resampling import affordable_resamples
-from benchgate.stats.scaling import finite_exp
 from benchgate.stats.shift import paired_shift, two_sample_shift
 from benchgate.stats.signedrank import least_p_signed_rank, signed_rank
 from benchgate.stats.spread import pooled_robust_spread, robust_spread

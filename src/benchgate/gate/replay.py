@@ -13,7 +13,7 @@ from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.plan import follow_up
 from benchgate.gate.suite import needs_of
 from benchgate.model.outcome import Outcome
-from benchgate.stats.scaling import finite_exp
+from benchgate.stats.moments import finite_exp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Makes the rows of a verdict, from findings and from benchmarks that cannot be tested."""
+"""Rows of the verdict, from findings and from benchmarks that cannot be tested at all."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 
 from benchgate.gate.evidence import series_of
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
-from benchgate.gate.sides import sides
 from benchgate.model.metrics import INSTRUCTIONS, notes_on
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row, Unconfirmed
 from benchgate.model.run import Status, Tier
-from benchgate.stats.scaling import finite_exp
+from benchgate.stats.moments import finite_exp
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -26,6 +25,50 @@ if TYPE_CHECKING:
     from benchgate.gate.pairing import Pair
     from benchgate.model.row import Classical
     from benchgate.model.run import BenchmarkResult, Series
+
+
+# A quotient that was multiplied again differs from what it was made of in its last digits.
+_ROUNDING = 1e-12
+
+
+class Sides(TypedDict):
+    """Of a row, in the metric's unit."""
+
+    base: float | None
+    head: float | None
+    base_median: float | None
+    head_median: float | None
+
+
+def sides(
+    base_median: float | None,
+    head_median: float | None,
+    ratio: float | None,
+    *,
+    from_head: bool = False,
+) -> Sides:
+    """Give the values that agree with a ratio, and the medians as they are.
+
+    Without a finite ratio above 0 there is no change to agree with: the medians are shown.
+
+    Args:
+        ratio: head / base.
+        from_head: the head is shown as measured, and the base follows from it.
+    """
+    base, head = base_median, head_median
+    if base is not None and head is not None and ratio and 0 < ratio < math.inf:
+        if from_head:
+            base = _unless_equal(head / ratio, base)
+        else:
+            head = _unless_equal(base * ratio, head)
+    return {"base": base, "head": head, "base_median": base_median, "head_median": head_median}
+
+
+def _unless_equal(value: float, median: float) -> float:
+    """Give the median itself if it is the same number: counts stay whole."""
+    same = math.isclose(value, median, rel_tol=_ROUNDING)
+    return median if same or not math.isfinite(value) else value
+
 
 # As many as a screen has: with a spread as wide as the tolerance, five rounds of chance that agree
 # and lie beyond it occur less than once in a thousand rows.

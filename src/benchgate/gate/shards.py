@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.suite import Judgement
+from benchgate.model.shards import ids_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run
 
 
 def joined(judgements: Sequence[Judgement]) -> Judgement:
@@ -24,3 +29,22 @@ def joined(judgements: Sequence[Judgement]) -> Judgement:
         any(one.doubted for one in judgements),
         tuple(evidence for one in judgements for evidence in one.evidence),
     )
+
+
+def share_of(base: Run, head: Result, aliases: Mapping[str, str]) -> Run:
+    """Leave out of a stored base what other shards than the head's measure."""
+    if head.shard is None:
+        return base
+    others = set(head.shard.dealt).difference(ids_of(head))
+    kept = (b for b in base.benchmarks if others.isdisjoint({b.id, aliases.get(b.id, b.id)}))
+    return replace(base, benchmarks=tuple(kept))
+
+
+def about_shard(result: Result) -> tuple[str, ...]:
+    """Say for the verdict on a part of a suite that it is one; nothing of a whole."""
+    shard = result.shard
+    if shard is None or shard.count == 1:
+        return ()
+    own, all_ = len(ids_of(result)), len(shard.dealt)
+    join = "`benchgate merge` joins the results of all shards"
+    return (f"shard {shard.number} of {shard.count}: {own} of {all_} benchmarks; {join}",)

@@ -1,13 +1,16 @@
-"""How the files of a checkout differ from its HEAD, and which of its folders are submodules."""
+"""What differs from a commit, and the settings that change how git checks files out."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from benchgate.git.repository import Git
+
 
 _ABSENT = "000000"
 _GITLINK = "160000"
@@ -92,3 +95,24 @@ def _classify(record: str) -> tuple[str, str]:
     if mode_in_checkout == _ABSENT:
         return "absent", path
     return ("submodules" if mode_in_checkout == _GITLINK else "modified"), path
+
+
+_ATTRIBUTES: Final = ("info/attributes", "info/sparse-checkout", "info/grafts", "shallow")
+
+
+def settings_digest(git: Git) -> str:
+    """Give a digest of git's configuration, and of the files in which it keeps the rest of it.
+
+    A filter, for example, changes files while they are checked out.
+    """
+    hasher = hashlib.sha256(
+        git.run("config", "--list", "--show-origin", "-z").encode("utf-8", "surrogateescape")
+    )
+    places = [git.run("rev-parse", "--git-path", name).strip() for name in _ATTRIBUTES]
+    places += filter(None, [git.ask("config", "--path", "core.attributesFile")])
+    for place in places:
+        path = git.root / Path(place)
+        hasher.update(f"\0{place}\0".encode("utf-8", "surrogateescape"))
+        if path.is_file():
+            hasher.update(path.read_bytes())
+    return hasher.hexdigest()

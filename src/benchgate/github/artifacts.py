@@ -1,19 +1,208 @@
-"""The artifacts of a repository: lists them, and downloads one."""
+"""The artifacts of a repository: their names, which there are, and what one holds."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import io
+import re
+import stat
+import struct
+import warnings
+import zipfile
+import zlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, Self
 
-from benchgate.errors import GitHubError
-from benchgate.github.archive import LIMITS, unbelievable
+from benchgate.errors import FormatError, GitHubError
 from benchgate.github.models import Artifact
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from benchgate.github.client import Client
+
+
+MAX_NAME_CHARACTERS: Final = 160
+
+_PART_CHARACTERS = 48
+_HASH_CHARACTERS = 8
+_WHOLE = re.compile(r"([a-z0-9_~-]+)\.([a-z0-9_~-]+)")
+_UNSAFE = re.compile(r"[^a-z0-9_-]+")
+
+
+class ArtifactKind(StrEnum):
+    """What a complete measurement is kept as.
+
+    The name tells artifacts apart; that one can be trusted is told by the run that it is from.
+    """
+
+    BASELINE = "baseline"
+    RESULT = "result"
+
+
+def artifact_name(
+    kind: ArtifactKind, *, suite: str, environment: str, shard: tuple[int, int] | None = None
+) -> str:
+    """The name of the artifact: `benchgate-baseline.default.linux-x86_64.2of8`.
+
+    Args:
+        suite: any text, as the configuration names it.
+        environment: any text, the same on machines that can be compared.
+        shard: which of how many, e.g. (2, 8); None when all is measured in one job.
+
+    Returns:
+        Safe as an artifact's name, a file's and in an address. Different arguments have different
+        names, also if upper and lower case are the same.
+    """
+    parts = [_part(suite), _part(environment)]
+    if shard is not None:
+        parts.append("{}of{}".format(*shard))
+    return artifact_prefix(kind) + ".".join(parts)
+
+
+def artifact_prefix(kind: ArtifactKind) -> str:
+    """What the names of one kind begin with, and no other artifact's of benchgate."""
+    return f"benchgate-{kind}."
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A suite on one kind of machine, both as names of artifacts have them."""
+
+    suite: str
+    environment: str
+
+    def __str__(self) -> str:
+        return f"{self.suite}.{self.environment}"
+
+    @classmethod
+    def of(cls, suite: str, environment: str) -> Self:
+        """The leg of any texts, which are made safe."""
+        return cls(_part(suite), _part(environment))
+
+
+def leg_in(kind: ArtifactKind, name: str) -> Leg | None:
+    """The leg that a name tells, as `artifact_name` writes it.
+
+    Returns:
+        None for names of another kind, and of a part of a suite.
+    """
+    prefix = artifact_prefix(kind)
+    if not name.startswith(prefix) or len(name) > MAX_NAME_CHARACTERS:
+        return None
+    match = _WHOLE.fullmatch(name.removeprefix(prefix))
+    return Leg(match[1], match[2]) if match else None
+
+
+def _part(text: str) -> str:
+    """The text itself, or what is safe of it and a hash of the whole, set off by a tilde."""
+    safe = _UNSAFE.sub("-", text.lower())
+    if safe == text and 0 < len(text) <= _PART_CHARACTERS:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    kept = safe[: _PART_CHARACTERS - _HASH_CHARACTERS - 1]
+    return f"{kept}~{digest[:_HASH_CHARACTERS]}"
+
+
+_DIRECTORY_ENTRY = b"PK\x01\x02"
+# Compressed bytes may look like an entry, once in four billion of them.
+_MOST_ENTRIES = 8
+_ENCRYPTED = 0x1
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_HINT = "benchgate does not use it. The next run of that workflow uploads a new one."
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OverflowError,
+    RuntimeError,  # with NotImplementedError: what zipfile cannot read
+    ValueError,
+    Warning,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large an artifact may be.
+
+    Attributes:
+        archive_bytes: as it is downloaded.
+        member_bytes: unpacked.
+        ratio: unpacked bytes for one of the archive.
+    """
+
+    archive_bytes: int = 64 << 20
+    member_bytes: int = 256 << 20
+    ratio: int = 300
+
+
+LIMITS: Final = Limits()
+
+
+def read_member(
+    data: bytes, expected: Collection[str], name: str, limits: Limits = LIMITS
+) -> bytes:
+    """The content of the one file in an archive.
+
+    Args:
+        data: the archive.
+        expected: names that the file may have.
+        name: of the artifact, for messages.
+
+    Raises:
+        FormatError: it cannot be trusted; says which artifact and why.
+    """
+    if len(data) > limits.archive_bytes:
+        raise unbelievable(name, f"it is larger than {format_value(limits.archive_bytes, 'B')}")
+    # Counted before zipfile makes an object of each.
+    if data.count(_DIRECTORY_ENTRY) > _MOST_ENTRIES:
+        raise unbelievable(name, _other_members(expected))
+    most_bytes = min(limits.member_bytes, limits.ratio * len(data))
+    try:
+        with (
+            warnings.catch_warnings(action="error"),
+            zipfile.ZipFile(io.BytesIO(data)) as archive,
+        ):
+            members = archive.infolist()
+            if fault := _fault(members, expected, most_bytes):
+                raise unbelievable(name, fault)
+            with archive.open(members[0]) as file:
+                content = file.read(most_bytes + 1)
+            if len(content) == members[0].file_size:
+                return content
+    except _DAMAGED:
+        pass
+    raise unbelievable(name, "its zip archive is damaged or cut off")
+
+
+def unbelievable(name: str, why: str) -> FormatError:
+    """The error of an artifact that cannot be trusted; its name may come from a stranger."""
+    return FormatError(f"artifact {name!r}: {why}", hint=_HINT)
+
+
+def _fault(
+    members: list[zipfile.ZipInfo], expected: Collection[str], most_bytes: int
+) -> str | None:
+    if len(members) != 1 or members[0].orig_filename not in expected:
+        return _other_members(expected)
+    member = members[0]
+    if stat.S_IFMT(member.external_attr >> 16) not in {0, stat.S_IFREG}:
+        return "its content is not a plain file"
+    if member.flag_bits & _ENCRYPTED:
+        return "it is encrypted"
+    if member.compress_type not in _METHODS:
+        return "it uses a compression that benchgate does not read"
+    if member.file_size > most_bytes:
+        return f"it unpacks to more than {format_value(most_bytes, 'B')}"
+    return None
+
+
+def _other_members(expected: Collection[str]) -> str:
+    return f"it must hold one file, {' or '.join(sorted(expected))}, and nothing else"
+
 
 _GONE = 410
 

@@ -1,18 +1,19 @@
-"""What GitHub Actions tells a job about itself: its variables, and the event that started it."""
+"""What GitHub Actions tells a job of itself: its variables, and the event that started it."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_core import from_json
 
 from benchgate.errors import UsageError
 from benchgate.github.events import Repository
-from benchgate.github.payloads import PAYLOADS
-from benchgate.github.variables import Variables
+from benchgate.github.payloads import PAYLOADS, FullName, Id, Outside, Ref, Sha
+from benchgate.json_object import misplaced
 from benchgate.model.fault import first_fault
 
 if TYPE_CHECKING:
@@ -20,6 +21,46 @@ if TYPE_CHECKING:
 
     from benchgate.github.events import Event
     from benchgate.github.payloads import Payload
+
+
+_DIGITS = re.compile(r"[0-9]{1,20}")
+_URL = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/[A-Za-z0-9._~/-]*)?")
+
+
+def _whole(value: object) -> object:
+    """A number if the text is one; other text stays, and is refused as none."""
+    return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+
+
+def _url(value: str) -> str:
+    if not _URL.fullmatch(value):
+        raise misplaced(f"{value[:60]!a} is not the address of a server")
+    return value.rstrip("/")
+
+
+Number: TypeAlias = Annotated[Id, BeforeValidator(_whole)]
+Url: TypeAlias = Annotated[str, AfterValidator(_url)]
+
+
+class Variables(Outside):
+    """Those that are used; an empty one counts as not set, and is left out before."""
+
+    event_name: str = Field(alias="GITHUB_EVENT_NAME")
+    event_path: str = Field(alias="GITHUB_EVENT_PATH")
+    repository: FullName = Field(alias="GITHUB_REPOSITORY")
+    # Local runners and servers before 3.8 do not set it.
+    repository_id: Number | None = Field(alias="GITHUB_REPOSITORY_ID", default=None)
+    sha: Sha = Field(alias="GITHUB_SHA")
+    ref: Ref = Field(alias="GITHUB_REF")
+    run_id: Number = Field(alias="GITHUB_RUN_ID")
+    run_attempt: Number = Field(alias="GITHUB_RUN_ATTEMPT")
+    workflow: str = Field(alias="GITHUB_WORKFLOW")
+    job: str = Field(alias="GITHUB_JOB")
+    actor: str = Field(alias="GITHUB_ACTOR")
+    api_url: Url = Field(alias="GITHUB_API_URL")
+    server_url: Url = Field(alias="GITHUB_SERVER_URL")
+    runner_os: str = Field(alias="RUNNER_OS")
+
 
 MAX_EVENT_CHARACTERS: Final = 32 << 20
 """GitHub sends no payload of more than 25 MB."""

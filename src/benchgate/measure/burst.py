@@ -11,8 +11,8 @@ from benchgate.measure.affinity import available_cpus, kept_off, supports_pinnin
 from benchgate.measure.armcommand import trouble_with
 from benchgate.measure.engine import Observation, Stopwatch
 from benchgate.measure.executed import measured_in, notes_on
+from benchgate.measure.lockstep import executions_within, later_orders
 from benchgate.measure.owncode import ForeignCodeError, OwnCode
-from benchgate.measure.turns import executions_within, later_orders
 
 if TYPE_CHECKING:
     import random

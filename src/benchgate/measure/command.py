@@ -17,8 +17,8 @@ from benchgate.measure.engine import (
     DiscoveryFailure,
     Observation,
 )
+from benchgate.measure.lockstep import starting_order
 from benchgate.measure.process import Launcher
-from benchgate.measure.turns import starting_order
 from benchgate.model.renames import renamed
 from benchgate.model.run import Tier
 

@@ -1,4 +1,4 @@
-"""Reads the properties of this machine; see `model.environment` for the fields."""
+"""Reads what can be known of this machine; see `model.environment` for the fields."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import hashlib
 import os
 import platform
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from benchgate.measure.affinity import available_cpus
 from benchgate.model.environment import Environment
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate.stats.timer import Timer
+
 
 _CPU_FOLDER = Path("/sys/devices/system/cpu")
 _HYPERVISORS = {"QEMU": "KVM", "Amazon EC2": "Amazon EC2", "Google": "Google Compute Engine"}
@@ -130,3 +132,34 @@ def _read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return None
+
+
+# Of the first line of /proc/stat: user nice system idle iowait irq softirq steal, see proc(5).
+_FIELDS = 8
+_STEAL = 7
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTicks:
+    """Clock ticks of all CPUs since the start of the machine."""
+
+    stolen: int
+    total: int
+
+    @classmethod
+    def read(cls, path: Path = Path("/proc/stat")) -> Self | None:
+        """Read them; None if the OS does not tell."""
+        try:
+            text = path.read_text(encoding="ascii")
+        except OSError:
+            return None
+        words = text.partition("\n")[0].split()
+        if words[:1] != ["cpu"] or len(words) <= _FIELDS:
+            return None
+        ticks = [int(word) for word in words[1 : _FIELDS + 1]]
+        return cls(ticks[_STEAL], sum(ticks))
+
+    def share_since(self, before: CpuTicks) -> float | None:
+        """Give the share that was stolen since an earlier reading; None if no time passed."""
+        total = self.total - before.total
+        return (self.stolen - before.stolen) / total if total > 0 else None

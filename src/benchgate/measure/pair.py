@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchgate.measure.counters import CounterError
-from benchgate.measure.counting import count_per_call
+from benchgate.measure.counters import CounterError, count_per_call
 from benchgate.measure.engine import Measured, Stopwatch
 from benchgate.measure.lockstep import (
     Plan,

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
+    from benchgate.measure.importpath import Provided
     from benchgate.measure.layout import Layout
-    from benchgate.measure.provided import Provided
 
 _MODULES_NAMED = 5
 

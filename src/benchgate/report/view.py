@@ -16,8 +16,7 @@ from benchgate.report import words
 from benchgate.report.comparison import ComparisonView, view_comparison
 from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import headline
-from benchgate.report.loosening import view_loosening
-from benchgate.report.notes import note
+from benchgate.report.notes import note, view_loosening
 from benchgate.report.ordering import is_tail, needs_attention, worst_first
 from benchgate.units import counted, format_duration, format_percent
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from benchgate.model.row import Row
     from benchgate.model.skipped import Skipped
     from benchgate.model.verdict import Decision, Verdict
-    from benchgate.report.loosening import LooseningView
+    from benchgate.report.notes import LooseningView
 
 NAME_LIMIT: Final = 60
 

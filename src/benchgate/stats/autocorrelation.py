@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from benchgate.stats.checks import require_vector
-from benchgate.stats.moments import deviations, moments
-from benchgate.stats.scaling import binary_scaled
+from benchgate.stats.moments import binary_scaled, deviations, moments
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

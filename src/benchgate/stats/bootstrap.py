@@ -10,9 +10,9 @@ from scipy.special import ndtr, ndtri
 
 from benchgate.interval import Interval
 from benchgate.stats.checks import require_fraction, require_vector
+from benchgate.stats.moments import binary_scaled
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.resampling import RESAMPLES, Pool, blocks, generator
-from benchgate.stats.scaling import binary_scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchgate.stats.checks import require_fraction, require_vector
 from benchgate.stats.energy import EnergyScan
-from benchgate.stats.scaling import binary_scaled
+from benchgate.stats.moments import binary_scaled
 from benchgate.stats.ttest import two_sample_t
 
 if TYPE_CHECKING:

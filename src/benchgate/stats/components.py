@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.stats.checks import require_vector
-from benchgate.stats.moments import Moments, moments
-from benchgate.stats.scaling import binary_scaled
+from benchgate.stats.moments import Moments, binary_scaled, moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from benchgate.interval import Interval
 from benchgate.stats.bootstrap import bootstrap_interval
 from benchgate.stats.checks import LARGEST, require_vector
 from benchgate.stats.intervals import log_mean_interval
-from benchgate.stats.scaling import binary_scaled
+from benchgate.stats.moments import binary_scaled
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

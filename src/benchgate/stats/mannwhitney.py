@@ -16,8 +16,12 @@ import numpy as np
 from scipy.special import ndtr
 
 from benchgate.stats.checks import require_two_arms
-from benchgate.stats.ranks import doubled_midranks, rows_by_pattern
-from benchgate.stats.ranksum import rank_sum_ways, rank_sum_ways_of_each
+from benchgate.stats.ranks import (
+    doubled_midranks,
+    rank_sum_ways,
+    rank_sum_ways_of_each,
+    rows_by_pattern,
+)
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray, IntArray

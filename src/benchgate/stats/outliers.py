@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from benchgate.stats.checks import require_vector
-from benchgate.stats.moments import moments
+from benchgate.stats.moments import binary_scaled, moments
 from benchgate.stats.quantiles import nearest_rank
-from benchgate.stats.scaling import binary_scaled
 from benchgate.stats.spread import MAD_TO_SD
 
 if TYPE_CHECKING:

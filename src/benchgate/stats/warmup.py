@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from benchgate.stats.checks import require_vector
-from benchgate.stats.ranksum import rank_sum_ways
+from benchgate.stats.ranks import rank_sum_ways
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray

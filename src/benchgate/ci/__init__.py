@@ -1,0 +1,1 @@
+"""What a job of GitHub Actions does: measure, decide, and tell GitHub."""

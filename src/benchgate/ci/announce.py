@@ -1,0 +1,129 @@
+"""Publishes a verdict on GitHub: summary, comment, annotations, check run.
+
+None of it changes the verdict: what cannot be published is a warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import BenchgateError, GitHubError
+from benchgate.github.comments import post_sticky
+from benchgate.github.plan import Commenting
+from benchgate.github.runner import Annotation, Level, annotate, write_summary
+from benchgate.model.verdict import Decision
+from benchgate.report.escape import plain_line
+from benchgate.report.remarks import remarks
+from benchgate.session.records import DEFAULT_SUITE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchgate.github.comments import Api, Marker
+    from benchgate.github.plan import Comment
+    from benchgate.report.view import VerdictView
+
+USUAL_ENVIRONMENT: Final = "linux-x86_64"
+"""Of GitHub's own Linux runners, which most jobs run on."""
+
+_FORBIDDEN: Final = 403
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A comment on a pull request.
+
+    Attributes:
+        repository: e.g. "octo-org/hello".
+        number: of the pull request.
+        marker: of the suite and the kind of machine, of which each has a comment of its own; of
+            the commit that was judged, and the run that measured it.
+    """
+
+    repository: str
+    number: int
+    marker: Marker
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What became of it.
+
+    Attributes:
+        comment_url: "" if there is none.
+        notes: for the log.
+        warnings: what could not be published.
+        error: why there is no comment, if there was to be one.
+    """
+
+    comment_url: str = ""
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+    error: GitHubError | None = None
+
+
+def name_of(suite: str, environment: str) -> str:
+    """What tells a verdict from the others on a pull request; "" if it is the usual one."""
+    parts = (suite, DEFAULT_SUITE), (environment, USUAL_ENVIRONMENT)
+    return ", ".join(part for part, usual in parts if part != usual)
+
+
+def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Published:
+    """Write the summary of the step.
+
+    Args:
+        render: makes the markdown in at most so many UTF-8 bytes.
+    """
+    try:
+        why_not = write_summary(render, environ)
+    except BenchgateError as error:
+        return Published(warnings=(f"no summary: {error.message}",))
+    return Published(notes=(f"no summary: {why_not}",) if why_not else ())
+
+
+def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Published:
+    """Write the comment, or keep the one that there is up to date.
+
+    Args:
+        body: in at most `COMMENT_BYTES`.
+        wanted: whether it is wanted, and why not.
+        target: None if no pull request is known.
+    """
+    if target is None or wanted.when in {Commenting.NEVER, Commenting.LATER}:
+        where = " from here" if wanted.when is Commenting.LATER else ""
+        return Published(notes=(f"no comment{where}: {wanted.why}",))
+    try:
+        posted = post_sticky(api, target.repository, target.number, body, target.marker)
+    except GitHubError as error:
+        if wanted.when is Commenting.IF_ALLOWED and error.status == _FORBIDDEN:
+            return Published(notes=(f"no comment: {wanted.why}",))
+        return no_comment(error)
+    if not posted.url:
+        return Published(warnings=(posted.what,))
+    return Published(posted.url, notes=(posted.what,))
+
+
+def no_comment(error: GitHubError) -> Published:
+    """What became of a comment that GitHub did not let be written."""
+    warning = f"no comment: {error.message}. {error.hint}".rstrip()
+    return Published(warnings=(warning,), error=error)
+
+
+def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
+    """The workflow commands that mark what got worse beside its code.
+
+    If that is nothing and the job fails all the same, they say why: the page of a merge group's
+    run or of a push has no comment that does.
+    """
+    level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING
+    marks = [Annotation(one.text, one.title, one.location) for one in remarks(view)]
+    if not marks and not passed:
+        return annotate(Level.ERROR, [Annotation(view.headline, "benchgate")])
+    return annotate(level, marks)
+
+
+def error_lines(error: BenchgateError, redact: Callable[[str], str]) -> list[str]:
+    """The workflow command that shows an error, and what to do, on the page of the run."""
+    said = filter(None, (plain_line(error.message, 1000), plain_line(error.hint, 1000)))
+    return annotate(Level.ERROR, [Annotation(redact("\n".join(said)), "benchgate")])

@@ -1,0 +1,186 @@
+"""What a job compares its commit with, and whose rules decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from benchgate.baselines.git import choose_base
+from benchgate.baselines.policy import BASE_HAS_NONE, judged_by_base, measured_by_base
+from benchgate.errors import BaselineError, GitHubError, UsageError
+from benchgate.git.branches import ensure_commit
+from benchgate.github.artifacts import ArtifactKind
+from benchgate.github.events import MergeGroup, PullRequest
+from benchgate.github.plan import Head
+from benchgate.github.pulls import merge_base
+from benchgate.model.run import Source
+from benchgate.model.skipped import by_reason
+from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from benchgate.ci.job import Job
+    from benchgate.config import Config
+    from benchgate.gate.judging import Judged
+    from benchgate.git.repository import Git
+    from benchgate.github.plan import Base, Plan
+    from benchgate.model.result import Result
+
+
+class Comparing(Protocol):
+    """GitHub's compare API: the merge base of a commit or branch with a commit."""
+
+    def __call__(self, base: str, head: str) -> str:
+        """Give the commit, in full."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoBase:
+    """There is nothing to compare with, for a reason."""
+
+    why: str
+
+
+def checked_out(git: Git) -> Head:
+    """What the workflow checked out."""
+    sha = git.head_sha()
+    return Head(sha, git.parents(sha))
+
+
+def find_base(
+    base: Base,
+    git: Git,
+    *,
+    merge_base: Comparing,
+    fetch: Callable[[str], None],
+) -> Source | NoBase:
+    """Give the base commit of an event, fetched if the checkout lacks it.
+
+    Args:
+        merge_base: asked if the checkout does not hold enough of the history.
+
+    Raises:
+        BaselineError: what is found is no commit that can be had here.
+        GitHubError: it has to be asked for, and GitHub does not answer.
+    """
+    head = git.head_sha()
+    sha = base.sha
+    if sha is None:
+        if base.merge_base_with is None:
+            return NoBase(base.why)
+        sha = _local_merge_base(git, base.merge_base_with, head)
+        sha = sha or merge_base(base.merge_base_with, head)
+    if sha == head:
+        return NoBase(f"{base.why}: that is the head itself, so nothing changed")
+    fetch(sha)
+    return Source(sha=sha, ref=base.merge_base_with, why=base.why)
+
+
+def _local_merge_base(git: Git, other: str, head: str) -> str | None:
+    """What a complete clone knows itself; a shallow one may find an ancestor that is too far."""
+    if git.is_shallow():
+        return None
+    for name in (f"refs/remotes/origin/{other}", other):
+        if git.rev_parse(name) is not None:
+            return git.merge_base(head, name)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """With what the head is compared.
+
+    Attributes:
+        base: the commit, which is here; None if there is none.
+        why: the reason, then.
+        config: what is measured, and how it is judged.
+        introduces: whether the base has no configuration, and the head brings the first one.
+    """
+
+    base: Source | None
+    why: str
+    config: Config
+    warnings: tuple[str, ...] = ()
+    introduces: bool = False
+
+
+def compare_with(plan: Plan, config: Config, job: Job, start: Path) -> Compared:
+    """Find the base of an event, and judge by its configuration.
+
+    Args:
+        start: the folder that the head's configuration was searched from.
+
+    Raises:
+        BaselineError: the base cannot be had.
+        GitHubError: GitHub has to be asked for it, and does not answer.
+        UsageError: what is checked out is no change of the event's.
+    """
+    lost: tuple[str, ...] = ()
+    try:
+        base = _base(plan, job)
+    except (BaselineError, GitHubError) as error:
+        # What was pushed is there, and later changes start from it, whatever came before it.
+        if plan.keeping.kind is not ArtifactKind.BASELINE:
+            raise
+        base = NoBase(plan.base.why)
+        lost = (f"not compared with the commit before: {error.message}",)
+    if isinstance(base, NoBase):
+        _require_no_change(base, job)
+        return Compared(None, base.why, config, lost)
+    judged_by, unread = judged_by_base(job.git, base.sha or "", config, start)
+    introduces = unread == (BASE_HAS_NONE,)
+    against = judged_by.baseline.against
+    if against is None:
+        return Compared(base, "", judged_by, unread, introduces)
+    named = choose_base(job.git, against)
+    if named.sha == job.git.head_sha():
+        why = f"{against} is the head itself"
+        return Compared(None, why, judged_by, (*unread, f"nothing is compared: {why}"))
+    measured, unlike = measured_by_base(job.git, named.sha or "", judged_by, start)
+    return Compared(named, "", measured, (*unread, *unlike))
+
+
+def _base(plan: Plan, job: Job) -> Source | NoBase:
+    repository = job.context.repository.full_name
+    return find_base(
+        plan.base,
+        job.git,
+        merge_base=lambda base, head: merge_base(job.client, repository, base, head),
+        fetch=lambda sha: ensure_commit(job.git, sha, job.git_variables),
+    )
+
+
+def _require_no_change(base: NoBase, job: Job) -> None:
+    """Refuse to call a change unchanged because something else is checked out."""
+    event = job.context.event
+    is_change = isinstance(event, MergeGroup) or (isinstance(event, PullRequest) and event.is_open)
+    if is_change:
+        head = job.git.head_sha()
+        raise UsageError(
+            f"the checked-out commit {head[:12]} holds no change to measure: {base.why}",
+            hint="Remove `ref` from actions/checkout: it then checks out the commit of the event.",
+        )
+
+
+def require_baseline(judged: Judged, result: Result, config: Config, why: str) -> None:
+    """Refuse to go on if a baseline is required, and no benchmark of one is known.
+
+    Args:
+        why: there is no commit to measure, if that is so.
+    """
+    if judged.judgement.base_benchmarks or not config.baseline.required:
+        return
+    reasons = [why] if why else []
+    if screening := result.screening:
+        reasons += screening.warnings
+        if screening.skipped:
+            reasons.append(f"{counted(len(screening.skipped), 'stored result')} cannot be used")
+    raise BaselineError(
+        f"there is nothing to compare with, but {config.where('baseline.required')} requires it: "
+        f"{'; '.join(reasons) or 'the base has no benchmarks'}",
+        hint="Run the workflow on the default branch: its result becomes a baseline.",
+        details="\n".join(f"{one.what}: {one.reason}" for one in by_reason(judged.skipped)),
+    )

@@ -1,0 +1,171 @@
+"""How CI measures a change: stored runs settle what they can, and the rest is measured in turn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.ci.stored_artifacts import is_like
+from benchgate.errors import MeasureError
+from benchgate.gate.canary import is_canary
+from benchgate.gate.judging import judge_result
+from benchgate.gate.screening import can_settle, to_measure
+from benchgate.gate.stored import fit_for, of_machine
+from benchgate.git.changes import settings_digest
+from benchgate.measure.blame import Tried
+from benchgate.measure.environment import read_environment
+from benchgate.model.run import Status
+from benchgate.model.screening import Screening, StoredRun
+from benchgate.session.arms import ArmsRequest, measure_arms
+from benchgate.session.choice import chosen_of
+from benchgate.session.one_tree import RunRequest, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.gate.stored import Found
+    from benchgate.git.repository import Git
+    from benchgate.model.environment import Environment
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run, Source
+    from benchgate.session.choice import Choice
+    from benchgate.session.effects import Effects
+
+# If stored runs can settle fewer, measuring the head alone costs more than it saves.
+_LEAST_SETTLED_SHARE = 0.5
+# Both arms get this share of the budget, the head alone no more than the rest.
+_LEAST_BUDGET_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """What is measured, beside the configuration.
+
+    Attributes:
+        base: the commit; None if there is none to measure.
+        found: what stored runs there are.
+        output: saved after every round of both arms.
+        keep: takes the head measured alone, if that is to be a baseline.
+        by_stored_alone: nothing is measured in turn.
+    """
+
+    choice: Choice
+    suite: str
+    base: Source | None
+    found: Found
+    output: Path
+    keep: Callable[[Result], None] | None = None
+    by_stored_alone: bool = False
+
+
+def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
+    """Measure the head alone if that is of use, then in turn with the base what is open.
+
+    Raises:
+        BaselineError: the base cannot be checked out or built.
+        MeasureError: the head cannot be built.
+        UsageError: no benchmarks.
+        Interrupted: Ctrl-C or SIGTERM; what was measured in turn is saved.
+    """
+    began_s = effects.clock()
+    found, choice = request.found, request.choice
+    if request.base is None or request.by_stored_alone:
+        alone = _measure_alone(request, config, git, effects)
+        held = _held(found, alone, config, choice)
+        # If nothing was changed, nothing can be missed that is not known of this machine.
+        is_first = not held.earlier and (request.base is None or found.is_first)
+        return replace(alone, screening=replace(held, is_first=is_first))
+    screening = _unused(found)
+    runs = _comparable(found, request.base, read_environment(effects.environ))
+    tried = None
+    if request.keep or _is_of_use(runs, config):
+        half = _with_budget(config, (1 - _LEAST_BUDGET_SHARE) * config.measure.limit_s)
+        alone = _measure_alone(request, half, git, effects)
+        if runs:
+            tried = _tried(runs[0])
+            screening = _held(found, alone, config, choice)
+            judged = judge_result(replace(alone, screening=screening), config)
+            choice = replace(choice, ids=to_measure(judged.judgement))
+            if not choice.ids:
+                return replace(alone, screening=screening)
+    spent_s = effects.clock() - began_s
+    result = measure_arms(
+        ArmsRequest(choice, request.output, request.suite, tried=tried),
+        request.base,
+        _with_less_time(config, spent_s),
+        git,
+        effects,
+    )
+    return replace(result, screening=screening, duration_s=spent_s + result.duration_s)
+
+
+def _tried(base: Run) -> Tried:
+    """Take from the base's own stored run what fails in it: the head has been run here already."""
+    return Tried(frozenset(one.id for one in base.benchmarks if one.status is Status.FAILED))
+
+
+def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
+    """Measure the head alone, and give it away at once: nothing that fails later must lose it.
+
+    Raises:
+        MeasureError: what was run has changed how git checks out a commit: the base is next.
+    """
+    before = settings_digest(git)
+    alone = run(RunRequest(request.choice, suite=request.suite), config, git, effects)
+    if request.keep:
+        request.keep(alone)
+    if settings_digest(git) != before:
+        raise MeasureError(
+            "a build or a benchmark has changed git's configuration or attributes: git could check "
+            "out something other than the base commit",
+            hint="Look for `git config` in [build] and in the benchmarks, and remove it.",
+        )
+    return alone
+
+
+def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screening:
+    """Find the stored runs to compare the head with: only runs on this machine."""
+    chosen = chosen_of(found, choice, config.aliases, alone.head)
+    fit = of_machine(fit_for(chosen, alone.head, config.aliases), alone.head)
+    earlier = tuple(StoredRun(one.name, one.why, one.run) for one in fit.earlier)
+    return Screening(alone.head, earlier, fit.skipped, fit.warnings)
+
+
+def _unused(found: Found) -> Screening | None:
+    """Keep the remarks about stored runs if nothing is compared with them."""
+    if not (found.skipped or found.warnings):
+        return None
+    return Screening(None, (), found.skipped, found.warnings)
+
+
+def _comparable(found: Found, base: Source, here: Environment) -> list[Run]:
+    """Give the stored runs of this machine, the base's own first; none if that is not known.
+
+    Others tell how far runs differ, but not what the head was changed from.
+    """
+    runs = [one.run for one in found.earlier if is_like(one.run, here)]
+    return runs if runs and runs[0].source.sha == base.sha else []
+
+
+def _is_of_use(runs: Sequence[Run], config: Config) -> bool:
+    """Whether stored runs would probably settle enough, were the head unchanged."""
+    if not runs or config.gate.rule == "classical" or config.measure.until_decided:
+        return False
+    known = sum(not is_canary(benchmark) for benchmark in runs[0].benchmarks)
+    return len(can_settle(runs, config)) > _LEAST_SETTLED_SHARE * known
+
+
+def _with_less_time(config: Config, spent_s: float) -> Config:
+    """Leave the rest of the budget, but a share of it however long the build took."""
+    budget_s = config.measure.limit_s
+    return _with_budget(config, max(budget_s - spent_s, _LEAST_BUDGET_SHARE * budget_s))
+
+
+def _with_budget(config: Config, budget_s: float) -> Config:
+    """Measure for so long; without end as long as it is."""
+    if math.isinf(budget_s):
+        return config
+    return replace(config, measure=config.measure.model_copy(update={"budget_s": budget_s}))

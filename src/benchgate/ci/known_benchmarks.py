@@ -1,0 +1,103 @@
+"""Which benchmarks the base has, found without running any of its code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from benchgate.baselines.unverified import Known, function_of
+from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.config.benchmarks import is_benchmark_file
+from benchgate.gate.canary import is_canary
+from benchgate.measure.benchfiles import group_of, topmost_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.model.run import Run
+    from benchgate.session.choice import Choice
+
+_MOST_FILES: Final = 500
+_MOST_CHARACTERS: Final = 1_000_000
+_FUNCTION = re.compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+bench_(\w+)|bench_(\w+)[ \t]*=)", re.MULTILINE
+)
+_WORDS = (re.compile(r"\w+"), re.compile(r"[A-Za-z0-9_.+-]+"))
+
+
+def known_benchmarks(
+    config: Config,
+    git: Git,
+    sha: str,
+    *,
+    own: Run | None,
+    choice: Choice,
+    measured: Collection[str],
+) -> Known:
+    """Tell the ids of a commit's benchmarks, and which of them have to be measured.
+
+    A run of another commit may know a benchmark that this one lacks. So of such a run only those
+    have to be measured whose function is defined here, and of which nothing was measured: which
+    parameters it had at this commit is not known.
+
+    Args:
+        config: of the commit.
+        own: what the default branch's newest run measured; None if there is none.
+        choice: what the pull requests of this repository measure.
+        measured: ids that the run measured at this commit.
+    """
+    functions = dict(_functions(config, git, sha))
+    commands = [one for one in config.benchmarks if isinstance(one, CommandBenchmark)]
+    names = {one.name for one in commands}
+    stored = {one.id for one in own.benchmarks if not is_canary(one)} if own else set()
+    expected = {one.name for one in commands if choice.wants(one.name, one.tags)}
+    if own and not choice.tags:  # which tags a stored benchmark has is not known
+        here = stored if own.source.sha == sha else _elsewhere(stored, functions, measured)
+        expected |= {id_ for id_ in here if choice.wants(id_, ())}
+    renamed = {*config.aliases, *config.aliases.values()}
+    return Known(frozenset(names | stored | renamed), functions, frozenset(expected))
+
+
+def _elsewhere(
+    stored: Iterable[str], functions: Collection[str], measured: Iterable[str]
+) -> set[str]:
+    known = {function_of(id_) for id_ in measured}
+    return {id_ for id_ in stored if function_of(id_) in functions if function_of(id_) not in known}
+
+
+def _functions(config: Config, git: Git, sha: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each function's id without parameters, and the words of the file that defines it."""
+    for path, group in _files(config, _listed(git, sha)):
+        text = git.run("cat-file", "blob", f"{sha}:{path}")[:_MOST_CHARACTERS]
+        words = frozenset(word for pattern in _WORDS for word in pattern.findall(text))
+        for match in _FUNCTION.finditer(text):
+            yield f"{group}/{match[1] or match[2]}", words
+
+
+def _listed(git: Git, sha: str) -> list[PurePosixPath]:
+    """The benchmark files of a commit, wherever they are."""
+    listed = git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", sha).split("\0")
+    files = (PurePosixPath(path) for path in listed if path.endswith(".py"))
+    return [file for file in files if is_benchmark_file(PurePosixPath(file.name))][:_MOST_FILES]
+
+
+def _files(config: Config, listed: list[PurePosixPath]) -> Iterator[tuple[PurePosixPath, str]]:
+    """The files that a configuration measures, each with its group."""
+    specs = [
+        (PurePosixPath(path), one.group or "")
+        for one in config.benchmarks
+        if isinstance(one, PythonBenchmark)
+        for path in one.paths
+    ]
+    if not config.benchmarks:
+        everywhere = [file for file in listed if is_benchmark_file(file)]
+        specs = [(PurePosixPath(folder), "") for folder in topmost_folders(everywhere)]
+    for top, prefix in specs:
+        for file in listed:
+            if file == top:
+                yield file, group_of(PurePosixPath(file.name), prefix)
+            elif file.is_relative_to(top) and is_benchmark_file(file.relative_to(top)):
+                yield file, group_of(file.relative_to(top), prefix)

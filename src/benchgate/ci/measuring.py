@@ -1,0 +1,283 @@
+"""`benchgate ci`: `check` in a GitHub Actions job; the event decides the base and the baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from benchgate.ci.acceptance import ask
+from benchgate.ci.base import checked_out, compare_with, require_baseline
+from benchgate.ci.change import ChangeRequest, measure_change
+from benchgate.ci.stored_artifacts import MEMBERS, environment_key, read_stored
+from benchgate.config import to_keep, with_accepted
+from benchgate.errors import BaselineError, ConfigError, UsageError
+from benchgate.files import read_result, write_atomic
+from benchgate.gate.judging import judge_result, make_verdict
+from benchgate.gate.stored import Found
+from benchgate.github.artifacts import ArtifactKind, artifact_name
+from benchgate.github.plan import Commenting, plan_for
+from benchgate.model.codec import encode_result
+from benchgate.model.policy import Policy
+from benchgate.model.redact import Redactor
+from benchgate.model.shards import join
+from benchgate.model.skipped import by_reason
+from benchgate.session.choice import Choice
+from benchgate.session.records import DEFAULT_SUITE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from benchgate.ci.base import Compared
+    from benchgate.ci.job import Job
+    from benchgate.config import Config
+    from benchgate.github.plan import Plan
+    from benchgate.model.result import Result
+    from benchgate.model.run import Source
+    from benchgate.model.verdict import Verdict
+    from benchgate.session.effects import Effects
+
+RESULT_FILE = "result.json.gz"
+_STORED_SOURCES = frozenset({"auto", "artifact"})
+_JUDGED_AGAIN = frozenset({Commenting.LATER, Commenting.IF_ALLOWED})
+
+
+@dataclass(frozen=True, slots=True)
+class CiRequest:
+    """What was asked for, beside the configuration.
+
+    Attributes:
+        folder: for the files of this job; each has one of its own.
+        suite: tells several uses of benchgate in one repository apart.
+        shards: where the results of a suite's parts are; then nothing is measured.
+    """
+
+    folder: Path
+    choice: Choice = field(default_factory=Choice)
+    suite: str = DEFAULT_SUITE
+    shards: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that the job keeps as an artifact."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CiOutcome:
+    """What a job came to.
+
+    Attributes:
+        verdict: None if the event leaves nothing to measure.
+        why: the reason, then.
+    """
+
+    plan: Plan
+    verdict: Verdict | None = None
+    result: Kept | None = None
+    why: str = ""
+
+
+def ci(
+    request: CiRequest,
+    config: Config,
+    effects: Effects,
+    job: Job,
+    *,
+    keep_baseline: Callable[[Kept], None],
+    say: Callable[[str], None],
+) -> CiOutcome:
+    """Measure what the event is about, and decide.
+
+    Args:
+        keep_baseline: told as soon as there is a baseline for later runs: what fails after that
+            must not lose it.
+        say: takes the reasons of what is done, for `-v`.
+
+    Raises:
+        BaselineError: the base cannot be had or built, or a baseline is required and missing.
+        GitHubError: GitHub has to be asked for the base, and does not answer.
+        MeasureError: the head cannot be built.
+        UsageError: no benchmarks.
+        Interrupted: the job was cancelled; what was measured is saved.
+    """
+    if config.baseline.source in {"directory", "file"}:
+        raise ConfigError(
+            f"{config.where('baseline.source')} = {config.baseline.source!r}: a job on GitHub "
+            "does not keep files for the next one",
+            hint='Use source = "auto", or read the files in a step with `benchgate check`.',
+        )
+    plan = plan_for(job.context, checked_out(job.git))
+    for words in plan.words():
+        say(words)
+    compared = compare_with(plan, config, job, effects.cwd)
+    judged_by, commit = compared.config, compared.base
+    is_baseline = _is_baseline(request, judged_by, plan)
+    if commit is None and not is_baseline:
+        return CiOutcome(plan, why=compared.why)
+    policy = _policy(judged_by, effects)
+    if request.shards is not None:
+        result = _joined(request.shards, commit, job.git.head_sha())
+    else:
+        keep = _keeping(request, effects, job, keep_baseline, say) if is_baseline else None
+        reads_stored = _reads_stored(request, judged_by, plan)
+        result = _measured(
+            request, compared, effects, job, keep, say=say, reads_stored=reads_stored
+        )
+    asked = ask(judged_by, job)
+    judged_by = with_accepted(judged_by, asked.accepted)
+    result = replace(
+        result,
+        warnings=(*compared.warnings, *asked.warnings, *result.warnings),
+        policy=replace(policy, accepted=asked.accepted),
+    )
+    output = request.folder / RESULT_FILE
+    _save(output, result, effects)
+    judged = judge_result(result, judged_by)
+    require_baseline(judged, result, judged_by, compared.why)
+    verdict = make_verdict(judged, judged_by)
+    return CiOutcome(plan, verdict, Kept(output, _name(ArtifactKind.RESULT, request, job)))
+
+
+def _joined(shards: Path, base: Source | None, head: str) -> Result:
+    """Join what the jobs of a suite's parts have left, all of it of this event's commits.
+
+    Raises:
+        UsageError: there is nothing, or not every part once, or of another base.
+    """
+    paths = sorted(path for name in MEMBERS for path in shards.rglob(name))
+    if not paths:
+        raise UsageError(
+            f"{shards} holds no {' or '.join(MEMBERS)}",
+            hint="Download the artifacts of all shard jobs into it with "
+            "actions/download-artifact; if one of those jobs failed, run it again.",
+        )
+    result = join((str(path), read_result(path)) for path in paths)
+    measured = result.base.source.sha if result.base else None
+    if measured != (base.sha if base else None):
+        raise UsageError(
+            f"the shards were measured against {measured or 'nothing'}, but this event's base is "
+            f"{base.sha if base else 'none'}",
+            hint="Join the results of one run in a job of the same run.",
+        )
+    if result.head.source.sha != head:
+        raise UsageError(
+            f"the shards measured {result.head.source.sha}, but {head} is checked out",
+            hint="Join the results of one run in a job of the same run.",
+        )
+    return result
+
+
+def _measured(
+    request: CiRequest,
+    compared: Compared,
+    effects: Effects,
+    job: Job,
+    keep: Callable[[Result], None] | None,
+    *,
+    say: Callable[[str], None],
+    reads_stored: bool,
+) -> Result:
+    """Measure; if the change introduces benchgate, the base need not be ready for it."""
+    config = compared.config
+    found = _found(request, config, job, compared.base) if reads_stored else Found("artifact")
+    for skipped in by_reason(found.skipped):
+        say(f"{skipped.what} is not used: {skipped.reason}")
+    change = ChangeRequest(
+        request.choice,
+        request.suite,
+        compared.base,
+        found,
+        request.folder / RESULT_FILE,
+        keep,
+        by_stored_alone=reads_stored and config.baseline.source == "artifact",
+    )
+    try:
+        return measure_change(change, config, job.git, effects)
+    except BaselineError as error:
+        if not compared.introduces:
+            raise
+        alone = measure_change(replace(change, base=None), config, job.git, effects)
+        return replace(alone, warnings=(f"the base was not measured: {error.message}",))
+
+
+def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
+    """Whether a baseline is kept for later runs: of the whole suite, if these read one."""
+    is_whole = request.choice.shard is None and request.shards is None
+    is_read = config.baseline.source in _STORED_SOURCES
+    return is_whole and is_read and plan.keeping.kind is ArtifactKind.BASELINE
+
+
+def _reads_stored(request: CiRequest, config: Config, plan: Plan) -> bool:
+    """Whether stored runs have a say.
+
+    Not in what a fork or Dependabot measured, which another job judges that trusts nothing of
+    them; and not in a part of a suite.
+    """
+    if plan.comment.when in _JUDGED_AGAIN or request.choice.shard is not None:
+        return False
+    return config.baseline.source in _STORED_SOURCES
+
+
+def _found(request: CiRequest, config: Config, job: Job, base: Source | None) -> Found:
+    return read_stored(
+        job.client,
+        job.context,
+        job.git,
+        name=_name(ArtifactKind.BASELINE, request, job),
+        base=base.sha if base else None,
+        limit=config.baseline.runs,
+        here=job.here,
+    )
+
+
+def _keeping(
+    request: CiRequest,
+    effects: Effects,
+    job: Job,
+    keep_baseline: Callable[[Kept], None],
+    say: Callable[[str], None],
+) -> Callable[[Result], None]:
+    def keep(alone: Result) -> None:
+        if alone.head.source.dirty:
+            say("the result is not kept as a baseline: an earlier step changed files of the commit")
+            return
+        path = request.folder / "baseline" / RESULT_FILE
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _save(path, alone, effects)
+        keep_baseline(Kept(path, _name(ArtifactKind.BASELINE, request, job)))
+
+    return keep
+
+
+def _name(kind: ArtifactKind, request: CiRequest, job: Job) -> str:
+    shard = request.choice.shard
+    return artifact_name(
+        kind,
+        suite=request.suite,
+        environment=environment_key(job.context.runner_os, job.here.machine),
+        shard=(shard.number, shard.count) if shard else None,
+    )
+
+
+def _save(path: Path, result: Result, effects: Effects) -> None:
+    write_atomic(path, encode_result(result, Redactor(effects.environ)))
+
+
+def _policy(config: Config, effects: Effects) -> Policy:
+    """Keep by what the result is judged, so that anybody can judge it so again.
+
+    Raises:
+        ConfigError: it is too long to be kept.
+    """
+    redact = Redactor(effects.environ)
+    sides = config.sides
+    head = sides.head if sides else config
+    return Policy(
+        to_keep(head.origin, redact) if head.source else None,
+        to_keep(sides.base.origin, redact) if sides else None,
+        head.origin.options,
+    )

@@ -1,0 +1,217 @@
+"""`benchgate publish`: comment on a pull request from a job that runs none of its code.
+
+What a fork's run left is data from a stranger. Its numbers are used, and nothing else of it:
+which pull request it is for, by which rules it is judged, on which day, and how benchmarks and
+suites are called, is known here or asked of GitHub.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from benchgate.baselines.claims import Took
+from benchgate.ci.announce import Published, no_comment
+from benchgate.ci.base import checked_out
+from benchgate.ci.publication import Left, Publication
+from benchgate.ci.stored_artifacts import read_file_of
+from benchgate.ci.suites import Legs
+from benchgate.errors import FormatError, GitHubError, UsageError
+from benchgate.github.artifacts import ArtifactKind, leg_in, list_artifacts
+from benchgate.github.plan import DEPENDABOT, Comment, Commenting, plan_for
+from benchgate.github.pulls import find_pull_requests
+from benchgate.github.runner import stopped
+from benchgate.github.runs import read_run
+from benchgate.model.codec import decode_result
+from benchgate.report.escape import plain_line
+from benchgate.session.choice import EVERYTHING
+from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.ci.job import Job
+    from benchgate.ci.step import Step
+    from benchgate.config import Config
+    from benchgate.github.artifacts import Leg
+    from benchgate.github.events import WorkflowRun
+    from benchgate.github.models import Artifact, PullRequest
+    from benchgate.github.models import WorkflowRun as KnownRun
+    from benchgate.model.result import Result
+    from benchgate.session.choice import Choice
+    from benchgate.session.effects import Effects
+
+MOST_RESULTS: Final = 5
+"""Of one run: each has a comment of its own."""
+
+MOST_OWN_RESULTS: Final = 20
+"""Of one run of a branch of this repository, as of a matrix."""
+
+MOST_PULL_REQUESTS: Final = 5
+"""Of one head: each is for another branch."""
+
+_MOST_LISTED: Final = 300
+_BROKEN = frozenset({"failure", "timed_out", "startup_failure"})
+_ENDED = _BROKEN | {"success"}
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def publish(
+    run: WorkflowRun,
+    config: Config,
+    effects: Effects,
+    job: Job,
+    step: Step,
+    *,
+    choice: Choice = EVERYTHING,
+    suite: str = "",
+) -> int:
+    """Comment on what a run of a pull request measured; give the exit code.
+
+    Args:
+        run: that of the pull request.
+        config: of the default branch, which is checked out.
+        choice: what pull requests measure, if that is not all that the default branch does.
+        suite: one that pull requests measure, if the default branch does not; "" for none.
+
+    Raises:
+        GitHubError: GitHub refuses, or does not answer; what can be commented on is, all the same.
+    """
+    planned = plan_for(job.context, checked_out(job.git)).comment
+    if not step.comments:
+        planned = Comment(Commenting.NEVER, "comments are turned off")
+    if planned.when is Commenting.NEVER:
+        step.write([f"nothing to comment on: {planned.why}"])
+        return 0
+    repository = job.context.repository.full_name
+    pulls = find_pull_requests(job.client, repository, run)
+    if not pulls:
+        step.write([f"nothing to comment on: no open pull request has the head {run.head_sha[:7]}"])
+        return 0
+    if len(pulls) > MOST_PULL_REQUESTS:
+        more = f"{len(pulls)} open pull requests have the head {run.head_sha[:7]}"
+        step.warn((f"{more}: only {MOST_PULL_REQUESTS} of them get a comment",))
+    known = read_run(job.client, repository, run.id)
+    is_strange = _is_strange(known, pulls, job)
+    publications = [
+        Publication(run, pull, len(pulls) > 1, is_strange, config, effects, job, step, choice)
+        for pull in pulls[:MOST_PULL_REQUESTS]
+    ]
+    errors = _publish(publications, job, step, known, suite)
+    if errors:
+        raise errors[0]
+    return 0
+
+
+def _publish(
+    publications: list[Publication], job: Job, step: Step, known: KnownRun, suite: str
+) -> list[GitHubError]:
+    """Comment on all that the run left; give what GitHub kept from being commented on."""
+    run, is_strange = publications[0].run, publications[0].is_strange
+    artifacts = _results(job, known, run)
+    legs = _legs(artifacts, job, known, suite, step) if is_strange else None
+    left = [(one, leg) for one, leg in artifacts if legs is None or leg in legs]
+    done: list[Published] = []
+    most = MOST_RESULTS if is_strange else MOST_OWN_RESULTS
+    for artifact, leg in left[:most]:
+        try:
+            read = _read(job, artifact, step, is_strange=is_strange)
+        except GitHubError as error:  # the comment that there is says more than this
+            done.append(no_comment(error))
+            step.warn(done[-1].warnings)
+        else:
+            own = legs.newest(leg) if legs and not isinstance(read, UsageError) else None
+            took = _took(known, artifact)
+            done += [one.of_result(Left(leg, read, took, own)) for one in publications]
+    _warn(step, run, len(artifacts) - len(left), len(left), most)
+    if not left:
+        step.write([f"run {run.id} left no result"])
+        if run.conclusion in _ENDED:
+            is_broken = run.conclusion in _BROKEN
+            done += [told for one in publications for told in one.of_nothing(first=is_broken)]
+    return [one.error for one in done if one.error]
+
+
+def _is_strange(known: KnownRun, pulls: Iterable[PullRequest], job: Job) -> bool:
+    """Whether a fork measured it, or a dependency's new version that nobody has looked at.
+
+    Who updates the branch of such a pull request, or opens it again, is the actor of that run.
+    """
+    head = known.head_repository
+    is_own = head is not None and head.id == job.context.repository.id
+    by = (known.actor, *(pull.user for pull in pulls))
+    return not is_own or any(one is not None and one.login == DEPENDABOT for one in by)
+
+
+def _warn(step: Step, run: WorkflowRun, unknown: int, left: int, most: int) -> None:
+    if unknown:
+        message = (
+            f"run {run.id} left {counted(unknown, 'result')} of suites that the default branch's "
+            "runs do not have: they were not read, because the fork chose their names. If pull "
+            "requests have their own suite, set the input `suite` in this job"
+        )
+        step.warn((message,))
+    if left > most:
+        step.warn((f"run {run.id} left {left} results: only {most} of them were read",))
+
+
+def _legs(
+    artifacts: list[tuple[Artifact, Leg]], job: Job, known: KnownRun, suite: str, step: Step
+) -> Legs:
+    """Tell which suites there are, by the default branch's own runs."""
+    try:
+        return Legs.left(job, {leg for _, leg in artifacts}, known.path, suite)
+    except GitHubError as error:
+        step.warn((f"cannot find out which suites exist: {error.message}",))
+        return Legs.usual(job, suite)
+
+
+def _results(job: Job, known: KnownRun, run: WorkflowRun) -> list[tuple[Artifact, Leg]]:
+    """What this attempt of the run left: an earlier one's has been commented on.
+
+    If another one has followed, GitHub tells the beginning of that one alone, and all counts:
+    what the newer one does not measure again would be lost.
+    """
+    repository = job.context.repository.full_name
+    began = known.run_started_at if known.run_attempt <= run.attempt else None
+    listed = islice(list_artifacts(job.client, repository, run_id=run.id), _MOST_LISTED)
+    return [
+        (one, leg)
+        for one in listed
+        if (leg := leg_in(ArtifactKind.RESULT, one.name))
+        and not one.expired
+        and (began is None or (one.created_at is not None and one.created_at >= began))
+    ]
+
+
+def _took(known: KnownRun, artifact: Artifact) -> Took:
+    """When the run took place, up to when it left the artifact.
+
+    All of its attempts count: one that repeats failed jobs joins what the others measured before.
+    """
+    began = known.created_at or _LONG_AGO
+    return Took(began, artifact.created_at or began)
+
+
+def _read(job: Job, artifact: Artifact, step: Step, *, is_strange: bool) -> Result | UsageError:
+    """What it holds, or what is wrong with it, in words that are not the file's.
+
+    Raises:
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    try:
+        data = read_file_of(job.client, job.context.repository.full_name, artifact)
+    except UsageError as error:
+        return error
+    try:
+        return decode_result(data, artifact.name)
+    except FormatError as error:
+        if not is_strange:
+            return error
+        with stopped(step.stream, step.draw):
+            step.write([step.redact(plain_line(error.message, 1000))])
+        return FormatError(
+            f"{artifact.name}: this version of benchgate cannot read the result in it",
+            hint="The log of the job that writes this comment says what is wrong.",
+        )

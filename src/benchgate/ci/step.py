@@ -1,0 +1,291 @@
+"""One step of a job: measure, decide, and report to GitHub."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from benchgate.ci.announce import (
+    Published,
+    Target,
+    annotation_lines,
+    comment,
+    error_lines,
+    name_of,
+    summarize,
+)
+from benchgate.ci.base import checked_out
+from benchgate.ci.check_run import CheckRun
+from benchgate.ci.measuring import Kept, ci
+from benchgate.ci.stored_artifacts import environment_key
+from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
+from benchgate.files import write_atomic
+from benchgate.github.artifacts import Leg
+from benchgate.github.comments import mark
+from benchgate.github.events import PullRequest
+from benchgate.github.plan import Comment, Commenting, plan_for
+from benchgate.github.runner import Annotation, Level, annotate, stopped, write_outputs
+from benchgate.model.outcome import Outcome
+from benchgate.report.comment import COMMENT_BYTES, render_comment
+from benchgate.report.failure import render_failure
+from benchgate.report.markdown import render_markdown
+from benchgate.report.view import named, view_verdict, without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Self, TextIO
+
+    from benchgate.ci.job import Job
+    from benchgate.ci.measuring import CiOutcome, CiRequest
+    from benchgate.config import Config
+    from benchgate.model.verdict import Verdict
+    from benchgate.report.view import VerdictView
+    from benchgate.session.effects import Effects
+
+REPORT_FILE = "report.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The step that this process is, as GitHub's runner sees it.
+
+    Attributes:
+        environ: its variables, those among them that no benchmark is shown.
+        stream: standard output, which the runner reads for commands.
+        draw: gives a word that nobody can guess.
+        redact: takes the secrets out of a text.
+        show: prints the verdict for people.
+        say: prints a reason, if those are wanted.
+        comments: whether comments are wanted.
+        check_run: whether a check run is wanted.
+    """
+
+    environ: Mapping[str, str]
+    stream: TextIO
+    draw: Callable[[], str]
+    redact: Callable[[str], str]
+    show: Callable[[VerdictView], None]
+    say: Callable[[str], None]
+    comments: bool = True
+    check_run: bool = False
+
+    def output(self, **values: str) -> None:
+        """Set outputs of the step; `_` stands for `-` in their names."""
+        named = {name.replace("_", "-"): value for name, value in values.items()}
+        try:
+            why_not = write_outputs(named, self.environ, self.draw)
+        except UsageError as error:
+            self.warn((error.message,))
+        else:
+            if why_not:
+                self.say(why_not)
+
+    def warn(self, texts: tuple[str, ...]) -> None:
+        """Show warnings on the page of the run."""
+        self.write(annotate(Level.WARNING, [Annotation(self.redact(text)) for text in texts]))
+
+    def write(self, lines: list[str]) -> None:
+        """Write lines that the runner obeys."""
+        for line in lines:
+            print(line, file=self.stream, flush=True)
+
+
+def ci_step(
+    request: CiRequest, configure: Callable[[], Config], effects: Effects, job: Job, step: Step
+) -> int:
+    """Do the work of a step; give its exit code.
+
+    Args:
+        configure: gives the head's configuration; what is wrong with it is told on the pull
+            request, too.
+
+    Raises:
+        BenchgateError: as `ci` does; the pull request's comment tells of it, too.
+    """
+    telling = _Telling.begin(request, effects, job, step)
+    try:
+        # What benchmarks print, and names of theirs, must not be obeyed as commands.
+        with stopped(step.stream, step.draw):
+            outcome = ci(
+                request,
+                configure(),
+                effects,
+                job,
+                keep_baseline=partial(_keep_baseline, step),
+                say=step.say,
+            )
+            if outcome.verdict:
+                step.show(view_verdict(outcome.verdict))
+    except BenchgateError as error:
+        telling.of_failure(error)
+        raise
+    except BaseException:
+        telling.of_end()
+        raise
+    if outcome.verdict is None:
+        telling.of_nothing(outcome.why)
+        return 0
+    telling.of_verdict(outcome, outcome.verdict)
+    return outcome.verdict.exit_code
+
+
+def _keep_baseline(step: Step, kept: Kept) -> None:
+    step.output(baseline=str(kept.path), baseline_name=kept.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """What is told to GitHub, and how."""
+
+    request: CiRequest
+    job: Job
+    step: Step
+    check: CheckRun | None
+
+    @classmethod
+    def begin(cls, request: CiRequest, effects: Effects, job: Job, step: Step) -> Self:
+        """Create the check run, if one is wanted, before anything is measured."""
+        telling = cls(request, job, step, None)
+        if not step.check_run:
+            return telling
+        planned = plan_for(job.context, checked_out(job.git)).comment
+        if planned.when is Commenting.LATER:
+            step.say(f"no check run: {planned.why}")
+            return telling
+        name = f"benchgate ({telling.name})" if telling.name else "benchgate"
+        repository = job.context.repository.full_name
+        try:
+            check = CheckRun(job.client, repository, name=name, head=telling.head, now=effects.now)
+        except GitHubError as error:
+            step.warn(_no_check_run(error).warnings)
+            return telling
+        return replace(telling, check=check)
+
+    @property
+    def head(self) -> str:
+        """The commit that is judged; of a pull request that of its branch, not the merge."""
+        event = self.job.context.event
+        return event.head_sha if isinstance(event, PullRequest) else self.job.context.sha
+
+    def of_verdict(self, outcome: CiOutcome, verdict: Verdict) -> None:
+        """Tell the verdict; of what cannot be told, the page of the run says why."""
+        step = self.step
+        view = named(without_secrets(view_verdict(verdict), step.redact), self.name)
+        report = self.request.folder / REPORT_FILE
+        write_atomic(report, render_markdown(view).encode())
+        body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
+        posted = self._comment(body, outcome.plan.comment)
+        summarized = summarize(lambda room: render_comment(view, limit_bytes=room), step.environ)
+        self._report(summarized, posted, self._conclude(view, verdict))
+        step.write(annotation_lines(view, passed=verdict.exit_code == 0))
+        counts = _benchmarks_by_outcome(verdict)
+        step.output(
+            verdict=verdict.decision.value,
+            regressions=str(counts.get(Outcome.REGRESSED, 0)),
+            improvements=str(counts.get(Outcome.IMPROVED, 0)),
+            report=str(report),
+            comment_url=posted.comment_url,
+        )
+        if outcome.result:
+            step.output(result=str(outcome.result.path), result_name=outcome.result.name)
+
+    def of_failure(self, error: BenchgateError) -> None:
+        """Say on the pull request that there is no verdict: the old one seems to be of this."""
+        step = self.step
+        done: list[Published] = []
+        if not isinstance(error, Interrupted):
+            text = render_failure(
+                step.redact(error.message),
+                hint=step.redact(error.hint),
+                details=step.redact(error.details),
+                head=self.head,
+                name=self.name,
+            )
+            plan = plan_for(self.job.context, checked_out(self.job.git))
+            done = [summarize(lambda _: text, step.environ), self._comment(text, plan.comment)]
+            step.write(error_lines(error, step.redact))
+        self._report(*done, self._give_up(step.redact(error.message)))
+
+    def of_end(self) -> None:
+        """Leave no check run that seems to go on for ever."""
+        self._report(self._give_up("the job was canceled before it reached a verdict"))
+
+    def of_nothing(self, why: str) -> None:
+        """Say that the event leaves nothing to measure."""
+        self.step.output(verdict="", regressions="0", improvements="0")
+        said = Annotation(self.step.redact(f"nothing to measure: {why}"), "benchgate")
+        self.step.write(annotate(Level.NOTICE, [said]))
+        self._report(self._give_up(why))
+
+    def _comment(self, body: str, planned: Comment) -> Published:
+        wanted = planned
+        if not self.step.comments:
+            wanted = Comment(Commenting.NEVER, "comments are turned off")
+        elif self.request.choice.shard is not None:
+            wanted = Comment(Commenting.NEVER, "the job that joins all shards comments")
+        return comment(body, wanted, self._target, self.job.client)
+
+    @property
+    def _target(self) -> Target | None:
+        context = self.job.context
+        if not isinstance(context.event, PullRequest):
+            return None
+        marker = mark(
+            str(Leg.of(self.request.suite, self._environment)),
+            head=self.head,
+            run=context.run_id,
+            attempt=context.run_attempt,
+        )
+        return Target(context.repository.full_name, context.event.number, marker)
+
+    @property
+    def _environment(self) -> str:
+        return environment_key(self.job.context.runner_os, self.job.here.machine)
+
+    @property
+    def name(self) -> str:
+        """What tells it from what other jobs say; "" if it is the usual one."""
+        return name_of(self.request.suite, self._environment)
+
+    @property
+    def _run_url(self) -> str:
+        context = self.job.context
+        repository = f"{context.server_url}/{context.repository.full_name}"
+        return f"{repository}/actions/runs/{context.run_id}/attempts/{context.run_attempt}"
+
+    def _conclude(self, view: VerdictView, verdict: Verdict) -> Published:
+        if self.check is None:
+            return Published()
+        try:
+            self.check.conclude(view, passed=verdict.exit_code == 0)
+        except GitHubError as error:
+            return _no_check_run(error)
+        return Published()
+
+    def _give_up(self, why: str) -> Published:
+        if self.check is None:
+            return Published()
+        try:
+            self.check.give_up(why)
+        except GitHubError as error:
+            return _no_check_run(error)
+        return Published()
+
+    def _report(self, *done: Published) -> None:
+        for one in done:
+            for note in one.notes:
+                self.step.say(note)
+            self.step.warn(one.warnings)
+
+
+def _no_check_run(error: GitHubError) -> Published:
+    return Published(warnings=(f"no check run: {error.message}. {error.hint}".rstrip(),))
+
+
+def _benchmarks_by_outcome(verdict: Verdict) -> Mapping[Outcome, int]:
+    """How many benchmarks have a row of each outcome."""
+    ids: dict[Outcome, set[str]] = {}
+    for row in verdict.rows:
+        ids.setdefault(row.outcome, set()).add(row.benchmark)
+    return {outcome: len(found) for outcome, found in ids.items()}

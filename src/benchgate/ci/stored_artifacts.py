@@ -1,0 +1,180 @@
+"""The results that earlier runs on GitHub left as artifacts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from benchgate.baselines.artifact import Wanted
+from benchgate.baselines.reading import MOST_BYTES, MOST_LISTED, MOST_TRIED, read_artifacts
+from benchgate.ci.own_runs import OwnRuns
+from benchgate.errors import GitHubError
+from benchgate.files import expand
+from benchgate.gate.stored import Found
+from benchgate.github.artifacts import LIMITS, download_artifact, list_artifacts, read_member
+from benchgate.github.pulls import commit_of, merge_base
+from benchgate.github.runs import read_run
+from benchgate.model.codec import decode_result
+
+if TYPE_CHECKING:
+    from benchgate.git.repository import Git
+    from benchgate.github.client import Client
+    from benchgate.github.context import Context
+    from benchgate.github.models import Artifact
+    from benchgate.model.environment import Environment
+    from benchgate.model.result import Result
+    from benchgate.model.run import Run
+
+MEMBERS: Final = ("result.json.gz", "result.json")
+"""What the one file in an artifact is called."""
+
+_MOST_ANCESTORS = 200
+_UNKNOWN = frozenset({404, 422})
+
+
+def read_stored(
+    client: Client,
+    context: Context,
+    git: Git,
+    *,
+    name: str,
+    base: str | None,
+    limit: int,
+    here: Environment,
+) -> Found:
+    """Read what earlier runs of the default branch left, or say why that cannot be done.
+
+    Args:
+        name: of the artifacts.
+        base: the commit whose own run is preferred, and its ancestors after it.
+        limit: how many results of a machine like this one are enough.
+        here: this machine.
+    """
+    repository = context.repository.full_name
+    wanted = Wanted(
+        repository_id=context.repository.id,
+        branch=context.default_branch,
+        name=name,
+        head_sha=context.sha,
+        preferred=_line_of(git, base),
+        most_bytes=LIMITS.archive_bytes,
+    )
+    try:
+        own = OwnRuns.listed(client, context)
+        listed, warnings = _listed(own, wanted)
+        known = {run.id: run for run in own.runs}
+        found = read_artifacts(
+            listed,
+            wanted,
+            run_of=lambda id_: known.get(id_) or read_run(client, repository, id_),
+            fetch=lambda artifact: _file(client, repository, artifact),
+            limit=limit,
+            counts=lambda run: is_like(run, here),
+            is_of_branch=_Branch(client, repository, context.default_branch).holds,
+        )
+    except GitHubError as error:
+        hint = f" ({error.hint})" if error.hint else ""
+        return Found("artifact", warnings=(f"no stored results: {error.message}{hint}",))
+    return replace(found, warnings=(*warnings, *found.warnings))
+
+
+class _Branch:
+    """A branch as GitHub knows it now."""
+
+    def __init__(self, client: Client, repository: str, name: str) -> None:
+        self._client = client
+        self._repository = repository
+        self._name = name
+        self._newest: str | None = None
+
+    def holds(self, sha: str) -> bool:
+        """Whether a commit is the newest of the branch, or an ancestor of that.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        if self._newest is None:
+            # In full, since a tag may have the same name.
+            self._newest = commit_of(self._client, self._repository, f"heads/{self._name}")
+        if sha == self._newest:
+            return True
+        try:
+            return merge_base(self._client, self._repository, self._newest, sha) == sha
+        except GitHubError as error:
+            if error.status in _UNKNOWN:
+                return False
+            raise
+
+
+def _listed(own: OwnRuns, wanted: Wanted) -> tuple[list[Artifact], tuple[str, ...]]:
+    """The artifacts of a name: those of the default branch's runs first, and a warning.
+
+    GitHub lists a name over all runs, the newest first. If strangers' artifacts fill what is read
+    of that list, the default branch's runs are asked one by one, in the order of preference.
+    """
+    every = list_artifacts(own.client, own.repository, name=wanted.name)
+    listed = list(islice(every, MOST_LISTED))
+    if len(listed) < MOST_LISTED:
+        return listed, ()
+    seen = {one.workflow_run.id for one in listed if one.workflow_run}
+    unseen = [run for run in own.runs if run.id not in seen]
+    unseen.sort(key=lambda run: wanted.rank(run.head_sha))
+    found: list[Artifact] = []
+    try:
+        for _, left in own.left(unseen, name=wanted.name):
+            found += left
+            if len(found) >= MOST_TRIED:
+                break
+    except GitHubError as error:
+        return [*found, *listed], (f"not all stored results were searched: {error.message}",)
+    return [*found, *listed], ()
+
+
+def read_result_of(client: Client, repository: str, artifact: Artifact) -> Result:
+    """Read the result in one artifact, whatever run left it.
+
+    Raises:
+        FormatError: it is no result, or damaged.
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    return decode_result(read_file_of(client, repository, artifact), artifact.name)
+
+
+def read_file_of(client: Client, repository: str, artifact: Artifact) -> bytes:
+    """Read the one file in an artifact, expanded. Messages hold no text of the file.
+
+    Raises:
+        FormatError: it is no such archive, or damaged.
+        GitHubError: GitHub refuses, or does not answer.
+    """
+    return expand(_file(client, repository, artifact), artifact.name, limit_bytes=MOST_BYTES)
+
+
+def is_like(run: Run, here: Environment) -> bool:
+    """Whether a run is of such a machine; its toolchains are known once something was measured."""
+    return not replace(run.environment, toolchains={}).differences(here)
+
+
+def environment_key(environ_os: str, machine: str) -> str:
+    """What the names of artifacts say of the machine: what never compares must not share one.
+
+    Args:
+        environ_os: RUNNER_OS, e.g. "Linux".
+        machine: the architecture, e.g. "x86_64".
+    """
+    return f"{environ_os}-{machine}".lower()
+
+
+def _line_of(git: Git, base: str | None) -> tuple[str, ...]:
+    """A commit and its ancestors by first parents, as far as the checkout knows them."""
+    if base is None:
+        return ()
+    if git.rev_parse(base) is None:
+        return (base,)
+    listed = git.run("rev-list", "--first-parent", f"--max-count={_MOST_ANCESTORS}", base)
+    return tuple(listed.split())
+
+
+def _file(client: Client, repository: str, artifact: Artifact) -> bytes:
+    return read_member(download_artifact(client, repository, artifact), MEMBERS, artifact.name)

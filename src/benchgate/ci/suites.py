@@ -1,0 +1,140 @@
+"""Which suites a repository has, on which kinds of machine: read from its default branch's runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from benchgate.ci.announce import USUAL_ENVIRONMENT
+from benchgate.ci.own_runs import OwnRuns
+from benchgate.ci.stored_artifacts import read_result_of
+from benchgate.errors import FormatError, GitHubError
+from benchgate.github.artifacts import ArtifactKind, Leg, leg_in
+from benchgate.session.records import DEFAULT_SUITE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from benchgate.ci.job import Job
+    from benchgate.github.models import Artifact, WorkflowRun
+    from benchgate.model.run import Run
+
+_USUAL_ENVIRONMENTS: Final = tuple(
+    f"{os}-{machine}" for os in ("linux", "macos") for machine in ("x86_64", "arm64", "aarch64")
+)
+"""The words that the action itself makes names of."""
+
+
+_MOST_ASKED: Final = 30
+_MOST_ASKED_AGAIN: Final = 10
+"""Runs of the default branch: whatever names a stranger makes up costs no more requests."""
+
+_OF_EACH: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """The suites and kinds of machine that may be shown by their names.
+
+    Attributes:
+        newest_artifacts: what the default branch's newest run of each left.
+        runs: which run that was.
+    """
+
+    job: Job
+    suites: frozenset[str]
+    environments: frozenset[str]
+    newest_artifacts: dict[Leg, Artifact] = field(default_factory=dict)
+    runs: dict[Leg, WorkflowRun] = field(default_factory=dict)
+
+    def __contains__(self, leg: Leg) -> bool:
+        return leg.suite in self.suites and leg.environment in self.environments
+
+    @classmethod
+    def usual(cls, job: Job, suite: str = "") -> Legs:
+        """Those of a repository whose default branch has left nothing yet.
+
+        Args:
+            suite: another one that the default branch's own workflow names; "" for none.
+        """
+        suites = {Leg.of(one, USUAL_ENVIRONMENT).suite for one in (DEFAULT_SUITE, suite) if one}
+        return cls(job, frozenset(suites), frozenset(_USUAL_ENVIRONMENTS))
+
+    @classmethod
+    def left(cls, job: Job, wanted: Collection[Leg], workflow: str, suite: str = "") -> Legs:
+        """Ask what the default branch's newest runs left, until all that is wanted is found.
+
+        Args:
+            wanted: those that a stranger's run left.
+            workflow: the file of its workflow, of which runs are asked first.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        if not wanted:
+            return cls.usual(job, suite)
+        own = OwnRuns.listed(job.client, job.context)
+        first, rest = _in_turn(own.runs, workflow)
+        leaving: set[str] = set()
+        others = (run for run in rest if _file(run.path) in leaving)
+        found: dict[Leg, Artifact] = {}
+        runs: dict[Leg, WorkflowRun] = {}
+        for run, artifacts in chain(
+            own.left(first, most=_MOST_ASKED), own.left(others, most=_MOST_ASKED_AGAIN)
+        ):
+            leaving.add(_file(run.path))
+            for leg, artifact in _by_leg(artifacts):
+                if leg not in found:
+                    found[leg], runs[leg] = artifact, run
+            if found.keys() >= set(wanted):
+                break
+        usual = cls.usual(job, suite)
+        suites = usual.suites | {leg.suite for leg in found}
+        environments = usual.environments | {leg.environment for leg in found}
+        return cls(job, suites, environments, found, runs)
+
+    def newest(self, leg: Leg) -> Run | None:
+        """What the default branch's newest run of it measured; None if that cannot be read."""
+        artifact = self.newest_artifacts.get(leg)
+        if artifact is None or artifact.expired:
+            return None
+        try:
+            result = read_result_of(
+                self.job.client, self.job.context.repository.full_name, artifact
+            )
+        except (FormatError, GitHubError):
+            return None
+        return result.head if result.head.source.sha == self.runs[leg].head_sha else None
+
+
+def _by_leg(artifacts: tuple[Artifact, ...]) -> Iterator[tuple[Leg, Artifact]]:
+    """Each leg's artifact; the whole measurement of the head before what was compared."""
+    for kind in (ArtifactKind.BASELINE, ArtifactKind.RESULT):
+        for artifact in artifacts:
+            if leg := leg_in(kind, artifact.name):
+                yield leg, artifact
+
+
+def _in_turn(
+    runs: Iterable[WorkflowRun], workflow: str
+) -> tuple[list[WorkflowRun], list[WorkflowRun]]:
+    """The newest two runs of each workflow, one workflow's before all others; and the rest.
+
+    A stranger chooses the file of the workflow. So the runs of others must not hide the right one.
+    """
+    seen: Counter[str] = Counter()
+    first, rest = [], []
+    for run in runs:
+        file = _file(run.path)
+        if seen[file] < _OF_EACH:
+            first.append((file != _file(workflow), seen[file], run))
+        else:
+            rest.append(run)
+        seen[file] += 1
+    return [run for _, _, run in sorted(first, key=lambda one: one[:2])], rest
+
+
+def _file(path: str) -> str:
+    return path.partition("@")[0]

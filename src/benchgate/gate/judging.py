@@ -1,0 +1,284 @@
+"""Turns runs into a verdict, for `check`, `compare` and all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+from benchgate.config import loosening
+from benchgate.errors import UsageError
+from benchgate.gate.canary import is_canary
+from benchgate.gate.conclude import Terms, conclude
+from benchgate.gate.screening import joined as with_settled
+from benchgate.gate.shards import about_shard, joined, share_of
+from benchgate.gate.stored import Earlier, Found, choose_stored
+from benchgate.gate.suite import judge
+from benchgate.gate.waivers import apply_waivers
+from benchgate.gate.waves import WaveSettings
+from benchgate.model.outcome import Outcome
+from benchgate.model.result import Result
+from benchgate.model.run import Run, Source
+from benchgate.model.verdict import NO_BASELINE, GateSettings, Verdict
+from benchgate.report.headline import headline
+from benchgate.report.ordering import worst_first
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from benchgate.config import Config
+    from benchgate.gate.suite import Judgement, Need
+    from benchgate.model.result import Shard
+    from benchgate.model.row import Row
+    from benchgate.model.skipped import Skipped
+    from benchgate.model.waiver import Loosened
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """Two runs and what the gate says of them.
+
+    Attributes:
+        shard: which part of a suite they are; None if they are all of it.
+        shards: how many parts share alpha.
+        complete: False if the measurement of an arm was interrupted.
+    """
+
+    base: Run
+    head: Run
+    judgement: Judgement
+    duration_s: float
+    warnings: tuple[str, ...] = ()
+    base_source: str = "git"
+    skipped: tuple[Skipped, ...] = ()
+    shard: Shard | None = None
+    shards: int = 1
+    complete: bool = True
+
+    @property
+    def needs(self) -> Sequence[Need]:
+        """What each row still needs."""
+        return self.judgement.needs
+
+
+def judge_result(result: Result, config: Config) -> Judged:
+    """Judge a result by all that it holds: both arms, and what stored runs said first.
+
+    Raises:
+        UsageError: it holds one arm only, and no stored runs.
+    """
+    screening = result.screening
+    if screening is None:
+        return judge_run(result, config)
+    earlier = (Earlier(one.name, Result(one.run), one.why) for one in screening.earlier)
+    found = Found("artifact", tuple(earlier), screening.skipped, screening.warnings)
+    plain = replace(result, screening=None)
+    if screening.head is None:
+        measured = judge_run(plain, config)
+        said = (*found.warnings, *measured.warnings)
+        return replace(measured, skipped=found.skipped, warnings=said)
+    if result.base is None:
+        judged = judge_stored(found, replace(plain, head=screening.head), config)
+        source = NO_BASELINE if screening.is_first else found.source
+        return replace(judged, base_source=source)
+    stored = judge_stored(found, replace(plain, head=screening.head, warnings=()), config)
+    measured = judge_run(plain, config)
+    return replace(
+        measured,
+        judgement=with_settled(stored.judgement, measured.judgement),
+        skipped=stored.skipped,
+        warnings=(*found.warnings, *measured.warnings),
+        complete=stored.complete and measured.complete,
+    )
+
+
+def judge_run(result: Result, config: Config) -> Judged:
+    """Judge a result whose arms were measured in turn.
+
+    Raises:
+        UsageError: when it holds one arm only.
+    """
+    if result.base is None:
+        raise UsageError(
+            "the result holds only one side, so there is nothing to compare it with",
+            hint="Name a second result, or measure both sides with `benchgate check`.",
+        )
+    parts = result.shards or (result,)
+    # If one of them has both arms, all have: that was looked at when they were joined.
+    judgement = joined([_judge_shard(p.base, p, config) for p in parts if p.base])
+    return Judged(
+        result.base,
+        result.head,
+        judgement,
+        result.duration_s,
+        (*about_shard(result), *result.warnings),
+        base_source="git" if judgement.base_benchmarks else NO_BASELINE,
+        shard=result.shard,
+        shards=len(result.shards) or _shards(result),
+        complete=result.base.complete and result.head.complete,
+    )
+
+
+def _judge_shard(base: Run, part: Result, config: Config) -> Judgement:
+    """Judge what one machine measured, a part of a suite or all of it."""
+    judgement = judge(
+        base,
+        part.head,
+        config,
+        paired=True,
+        waves=_waves(config, part.head),
+        shards=_shards(part),
+    )
+    if part.shard is None:
+        return judgement
+    warnings = tuple(f"shard {part.shard.number}: {one}" for one in judgement.warnings)
+    return replace(judgement, warnings=warnings)
+
+
+def _shards(result: Result) -> int:
+    """Into how many parts the suite was split that this is a part of."""
+    return result.shard.count if result.shard else 1
+
+
+def judge_stored(found: Found, head: Result, config: Config) -> Judged:
+    """Judge a result by earlier ones that were measured at other times.
+
+    The first that counts is the base. With too few others to know how far runs differ the
+    evidence is advisory; with none at all every benchmark is new.
+    """
+    if not found.earlier:
+        return _judge_first(found, head, config)
+    stored = choose_stored(found.earlier, head.head, config.aliases)
+    base = stored.base
+    run = share_of(base.head, head, config.aliases)
+    judgement = judge(
+        run,
+        head.head,
+        config,
+        paired=False,
+        waves=None,
+        earlier=stored.runs,
+        shards=_shards(head),
+    )
+    return Judged(
+        run,
+        head.head,
+        judgement,
+        base.duration_s + head.duration_s,
+        (*about_shard(head), *found.warnings, *stored.warnings, *base.warnings, *head.warnings),
+        base_source=found.source,
+        skipped=(*found.skipped, *stored.skipped),
+        shard=head.shard,
+        shards=_shards(head),
+        complete=run.complete and head.head.complete,
+    )
+
+
+def _judge_first(found: Found, head: Result, config: Config) -> Judged:
+    """Judge a result that there is no base for: none yet, or none that can be used."""
+    nothing = Run(Source(), head.head.started, head.head.environment, ())
+    return Judged(
+        nothing,
+        head.head,
+        judge(nothing, head.head, config, paired=False, waves=None),
+        head.duration_s,
+        (*about_shard(head), *found.warnings, *head.warnings),
+        base_source=NO_BASELINE if found.is_empty else found.source,
+        skipped=found.skipped,
+        shard=head.shard,
+        complete=head.head.complete,
+    )
+
+
+def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> Verdict:
+    """Conclude from the rows, and put everything a reader needs beside them.
+
+    Args:
+        day: on which waivers must hold, in UTC; by default that of the measurement, so that the
+            same result is judged the same way on any later day. Who judges what strangers
+            measured must not take the day from them.
+    """
+    gate, judgement = config.gate, judged.judgement
+    day = day or date.fromisoformat(judged.head.started[:10])
+    rows = apply_waivers(judgement.rows, config, day)
+    min_compared = _min_compared(judged, config, rows)
+    concluded = conclude(
+        rows,
+        Terms(
+            fail_on=gate.fail_on,
+            min_compared=min_compared,
+            advisory_fails=config.baseline.advisory_fails,
+            complete=judged.complete,
+            doubted=judgement.doubted,
+            first_run=judged.base_source == NO_BASELINE,
+            empty_shard=judged.shard is not None and not rows,
+        ),
+    )
+    verdict = Verdict(
+        decision=concluded.decision,
+        exit_code=concluded.exit_code,
+        summary="",
+        base=judged.base.source,
+        head=judged.head.source,
+        settings=GateSettings(
+            rule=gate.rule,
+            alpha=gate.alpha,
+            correction=_correction(judged, config),
+            confidence=gate.confidence,
+            fail_on=tuple(gate.fail_on),
+            min_compared=min_compared,
+            policy="base" if config.sides else "head",
+        ),
+        rows=tuple(worst_first(rows)),
+        warnings=(*judged.warnings, *judgement.warnings, *config.expired(day)),
+        environment=judged.head.environment,
+        duration_s=judged.duration_s,
+        rounds=_rounds(judged.head),
+        base_source=judged.base_source,
+        skipped=judged.skipped,
+        policy_changes=_policy_changes(judged, config),
+        reason=concluded.reason,
+        complete=judged.complete,
+    )
+    return replace(verdict, summary=headline(verdict))
+
+
+def _policy_changes(judged: Judged, config: Config) -> tuple[Loosened, ...]:
+    """Tell how the change loosens its own gate; nothing if its own configuration decides."""
+    if config.sides is None:
+        return ()
+    benchmarks = (*judged.base.benchmarks, *judged.head.benchmarks)
+    ids = [benchmark.id for benchmark in benchmarks if not is_canary(benchmark)]
+    return loosening(config.sides.base, config.sides.head, ids, config.sides.accepted)
+
+
+def _min_compared(judged: Judged, config: Config, rows: Iterable[Row]) -> int:
+    """Give how many must have been compared; a number that is set is one of the whole suite."""
+    wanted = config.gate.min_compared
+    if not isinstance(wanted, int):
+        removed = sum(row.excused is Outcome.MISSING for row in rows)
+        return judged.judgement.base_benchmarks - removed
+    return 0 if judged.shard else wanted
+
+
+def _correction(judged: Judged, config: Config) -> str:
+    """Name what keeps the suite to alpha, whatever the number of its rows and shards."""
+    if config.gate.rule == "classical":
+        return "none"
+    shards = f", bonferroni over {judged.shards} shards" if judged.shards > 1 else ""
+    return f"holm{shards}"
+
+
+def _waves(config: Config, head: Run) -> WaveSettings | None:
+    """Give the procedure that chose the rounds of a run; None when all were measured regardless."""
+    if not head.screen_rounds:
+        return None
+    return replace(
+        WaveSettings.of(config),
+        screen_rounds=head.screen_rounds,
+        until_decided=head.until_decided,
+    )
+
+
+def _rounds(run: Run) -> int:
+    return len({x.round for b in run.benchmarks for s in b.series for x in s.launches})

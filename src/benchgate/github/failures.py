@@ -1,0 +1,222 @@
+"""Requests that failed: whether they are repeated, and what people are told."""
+
+from __future__ import annotations
+
+import math
+import re
+from email.utils import parsedate_to_datetime
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import GitHubError
+from benchgate.github.exchange import Answer, NoAnswer
+from benchgate.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.github.exchange import Outcome, Request
+
+
+# What follows /repos/OWNER/NAME/, and the permission of a job that covers it.
+_AREAS = {
+    "actions": "actions",
+    "check-runs": "checks",
+    "issues": "pull-requests",  # nothing of an issue is used but comments, on pull requests
+    "pulls": "pull-requests",
+    "statuses": "statuses",
+}
+_ACCEPTED = re.compile(r"([a-z_]{1,40})=(read|write|admin)")
+_MOST_ACCEPTED = 300
+
+_SIGN_ON = "Authorize the token for the organization's single sign-on."
+_READ_ONLY = (
+    " The token of a pull request from a fork is always read-only: use a second workflow"
+    " with `benchgate publish` to comment there."
+)
+_UNAUTHORIZED = (
+    "The token is missing, wrong or expired. The action passes the job's token; `benchgate ci` "
+    "reads BENCHGATE_TOKEN, and `benchgate check --run` reads GITHUB_TOKEN or GH_TOKEN."
+)
+_EXPIRED = "`retention-days` sets how long GitHub keeps artifacts; the next run uploads a new one."
+_STORAGE = "Try again. If a firewall is in the way, it must allow {host} too."
+_LATER = "Try again later; https://www.githubstatus.com lists incidents."
+_MAYBE_DONE = "GitHub may have done it anyway: check before you repeat it."
+_SOMETIME = "GitHub limits the rate of requests, and does not say for how long. Try again later."
+_WHEN = "The rate limit resets in {wait}, longer than benchgate waits. Try again then."
+
+
+def failure(request: Request, outcome: Outcome, *, limited_s: float | None = None) -> GitHubError:
+    """The error that ends a request.
+
+    Args:
+        limited_s: until a rate limit ends, if it is that which refuses; infinite if GitHub
+            does not say.
+    """
+    what = f"{request.method} {request.path}"
+    status = None
+    if isinstance(outcome, NoAnswer):
+        message = f"{what}: no answer from {outcome.host}: {outcome.reason}"
+        hint = outcome.hint or _LATER
+        is_known = not outcome.sent
+    else:
+        status = outcome.status
+        who = f"the storage at {outcome.host}" if outcome.elsewhere else "GitHub"
+        message = f"{what}: {who} answered {status}"
+        if outcome.message:
+            message = f"{message}: {outcome.message}"
+        hint = _hint(request, outcome)
+        is_known = status < 500
+    if limited_s == math.inf:
+        hint = _SOMETIME
+    elif limited_s is not None:
+        hint = _WHEN.format(wait=format_duration(limited_s))
+    elif not request.is_repeatable and not is_known:
+        hint = _MAYBE_DONE
+    return GitHubError(message, hint=hint, status=status)
+
+
+def _hint(request: Request, answer: Answer) -> str:
+    if answer.elsewhere:
+        return _STORAGE.format(host=answer.host)
+    if answer.status == 403:
+        return _permission_hint(request, answer)
+    if answer.status == 404:
+        return f"It does not exist, or the token lacks `{_needed(request)}` and cannot see it."
+    if answer.status == 410 and "/artifacts/" in request.path:
+        return _EXPIRED
+    if answer.status >= 500:
+        return _LATER
+    return _UNAUTHORIZED if answer.status == 401 else ""
+
+
+def _permission_hint(request: Request, answer: Answer) -> str:
+    if "SAML" in answer.message:
+        return _SIGN_ON
+    if not request.path.startswith("/repos/"):
+        return "A job's own token has no access to this."
+    needed = _accepted(answer) or _needed(request)
+    hint = f"The token lacks `{needed}`: add it to the job's `permissions`."
+    return hint if request.method == "GET" else hint + _READ_ONLY
+
+
+def _needed(request: Request) -> str:
+    """The permission that a request takes, as a workflow writes it: "actions: read"."""
+    below = request.path.split("/")[4:5]  # of /repos/OWNER/NAME/
+    area = _AREAS.get("".join(below), "contents")
+    return f"{area}: {'read' if request.method == 'GET' else 'write'}"
+
+
+def _accepted(answer: Answer) -> str:
+    """The permissions that GitHub itself names, "issues=write; pull_requests=write"."""
+    header = answer.headers.get("x-accepted-github-permissions", "")[:_MOST_ACCEPTED]
+    ways = (
+        "` and `".join(f"{area.replace('_', '-')}: {level}" for area, level in found)
+        for found in map(_ACCEPTED.findall, header.split(";"))
+        if found
+    )
+    return "` or `".join(ways)
+
+
+MOST_FAILURES: Final = 5
+"""Server errors and lost connections of one request until it is given up."""
+
+_FIRST_LIMIT_S = 60.0
+_LEAST_LIMIT_S = 2.0
+_FIRST_BACKOFF_S = 1.0
+_NUMBER = re.compile(r"[0-9]{1,12}")
+_LIMIT_WORDS = ("rate limit", "abuse detection")
+_STALE_LINK = {403, 404, 410}
+
+
+class _Kind(Enum):
+    RATE_LIMIT = auto()
+    STALE_LINK = auto()
+    PASSING = auto()
+    FINAL = auto()
+
+
+def decide(
+    request: Request, failures: Sequence[Outcome], *, left_s: float, draw: float
+) -> float | GitHubError:
+    """Seconds to wait until the request is repeated, or the error that ends it.
+
+    Args:
+        failures: of this request so far; it is the last one that is decided on.
+        left_s: seconds that it may still take, waits included.
+        draw: a fresh random number from 0 to 1.
+    """
+    last = failures[-1]
+    if isinstance(last, Answer) and _kind(last) is _Kind.RATE_LIMIT:
+        return _wait_for_limit(request, last, failures, left_s)
+    wait_s = _wait_s(request, failures, draw)
+    if wait_s is not None and wait_s < left_s:
+        return wait_s
+    return failure(request, last)
+
+
+def _wait_for_limit(
+    request: Request, last: Answer, failures: Sequence[Outcome], left_s: float
+) -> float | GitHubError:
+    times = sum(_kind(one) is _Kind.RATE_LIMIT for one in failures)
+    told_s = _limited_s(last.headers, times)
+    wait_s = min(_FIRST_LIMIT_S * 2.0 ** (times - 1), left_s / 2) if told_s is None else told_s
+    if wait_s < left_s and (told_s is not None or wait_s >= _LEAST_LIMIT_S):
+        return wait_s
+    return failure(request, last, limited_s=math.inf if told_s is None else told_s)
+
+
+def _wait_s(request: Request, failures: Sequence[Outcome], draw: float) -> float | None:
+    last = failures[-1]
+    kind = _kind(last)
+    times = sum(_kind(one) is kind for one in failures)
+    if kind is _Kind.STALE_LINK:
+        return 0.0 if times == 1 else None
+    if kind is _Kind.FINAL or times >= MOST_FAILURES:
+        return None
+    if not request.is_repeatable and not (isinstance(last, NoAnswer) and not last.sent):
+        return None
+    asked_s = _number(last.headers, "retry-after") if isinstance(last, Answer) else None
+    return asked_s or _FIRST_BACKOFF_S * 2 ** (times - 1) * (0.5 + draw)
+
+
+def _kind(outcome: Outcome) -> _Kind:
+    if isinstance(outcome, NoAnswer):
+        return _Kind.FINAL if outcome.is_final else _Kind.PASSING
+    if outcome.elsewhere and outcome.status in _STALE_LINK:
+        return _Kind.STALE_LINK
+    if outcome.status == 429 or (outcome.status == 403 and _speaks_of_a_limit(outcome)):
+        return _Kind.RATE_LIMIT
+    return _Kind.PASSING if outcome.status >= 500 else _Kind.FINAL
+
+
+def _speaks_of_a_limit(answer: Answer) -> bool:
+    return (
+        "retry-after" in answer.headers
+        or answer.headers.get("x-ratelimit-remaining") == "0"
+        or any(words in answer.message.lower() for words in _LIMIT_WORDS)
+    )
+
+
+def _limited_s(headers: Mapping[str, str], times: int) -> float | None:
+    """Seconds until a rate limit has gone, by GitHub's own clock; None if it does not say."""
+    asked_s = _number(headers, "retry-after")
+    if asked_s is not None:
+        return asked_s if times == 1 else max(asked_s, 2.0 ** (times - 1))
+    reset_s, now_s = _number(headers, "x-ratelimit-reset"), _date_s(headers)
+    if headers.get("x-ratelimit-remaining") == "0" and reset_s is not None and now_s is not None:
+        return max(reset_s - now_s + 1.0, 2.0**times)
+    return None
+
+
+def _number(headers: Mapping[str, str], name: str) -> float | None:
+    text = headers.get(name, "").strip()
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _date_s(headers: Mapping[str, str]) -> float | None:
+    """When the answer was given, in seconds since 1970; a runner's own clock may be off."""
+    try:
+        return parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,193 @@
+"""What a step tells GitHub's runner: workflow commands, outputs and the summary."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import TextIO
+
+
+ANNOTATIONS_PER_STEP: Final = 10
+"""So many of each level GitHub shows for a step; it drops the rest without a word."""
+
+_IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
+_LOCATION = re.compile(r"(?P<file>[^:\\\x00-\x1f\x7f]{1,1000}):(?P<line>[1-9][0-9]{0,8})")
+
+
+class Level(StrEnum):
+    """How an annotation is shown; none of them fails a step."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What is shown on the page of a run and, if it has a place, in the changed files.
+
+    Attributes:
+        message: one line or several.
+        location: `path:line` in the checkout; one that leads out of it is left out.
+    """
+
+    message: str
+    title: str = ""
+    location: str = ""
+
+
+def annotate(level: Level, annotations: Sequence[Annotation]) -> list[str]:
+    """The commands for all annotations of one level that a step makes, the most important first.
+
+    If they are more than GitHub shows, the last one says how many.
+    """
+    shown = list(annotations)
+    if len(shown) > ANNOTATIONS_PER_STEP:
+        del shown[ANNOTATIONS_PER_STEP - 1 :]
+        rest = len(annotations) - len(shown)
+        shown.append(Annotation(f"and {rest} more: see the summary of the run"))
+    return [_annotation(level, annotation) for annotation in shown]
+
+
+@contextmanager
+def stopped(stream: TextIO, draw: Callable[[], str]) -> Iterator[None]:
+    """Have the runner obey nothing that is written inside, whoever writes it.
+
+    Both streams are meant; but they are read apart, so that what was written to the other one just
+    before the end may be read after it.
+
+    Args:
+        draw: gives a word that nobody can guess, e.g. 128 random bits in hexadecimal.
+    """
+    token = draw()
+    print(_command("stop-commands", token), file=stream, flush=True)
+    try:
+        yield
+    finally:
+        # What was written may have ended in the middle of a line.
+        print(f"\n{_command(token)}", file=stream, flush=True)
+
+
+def _annotation(level: Level, annotation: Annotation) -> str:
+    file, line = _place(annotation.location)
+    return _command(level, annotation.message, file=file, line=line, title=annotation.title)
+
+
+def _place(location: str) -> tuple[str, str]:
+    """File and line; nothing if they are not those of a file in the checkout."""
+    match = _LOCATION.fullmatch(location)
+    if match is None:
+        return "", ""
+    path = PurePosixPath(match["file"])
+    if path.is_absolute() or ".." in path.parts:
+        return "", ""
+    return str(path), match["line"]
+
+
+def _command(name: str, data: str = "", **properties: str) -> str:
+    """One line; properties without a value are left out."""
+    pairs = [f"{key}={value.translate(_IN_PROPERTY)}" for key, value in properties.items() if value]
+    head = f"{name} {','.join(pairs)}" if pairs else name
+    return f"::{head}::{data.translate(_IN_DATA)}"
+
+
+SUMMARY_BYTES: Final = 1 << 20
+"""More in all is not shown: the runner drops the step's whole summary."""
+
+OUTPUT: Final = "GITHUB_OUTPUT"
+SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+
+# The runner, and what removes secrets here, may put a longer text for a shorter one.
+_SPARE_BYTES = 1024
+
+
+def write_outputs(
+    outputs: Mapping[str, str], environ: Mapping[str, str], draw: Callable[[], str]
+) -> str:
+    """Set the outputs of the step.
+
+    Args:
+        outputs: by their names in action.yml.
+        draw: gives a word that nobody can guess, e.g. 128 random bits in hexadecimal: a value
+            that knew it could end early and set outputs of its own.
+
+    Returns:
+        Why nothing was written, in words; "" when it was.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    entries = "".join(_entry(name, value, draw) for name, value in outputs.items())
+    # A path, which is the value of an output, may hold bytes that are no text.
+    return _append(OUTPUT, environ, lambda _: entries.encode("utf-8", "surrogateescape"))
+
+
+def write_summary(render: Callable[[int], str], environ: Mapping[str, str]) -> str:
+    """Add to the summary of the step.
+
+    Args:
+        render: makes the markdown in at most so many UTF-8 bytes, as far as it can.
+
+    Returns:
+        Why nothing was written, in words; "" when it was.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+
+    def fitting(used_bytes: int) -> bytes:
+        room = SUMMARY_BYTES - _SPARE_BYTES - used_bytes
+        data = render(room).encode() if room > 0 else b""
+        return data if len(data) <= room else b""
+
+    return _append(SUMMARY, environ, fitting)
+
+
+def _append(name: str, environ: Mapping[str, str], data_for: Callable[[int], bytes]) -> str:
+    """Append what is made for a file that holds so many bytes; on lines of its own."""
+    where = environ.get(name)
+    if not where:
+        return f"{name} is not set, so nothing was written to it"
+    path = Path(where)
+    try:
+        used_bytes, starts_line = _end_of(path)
+        data = data_for(used_bytes + (not starts_line))
+        if not data:
+            return f"{name} is full: it already holds {used_bytes} bytes"
+        with path.open("ab") as file:
+            file.write(data if starts_line else b"\n" + data)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {path}, which {name} names: {error.strerror}",
+            hint="GitHub creates this file for each step; no other step may remove or lock it.",
+        ) from None
+    return ""
+
+
+def _end_of(path: Path) -> tuple[int, bool]:
+    """How many bytes a file holds, and whether what is appended begins a line."""
+    if not path.is_file():  # a pipe or terminal, where somebody tries it out, or nothing yet
+        return 0, True
+    with path.open("rb") as file:
+        size_bytes = file.seek(0, 2)
+        if not size_bytes:
+            return 0, True
+        file.seek(-1, 2)
+        return size_bytes, file.read(1) == b"\n"
+
+
+def _entry(name: str, value: str, draw: Callable[[], str]) -> str:
+    delimiter = draw()
+    while delimiter in value:
+        delimiter = draw()
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"

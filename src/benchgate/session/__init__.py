@@ -1,0 +1,1 @@
+"""A measuring session: arms opened, rounds measured, and the record of them."""

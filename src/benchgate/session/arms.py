@@ -1,0 +1,184 @@
+"""Measures two arms in turn, round by round, until everything is decided or the time is up."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from benchgate.gate.judging import judge_run
+from benchgate.gate.waves import WaveSettings
+from benchgate.measure.engine import ArmName
+from benchgate.measure.worktree import same_arms, sweep, two_arms
+from benchgate.session.choice import Choice
+from benchgate.session.engines import config_in
+from benchgate.session.opening import open_session
+from benchgate.session.outlook import of_fixed_rounds, of_the_screen, too_few_rounds
+from benchgate.session.records import DEFAULT_SUITE, Record, working_tree_source
+from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
+from benchgate.units import counted, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.gate.suite import Need
+    from benchgate.git.repository import Git
+    from benchgate.measure.blame import Tried
+    from benchgate.model.result import Result
+    from benchgate.model.run import Source
+    from benchgate.session.effects import Effects
+    from benchgate.session.outlook import Spending
+    from benchgate.session.rounds import Planner
+    from benchgate.session.session import Session
+
+_CLASSICAL_ROUNDS = 10
+_OPEN_NAMED = 5
+_BUILT_BY_THEIR_OWN = (
+    "base and head have different [build] tables, and each was built with its own: "
+    "this may cause a difference"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmsRequest:
+    """What is measured, beside the configuration.
+
+    Attributes:
+        output: the result file; saved after every round.
+        self_check: measure the working tree on both arms.
+        tried: what is known of the base from before the head was run; None to try it.
+        warnings: for the result.
+    """
+
+    choice: Choice = field(default_factory=Choice)
+    output: Path | None = None
+    suite: str = DEFAULT_SUITE
+    self_check: bool = False
+    tried: Tried | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def measure_arms(
+    request: ArmsRequest, base: Source, config: Config, git: Git, effects: Effects
+) -> Result:
+    """Measure a commit and the working tree in turn.
+
+    Args:
+        base: the commit; with `self_check` its words alone count.
+
+    Raises:
+        BaselineError: the base cannot be checked out or built.
+        MeasureError: the head cannot be built.
+        UsageError: no benchmarks.
+        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+    """
+    began_s, started = effects.clock(), effects.now()
+    warnings = (*sweep(git), *request.warnings)
+    head = working_tree_source(git)
+    with ExitStack() as stack:
+        trees = stack.enter_context(
+            same_arms(git) if request.self_check else two_arms(git, base.sha or "")
+        )
+        session = open_session(
+            stack,
+            trees.arms.values(),
+            config,
+            effects,
+            checkout=git.root,
+            choice=request.choice,
+            tried=request.tried,
+            ground=trees.ground,
+        )
+        record = Record.begin(
+            session,
+            {ArmName.BASE: base, ArmName.HEAD: head},
+            effects,
+            began_s=began_s,
+            started=started,
+            suite=request.suite,
+            screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
+            until_decided=config.measure.until_decided,
+            output=request.output,
+            warnings=(
+                *warnings,
+                *trees.notes,
+                *unlike_arms(config, session.toolchains),
+                *config.unmatched(session.recorder.found()),
+            ),
+        )
+        _measure(session, record, config, effects, self_check=request.self_check)
+    return record.result()
+
+
+def _measure(
+    session: Session, record: Record, config: Config, effects: Effects, *, self_check: bool
+) -> None:
+    effects.progress.found(len(session.ids))
+    recorder = session.recorder
+    once = frozenset(id_ for id_ in session.ids if not recorder.is_on_all_arms(id_))
+    shards = session.shard.count if session.shard else 1
+
+    def needs() -> Sequence[Need]:
+        return judge_run(record.result(), config).needs
+
+    planner: Planner
+    waves = WaveSettings.of(config)
+    if fixed := fixed_rounds(config):
+        planner = FixedRounds(session, fixed)
+        compared = [id_ for id_ in session.ids if id_ not in once]
+        too_few = None if self_check else too_few_rounds(fixed, compared, config, shards=shards)
+        if too_few:
+            effects.progress.message(f"warning: {too_few}")
+            record.warnings += (too_few,)
+    else:
+        planner = ScreenAndConfirm(session, waves, needs, once)
+
+    def foresee(spending: Spending) -> str | None:
+        if fixed:
+            return of_fixed_rounds(spending, fixed)
+        return of_the_screen(spending, replace(waves, alpha=waves.alpha / shards), len(needs()))
+
+    with record.kept_when_interrupted():
+        still_open = measure_rounds(
+            session,
+            planner,
+            budget_s=config.measure.limit_s,
+            clock=effects.clock,
+            progress=effects.progress,
+            save=record.save,
+            foresee=foresee,
+        )
+    if still_open:
+        named = ", ".join(still_open[:_OPEN_NAMED])
+        budget = format_duration(config.measure.budget_s)
+        how_many = counted(len(still_open), "benchmark")
+        record.warnings += (
+            f"the budget of {budget} ended before {how_many} could be decided: {named}",
+        )
+    record.finish(session.conclude())
+
+
+def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:
+    """Say in what the arms differ beside their code; each is what its own configuration makes it.
+
+    Args:
+        toolchains: versions by tool.
+    """
+    said = []
+    base, head = (config_in(arm, config).build for arm in (ArmName.BASE, ArmName.HEAD))
+    if (base.commands, base.env) != (head.commands, head.env):
+        said.append(_BUILT_BY_THEIR_OWN)
+    before, after = (toolchains[arm].get("python") for arm in (ArmName.BASE, ArmName.HEAD))
+    if before and after and before != after:
+        runs_on = f"the base runs on {before}, the head on {after}"
+        said.append(f"{runs_on}: this may cause a difference")
+    return tuple(said)
+
+
+def fixed_rounds(config: Config) -> int | None:
+    """How many rounds are measured regardless of what they show; None for the gate's procedure."""
+    if config.measure.rounds is not None:
+        return config.measure.rounds
+    return _CLASSICAL_ROUNDS if config.gate.rule == "classical" else None

@@ -1,0 +1,144 @@
+"""Which of the existing benchmarks the user asked for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from benchgate.config import matches
+from benchgate.errors import UsageError, did_you_mean
+from benchgate.model.run import CANARY_IDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from benchgate.gate.stored import Earlier, Found
+    from benchgate.model.result import Shard
+    from benchgate.model.run import Run
+    from benchgate.session.session import Session
+
+_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Globs over ids and names of tags; a benchmark must match one of each that is given.
+
+    Attributes:
+        shard: which part of those is measured; see `sharding`.
+        ids: these alone; None for all.
+    """
+
+    globs: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    shard: Shard | None = None
+    ids: frozenset[str] | None = None
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.globs and not self.tags and self.ids is None
+
+    def wants(self, id_: str, tags: Iterable[str]) -> bool:
+        """Whether a benchmark is asked for."""
+        if self.ids is not None and id_ not in self.ids:
+            return False
+        by_id = not self.globs or any(matches(glob, id_) for glob in self.globs)
+        return by_id and (not self.tags or bool(set(self.tags) & set(tags)))
+
+    def may_want_of(self, failed: str) -> bool:
+        """Whether something may be asked for of what could not be read: a file, or a function."""
+        if self.ids is not None:
+            return any(
+                id_ == failed or id_.startswith((f"{failed}/", f"{failed}[")) for id_ in self.ids
+            )
+        return not self.globs or any(_may_concern(glob, failed) for glob in self.globs)
+
+    def describe(self) -> str:
+        """Give the options as they were written."""
+        options = [f"--filter {glob}" for glob in self.globs]
+        return " ".join([*options, *(f"--tag {tag}" for tag in self.tags)])
+
+
+EVERYTHING: Final = Choice()
+"""Nothing is left out."""
+
+
+def leave_out_unwanted(choice: Choice, session: Session) -> None:
+    """Keep only what was asked for; a benchmark has the tags of both arms.
+
+    Raises:
+        UsageError: when that is nothing, although there are benchmarks.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for arm in session.arms:
+        for one in session.recorder.definitions(arm):
+            found[one.id] = (*found.get(one.id, ()), *one.tags)
+    failed = {f.id: f.error or "" for arm in session.arms for f in session.recorder.failures(arm)}
+    session.leave_out(
+        id_ for id_, tags in found.items() if id_ not in CANARY_IDS and not choice.wants(id_, tags)
+    )
+    session.leave_out(id_ for id_ in failed if not choice.may_want_of(id_))
+    if session.ids or session.failures or choice.is_everything:
+        return
+    if found or failed:
+        named = {id_: tags for id_, tags in found.items() if id_ not in CANARY_IDS}
+        raise nothing_chosen(choice, named, failed)
+
+
+def _may_concern(glob: str, failed: str) -> bool:
+    """Whether a glob matches what could not be read, or may match a benchmark in it."""
+    fixed = re.split(r"[*?]", glob, maxsplit=1)[0]
+    if matches(glob, failed) or fixed.startswith((f"{failed}/", f"{failed}[")):
+        return True
+    return fixed != glob and f"{failed}/".startswith(fixed)
+
+
+def nothing_chosen(
+    choice: Choice,
+    found: Mapping[str, Iterable[str]],
+    failed: Mapping[str, str] = MappingProxyType({}),
+) -> UsageError:
+    """Make the error for a choice that matches none of the benchmarks found, given with tags.
+
+    Args:
+        failed: what could not be read, and why: what was asked for may be among it.
+    """
+    ids = sorted(found)
+    tags = sorted({tag for of_one in found.values() for tag in of_one})
+    suggestions = [did_you_mean(glob.strip("*"), ids) for glob in choice.globs]
+    suggestions += [did_you_mean(tag, tags) for tag in choice.tags]
+    named = ", ".join(ids[:_NAMED])
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    tagged = f" Tags: {', '.join(tags) or 'none'}." if choice.tags else ""
+    return UsageError(
+        f"no benchmark matches {choice.describe()}{''.join(suggestions)}",
+        hint=f"Available: {named or 'none'}{more}.{tagged} `*` matches any text; "
+        "`benchgate list` shows all.",
+        details="\n".join(
+            f"could not be read: {id_}: {why.partition(chr(10))[0]}" for id_, why in failed.items()
+        ),
+    )
+
+
+def chosen_of(found: Found, choice: Choice, aliases: Mapping[str, str], head: Run) -> Found:
+    """Leave out of the earlier runs what was not asked for: the head lacks it for no other reason.
+
+    Their files do not tell tags, so of benchmarks chosen by tag those are kept that the head has.
+    """
+    if choice.is_everything:
+        return found
+    measured = {one.id for one in head.benchmarks}
+
+    def is_asked_for(id_: str) -> bool:
+        name = aliases.get(id_, id_)
+        return bool({id_, name} & measured) or (not choice.tags and choice.wants(name, ()))
+
+    def narrowed(one: Earlier) -> Earlier:
+        run_ = one.result.head
+        kept = tuple(x for x in run_.benchmarks if is_asked_for(x.id))
+        return replace(one, result=replace(one.result, head=replace(run_, benchmarks=kept)))
+
+    return replace(found, earlier=tuple(map(narrowed, found.earlier)))

@@ -1,0 +1,104 @@
+"""`benchgate run` and `benchgate list`: a single tree."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.worktree import one_arm, sweep
+from benchgate.model.run import Source
+from benchgate.session.choice import Choice
+from benchgate.session.opening import open_session
+from benchgate.session.records import DEFAULT_SUITE, Record, working_tree_source
+from benchgate.session.rounds import FixedRounds, measure_rounds
+from benchgate.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.model.result import Result
+    from benchgate.session.effects import Effects
+    from benchgate.session.session import Session
+
+DEFAULT_ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What the user asked for, beside the configuration.
+
+    Attributes:
+        output: the result file; saved after every round.
+    """
+
+    choice: Choice = field(default_factory=Choice)
+    output: Path | None = None
+    suite: str = DEFAULT_SUITE
+
+
+def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
+    """Measure the working tree, or the current folder if there is no repository.
+
+    Raises:
+        MeasureError: the build failed.
+        UsageError: no benchmarks.
+        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+    """
+    began_s, started = effects.clock(), effects.now()
+    with open_tree(request.choice, config, git, effects) as (session, notes):
+        record = Record.begin(
+            session,
+            {ArmName.HEAD: working_tree_source(git) if git else Source()},
+            effects,
+            began_s=began_s,
+            started=started,
+            suite=request.suite,
+            screen_rounds=0,
+            output=request.output,
+            warnings=notes,
+        )
+        effects.progress.found(len(session.ids))
+        with record.kept_when_interrupted():
+            dropped = measure_rounds(
+                session,
+                FixedRounds(session, config.measure.rounds or DEFAULT_ROUNDS),
+                budget_s=config.measure.budget_s,
+                clock=effects.clock,
+                progress=effects.progress,
+                save=record.save,
+            )
+        if dropped:
+            budget = format_duration(config.measure.budget_s)
+            record.warnings += (f"the budget of {budget} ended before the last round",)
+        record.finish(session.conclude())
+        return record.result()
+
+
+@contextmanager
+def open_tree(
+    choice: Choice, config: Config, git: Git | None, effects: Effects
+) -> Iterator[tuple[Session, tuple[str, ...]]]:
+    """Open a session on the working tree alone; give it, and notes for its result."""
+    with ExitStack() as stack:
+        if git is None:
+            folder = effects.cwd
+            arm = Arm(ArmName.HEAD, folder, folder / ".benchgate-env")
+            yield open_session(stack, [arm], config, effects, checkout=None, choice=choice), ()
+            return
+        warnings = sweep(git)
+        trees = stack.enter_context(one_arm(git))
+        session = open_session(
+            stack,
+            trees.arms.values(),
+            config,
+            effects,
+            checkout=git.root,
+            choice=choice,
+            ground=trees.ground,
+        )
+        yield session, (*warnings, *trees.notes)

@@ -1,0 +1,172 @@
+"""Opens a session: builds the arms, pins CPUs, and finds the benchmarks."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchgate.errors import UsageError
+from benchgate.git.repository import clean_environ
+from benchgate.measure.affinity import available_cpus, kept_off
+from benchgate.measure.blame import Tried
+from benchgate.measure.build import build
+from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
+from benchgate.measure.engine import ArmName
+from benchgate.measure.guardian import Guardian
+from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.run import Status
+from benchgate.session.choice import leave_out_unwanted
+from benchgate.session.engines import Place, choose_place, config_in, make_engines
+from benchgate.session.session import Session
+from benchgate.session.sharding import keep_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import ExitStack
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.ground import Ground
+    from benchgate.session.choice import Choice
+    from benchgate.session.effects import Effects
+
+
+def open_session(
+    stack: ExitStack,
+    arms: Iterable[Arm],
+    config: Config,
+    effects: Effects,
+    *,
+    checkout: Path | None,
+    choice: Choice,
+    tried: Tried | None = None,
+    ground: Ground | None = None,
+) -> Session:
+    """Build the arms and find their benchmarks.
+
+    Args:
+        stack: closes what is opened here.
+        checkout: the user's tree, from which nothing may be imported; None if it is an arm.
+        tried: what is known of the base from before the head was run; None to try it here.
+        ground: what keeps the trees what they are; None if the user's own is measured.
+
+    Raises:
+        MeasureError: the head cannot be built.
+        BaselineError: the base cannot be built.
+        UsageError: there are no benchmarks, or none that was asked for.
+    """
+    guardian = stack.enter_context(Guardian.start())
+    ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
+    seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
+    # Nothing that an arm can see, such as who was first, may tell which it is: no process is told
+    # the seed.
+    drawn = random.Random(f"{seed}/arms").sample(ready, len(ready))  # noqa: S311 - repeatable on purpose
+    is_tried_here = tried is None and bool(config.sides)
+    # The base is built, and tried, before the head's own commands run: these could reach it.
+    order = sorted(ready, key=_is_head) if config.sides else drawn
+    for place_in_order, arm in enumerate(order, start=1):
+        _build(arm, config, guardian, effects)
+        if is_tried_here and arm.name is ArmName.BASE:
+            tried = _try_alone(arm, config, choice, effects, guardian=guardian, checkout=checkout)
+        later = order[place_in_order:]
+        if ground and any(config_in(other.name, config).build.commands for other in later):
+            ground.built(arm.name)
+    if ground:
+        ground.settle()
+    place = choose_place(config, checkout)
+    stack.enter_context(kept_off(place.cpu))
+    environ = clean_environ(effects.environ)
+    uncounted = find_obstacle(USER_INSTRUCTIONS)
+    event = None if uncounted else USER_INSTRUCTIONS
+    session = stack.enter_context(
+        closing(
+            Session(
+                make_engines(config, drawn, place, guardian, environ, event=event),
+                [arm.name for arm in ready],
+                seed,
+                effects.clock,
+                cpu_count=len(place.cpus),
+                tried=tried or Tried(),
+                ground=ground,
+            )
+        )
+    )
+    session.discover()
+    if uncounted:
+        note_uncounted(session, config, uncounted)
+    leave_out_unwanted(choice, session)
+    _require_benchmarks(session, config)
+    if choice.shard:
+        keep_share(choice.shard, session, config.aliases)
+    return session
+
+
+def _is_head(arm: Arm) -> bool:
+    return arm.name is ArmName.HEAD
+
+
+def note_uncounted(session: Session, config: Config, reason: str) -> None:
+    """Tell those benchmarks that are to be judged by instructions why they cannot be."""
+    for id_ in session.recorder.found():
+        if INSTRUCTIONS.name in config.effective(id_).metrics:
+            session.recorder.note(id_, f"{INSTRUCTIONS.name}: {reason}")
+
+
+def _build(arm: Arm, config: Config, guardian: Guardian, effects: Effects) -> None:
+    """Build an arm as its own configuration says."""
+    own = config_in(arm.name, config).build
+    if not own.commands:
+        return
+    effects.progress.building(arm.name)
+    build(
+        arm,
+        own.commands,
+        timeout_s=own.timeout_s,
+        variables=own.env,
+        guardian=guardian,
+    )
+
+
+def _try_alone(
+    arm: Arm,
+    config: Config,
+    choice: Choice,
+    effects: Effects,
+    *,
+    guardian: Guardian,
+    checkout: Path | None,
+) -> Tried:
+    """Run each benchmark of the base once, as shortly as can be, while there is nothing else."""
+    once = {
+        "samples": 1,
+        "launch_time_s": 0.001,
+        "warmup": 0,
+        "canary": False,
+        "executions": 1,
+        "command_warmup": 0,
+    }
+    light = replace(config, measure=config.measure.model_copy(update=once))
+    place = Place(checkout, available_cpus(), None, "")
+    environ = clean_environ(effects.environ)
+    engines = make_engines(light, [arm], place, guardian, environ, event=None)
+    with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
+        session.discover()
+        found = session.recorder.definitions(arm.name)
+        new_ids = config.aliases
+        ids = [d.id for d in found if choice.wants(new_ids.get(d.id, d.id), d.tags)]
+        session.measure_round(0, ids, lambda _: None)
+        results = session.results()[arm.name]
+    return Tried(frozenset(one.id for one in results if one.status is Status.FAILED))
+
+
+def _require_benchmarks(session: Session, config: Config) -> None:
+    if session.ids or session.failures:
+        return
+    raise UsageError(
+        f"no benchmarks found ({config.source or 'there is no configuration file'})",
+        hint="A benchmark is a function `bench_*` in a file `bench_*.py`, or a [[benchmark]] with "
+        "a command in benchgate.toml; `benchgate init` writes the first one.",
+    )

@@ -1,0 +1,169 @@
+"""The loop of rounds: plan, measure, save, judge, until nothing is open or the budget ends."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from benchgate.gate.findings import Stage
+from benchgate.gate.plan import RoundPlan, follow_up, screen
+from benchgate.session.outlook import Spending
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from benchgate.gate.suite import Need
+    from benchgate.gate.waves import WaveSettings
+    from benchgate.report.progress import Progress
+    from benchgate.session.session import Session
+
+
+class Planner(Protocol):
+    """Says what the next round measures."""
+
+    def plan(self, round_index: int, left_s: float) -> RoundPlan:
+        """Give the next round; one without ids ends the loop."""
+        ...
+
+    def expected_rounds(self) -> int:
+        """Say about how many rounds there will be in all."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """Say how the rows stand, in a few words each."""
+        ...
+
+
+@dataclass(slots=True)
+class FixedRounds:
+    """So many rounds of everything, whatever they show."""
+
+    session: Session
+    rounds: int
+    _left_out: dict[str, None] = field(default_factory=dict)
+
+    def plan(self, round_index: int, left_s: float) -> RoundPlan:
+        """Give everything, until the number is reached; at the end, what lacks a round."""
+        ids: tuple[str, ...] = ()
+        if round_index < self.rounds:
+            plan = screen(self.session.ids, self.session.costs_s, left_s)
+            self._left_out |= dict.fromkeys(plan.dropped)
+            ids = plan.ids
+        return RoundPlan("measure", ids, tuple(self._left_out))
+
+    def expected_rounds(self) -> int:
+        """Give the number."""
+        return self.rounds
+
+    def counts(self) -> Mapping[str, int]:
+        """Nothing is judged while measuring."""
+        return {}
+
+
+class ScreenAndConfirm:
+    """The gate's procedure: everything at first, then what is open.
+
+    Args:
+        judge: gives what each row needs, from what was measured so far.
+        once: benchmarks of one arm only; one launch of them is enough.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        waves: WaveSettings,
+        judge: Callable[[], Sequence[Need]],
+        once: frozenset[str],
+    ) -> None:
+        self._session = session
+        self._waves = waves
+        self._judge = judge
+        self._once = once
+        self._needs: Sequence[Need] = ()
+        self._next_look = waves.screen_rounds
+
+    def plan(self, round_index: int, left_s: float) -> RoundPlan:
+        """Give the next round of the screen, or of what is open after it."""
+        costs_s = self._session.costs_s
+        ids = self._session.ids
+        if round_index < self._waves.screen_rounds:
+            if round_index:
+                ids = tuple(id_ for id_ in ids if id_ not in self._once)
+            return screen(ids, costs_s, left_s)
+        if round_index == self._next_look:
+            self._needs = self._judge()
+            self._next_look = self._waves.next_look(round_index)
+        alive = [need for need in self._needs if need.benchmark in ids]
+        plan = follow_up(alive, costs_s, left_s)
+        # Late looks test rows that nothing has made suspects.
+        return replace(plan, canary=plan.canary or self._waves.until_decided)
+
+    def expected_rounds(self) -> int:
+        """Give the end of the confirmation; without suspects, as long again as the screen.
+
+        Later than that, whatever ends the rounds comes after a look at them.
+        """
+        waves = self._waves
+        confirming = any(need.stage is Stage.CONFIRM for need in self._needs)
+        more = waves.confirm_rounds if confirming else waves.screen_rounds
+        return max(min(waves.screen_rounds + more, waves.most_rounds), self._next_look)
+
+    def counts(self) -> Mapping[str, int]:
+        """Count the benchmarks that are done, open and suspected."""
+        stages: dict[str, set[Stage]] = {}
+        for need in self._needs:
+            stages.setdefault(need.benchmark, set()).add(need.stage)
+        suspects = sum(Stage.CONFIRM in s for s in stages.values())
+        done = sum(s == {Stage.DONE} for s in stages.values())
+        return {"done": done, "open": len(stages) - done - suspects, "suspected": suspects}
+
+
+def measure_rounds(
+    session: Session,
+    planner: Planner,
+    *,
+    budget_s: float,
+    clock: Callable[[], float],
+    progress: Progress,
+    save: Callable[[], None],
+    foresee: Callable[[Spending], str | None] = lambda _: None,
+) -> tuple[str, ...]:
+    """Measure rounds until the planner has none left.
+
+    Args:
+        save: called after every round.
+        foresee: says after the first round what the budget can show, if that is worth a word.
+
+    Returns:
+        The benchmarks that were still open when the budget ended.
+    """
+    deadline_s = clock() + budget_s
+    round_index = 0
+    while True:
+        left_s = deadline_s - clock()
+        plan = planner.plan(round_index, left_s)
+        if not plan.ids:
+            return plan.dropped
+        cost_s = sum(session.costs_s.get(id_, 0.0) for id_ in plan.ids)
+        rounds = max(planner.expected_rounds(), round_index + 1)
+        progress.round_started(
+            round_index,
+            plan.phase,
+            len(plan.ids),
+            min((rounds - round_index) * cost_s, left_s) if cost_s else None,
+            rounds=rounds,
+        )
+        session.measure_round(round_index, plan.ids, progress.measured, canary=plan.canary)
+        save()
+        progress.round_ended(round_index, planner.counts())
+        if round_index == 0:
+            _tell(progress, foresee, Spending(session.round_s, deadline_s - clock(), budget_s))
+        round_index += 1
+
+
+def _tell(
+    progress: Progress, foresee: Callable[[Spending], str | None], spending: Spending
+) -> None:
+    if spending.round_s and math.isfinite(spending.left_s) and (text := foresee(spending)):
+        progress.message(text)

@@ -1,0 +1,190 @@
+"""A session: the engines of a suite, round after round, with what they found and measured."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from benchgate.errors import UsageError
+from benchgate.measure.blame import Tried
+from benchgate.model.run import CANARY_IDS
+from benchgate.session.recorder import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from benchgate.measure.engine import ArmName, Engine, Observation
+    from benchgate.measure.ground import Ground
+    from benchgate.model.result import Shard
+    from benchgate.model.run import BenchmarkResult
+    from benchgate.stats.timer import Timer
+
+
+_UNTRIED = Tried()
+
+
+class Session:
+    """Measures rounds of benchmarks, whatever their kind.
+
+    Args:
+        engines: in the order in which a round visits them.
+        arms: one or two.
+        seed: all random choices follow from it and the number of the round.
+        clock: seconds that only grow, for what a benchmark costs.
+        cpu_count: CPUs that the benchmarks may use, for the record.
+        tried: what the base did before.
+        ground: the trees, which are moved before each round, and must stay what they are; None
+            where the user's own folder is measured.
+    """
+
+    def __init__(
+        self,
+        engines: Sequence[Engine],
+        arms: Sequence[ArmName],
+        seed: int,
+        clock: Callable[[], float],
+        *,
+        cpu_count: int | None = None,
+        tried: Tried = _UNTRIED,
+        ground: Ground | None = None,
+    ) -> None:
+        self.recorder = Recorder(arms)
+        self.arms = tuple(arms)
+        self.seed = seed
+        self.cpu_count = cpu_count
+        self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
+        self.timers: dict[ArmName, Timer] = {}
+        self.costs_s: dict[str, float] = {}
+        self.hidden: frozenset[str] = frozenset()
+        self.shard: Shard | None = None
+        self._engines = engines
+        self._engines_of: dict[str, list[Engine]] = {}
+        self._clock = clock
+        self._tried = tried
+        self._ground = ground
+
+    def discover(self) -> None:
+        """Find the benchmarks of every engine.
+
+        What is of one kind in the base and of another in the head is measured by both engines.
+
+        Raises:
+            UsageError: two kinds of benchmark share an id in one arm.
+        """
+        for engine in self._engines:
+            discovery = self._tried.of_discovery(engine.discover())
+            for arm, definitions in discovery.found.items():
+                known = {one.id for one in self.recorder.definitions(arm)}
+                if taken := sorted(known & {one.id for one in definitions}):
+                    raise UsageError(
+                        f"two benchmarks have the id {taken[0]}",
+                        hint="Give one [[benchmark]] another `name` or `group`.",
+                    )
+            found = {d.id for definitions in discovery.found.values() for d in definitions}
+            for id_ in found:
+                self._engines_of.setdefault(id_, []).append(engine)
+            self.recorder.define(discovery)
+            if CANARY_IDS.isdisjoint(found):
+                self.timers |= discovery.timers
+                for arm, versions in discovery.toolchains.items():
+                    self.toolchains[arm] |= versions
+
+    def leave_out(self, ids: Iterable[str]) -> None:
+        """Neither measure these benchmarks nor give them among the results."""
+        self.hidden |= frozenset(ids)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The user's benchmarks that are to be measured and have not failed.
+
+        There are none any more when a file was changed that all of them may use.
+        """
+        if self.recorder.is_spoiled:
+            return ()
+        left_out = self.hidden | CANARY_IDS
+        return tuple(id_ for id_ in self.recorder.ids() if id_ not in left_out)
+
+    @property
+    def failures(self) -> tuple[BenchmarkResult, ...]:
+        """What could not be read in any arm, but for what is left out."""
+        every = (failure for arm in self.arms for failure in self.recorder.failures(arm))
+        return tuple(failure for failure in every if failure.id not in self.hidden)
+
+    @property
+    def round_s(self) -> float:
+        """How long a round of everything takes, about, the canary among it; 0 when unknown."""
+        return sum(self.costs_s.get(id_, 0.0) for id_ in (*self.ids, *CANARY_IDS))
+
+    def measure_round(
+        self,
+        round_index: int,
+        ids: Sequence[str],
+        on_measured: Callable[[str], None],
+        *,
+        canary: bool = True,
+    ) -> None:
+        """Measure one launch of each benchmark on every arm.
+
+        Args:
+            ids: what to measure; the order in which it is done is drawn from the seed.
+            on_measured: told of each benchmark when its launches are recorded.
+            canary: measure it beside them, if there is one.
+        """
+        rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
+        beside = sorted(CANARY_IDS & self._engines_of.keys()) if canary else ()
+        order = [*ids, *beside]
+        rng.shuffle(order)
+        if self._ground:
+            # Of its own, so that a saved seed repeats the rest without trees, too.
+            self._ground.draw(random.Random(f"{self.seed}/{round_index}/places"))  # noqa: S311 - as above
+        for engine in self._engines:
+            chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
+            started, last = self._clock(), None
+            for observation in engine.measure_round(chosen, rng, round_index):
+                self.recorder.add(self._laid_to(observation), round_index)
+                if observation.benchmark != last:
+                    last = observation.benchmark
+                    now = self._clock()
+                    self.costs_s[last] = max(0.0, now - started - observation.once_s)
+                    started = now
+                    self.recorder.took(last, self.costs_s[last])
+                    if last not in CANARY_IDS:
+                        on_measured(last)
+        if self._ground:
+            self._refuse(self._ground.changes_of_round())
+            self._note_unmoved(self._ground.notes)
+
+    def conclude(self) -> tuple[str, ...]:
+        """Compare what was measured with what was built; give warnings for the result."""
+        if self._ground is None:
+            return ()
+        if not self.recorder.is_spoiled:
+            self._refuse(self._ground.changes())
+        return self._ground.warnings
+
+    def _laid_to(self, seen: Observation) -> Observation:
+        """Give an observation; a failure is attributed to the arm that caused it."""
+        if seen.error is None or not self.recorder.is_on_all_arms(seen.benchmark):
+            return seen
+        return self._tried.of_launch(
+            seen, self.recorder.definition(seen.arm, seen.benchmark).own_id
+        )
+
+    def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
+        """What was measured so far, by arm."""
+        return {arm: self.recorder.results(arm, self.hidden) for arm in self.arms}
+
+    def _refuse(self, changes: Sequence[str]) -> None:
+        """Let the run fail in which a file was changed that must stay what it is."""
+        if changes:
+            self.recorder.spoil(changes)
+
+    def _note_unmoved(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            for id_ in self.recorder.found():
+                self.recorder.note(id_, note)
+
+    def close(self) -> None:
+        """End every process of every engine."""
+        for engine in self._engines:
+            engine.close()

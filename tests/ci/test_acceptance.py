@@ -1,0 +1,485 @@
+"""Waivers that a pull request brings along, from the question who accepted them to the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.contract.client import client_of
+from tests.contract.conftest import github
+from tests.contract.faults import Fault
+from tests.contract.records import START, IssueEvent, Pull, Review, Run, User
+from tests.contract.scene import FORK, FORKS_TOKEN, HELLO
+from tests.results import measured
+
+from benchgate.ci import measuring as module
+from benchgate.ci.job import Job
+from benchgate.ci.measuring import CiRequest, ci
+from benchgate.ci.replay import config_of
+from benchgate.config import load
+from benchgate.files import read_result
+from benchgate.gate.judging import judge_result, make_verdict
+from benchgate.github.context import Context
+from benchgate.github.events import MergeGroup, PullRequest, Push, Repository
+from benchgate.model.environment import Environment
+from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import Decision
+from benchgate.model.waiver import Acceptance, Accepting
+from benchgate.report.comment import render_comment
+from benchgate.report.view import view_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from tests.contract.records import Repository as Known
+    from tests.contract.server import GitHubServer
+    from tests.world import World
+
+    from benchgate.ci.measuring import CiOutcome
+    from benchgate.git.repository import Git
+    from benchgate.github.events import Event
+    from benchgate.model.result import Result
+    from benchgate.model.verdict import Verdict
+
+__all__ = ["github"]
+
+NUMBER, RUN = 9, 30433700
+OWN = Repository(HELLO.id, HELLO.full_name)
+GATE = '[gate]\nstatistics = ["p25"]\n'
+LABEL = "benchgate: accepted"
+BY_LABEL = f'{GATE}[accept]\nreview = false\nlabel = "{LABEL}"\n'
+SLOWER = """
+[[waive]]
+benchmark = "a"
+ceiling = "150%"
+until = 2026-01-31
+reason = "every row has a checksum"
+"""
+REMOVED = """
+[[waive]]
+benchmark = "b"
+outcome = "missing"
+until = 2026-01-31
+reason = "c does all of it"
+"""
+
+
+@dataclass(slots=True)
+class Change:
+    """A change with waivers of its own, in the job that measures it.
+
+    Attributes:
+        measured: stands for what the job measures.
+        head: of the pull request.
+    """
+
+    server: GitHubServer
+    git: Git
+    world: World
+    folder: Path
+    base: str
+    head: str
+    measured: Result
+
+    def reviewed(self, commit: str, *, by: str = "maintainer") -> None:
+        self.server.state.put(
+            Review(
+                id=self.server.state.new_id(),
+                repository=HELLO.full_name,
+                number=NUMBER,
+                commit_id=commit,
+                author=User(by),
+            )
+        )
+
+    def labeled(self, after: timedelta, *, by: str = "maintainer") -> None:
+        self.server.state.put(
+            IssueEvent(
+                id=self.server.state.new_id(),
+                repository=HELLO.full_name,
+                number=NUMBER,
+                label=LABEL,
+                actor=User(by),
+                created_at=START + after,
+            )
+        )
+
+    def pull_request(self, repository: Known = HELLO) -> PullRequest:
+        self.server.state.put(
+            Pull(
+                number=NUMBER,
+                repository=HELLO.full_name,
+                head_repository=repository.full_name,
+                head_branch="topic",
+                head_sha=self.head,
+                base_sha=self.base,
+            )
+        )
+        return PullRequest(
+            number=NUMBER,
+            is_open=True,
+            head_sha=self.head,
+            head_repository=Repository(repository.id, repository.full_name),
+            base_sha=self.base,
+            base_ref="main",
+        )
+
+    def judged(self, event: Event | None = None, **context: Any) -> Verdict:  # noqa: ANN401 - any field
+        verdict = self.run(event, **context).verdict
+        assert verdict is not None
+        return verdict
+
+    def run(self, event: Event | None = None, **context: Any) -> CiOutcome:  # noqa: ANN401 - any field
+        event = event or self.pull_request()
+        names = {PullRequest: "pull_request", Push: "push", MergeGroup: "merge_group"}
+        same: dict[str, Any] = {
+            "event": event,
+            "event_name": names[type(event)],
+            "repository": OWN,
+            "default_branch": "main",
+            "sha": self.git.head_sha(),
+            "ref": f"refs/pull/{NUMBER}/merge",
+            "run_id": RUN,
+            "run_attempt": 1,
+            "workflow": "benchgate",
+            "job": "benchgate",
+            "actor": "octocat",
+            "api_url": self.server.api_url,
+            "server_url": "https://github.com",
+            "runner_os": "Linux",
+        }
+        self.server.state.put(
+            Run(
+                id=RUN,
+                repository=HELLO.full_name,
+                head_repository=HELLO.full_name,
+                event=names[type(event)],
+                head_branch="topic",
+                head_sha=self.head,
+            )
+        )
+        return ci(
+            CiRequest(self.folder),
+            load(self.git.root, self.git.root),
+            replace(self.world.effects, cwd=self.git.root),
+            Job(
+                Context(**(same | context)),
+                client_of(self.server, FORKS_TOKEN),
+                self.git,
+                {},
+                Environment(machine="x86_64"),
+            ),
+            keep_baseline=lambda _: None,
+            say=lambda _: None,
+        )
+
+    @property
+    def questions(self) -> int:
+        """How often GitHub was asked who accepted something."""
+        return len(self.server.asked("GET */pulls/*"))
+
+
+@pytest.fixture
+def change(  # noqa: PLR0917 - fixtures
+    github: GitHubServer,
+    repo: Git,
+    commit: Callable[[Git, Mapping[str, str]], str],
+    world: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Change]:
+    def make(base: str = GATE, more: str = SLOWER, result: Result | None = None) -> Change:
+        first = commit(repo, {"benchgate.toml": base})
+        head = commit(repo, {"benchgate.toml": base + more})
+        repo.run("reset", "--quiet", "--hard", first)
+        repo.run("merge", "--quiet", "--no-ff", "--message", "merge", head)
+        slower = measured({"a": 1e-3, "b": 1e-3}, {"a": 2e-3, "b": 1e-3})
+        one = Change(github, repo, world, tmp_path / "job", first, head, result or slower)
+        one.folder.mkdir()
+        monkeypatch.setattr(module, "measure_change", lambda *_: one.measured)
+        return one
+
+    return make
+
+
+def comment_on(verdict: Verdict) -> str:
+    return render_comment(view_verdict(verdict))
+
+
+def outcomes(verdict: Verdict) -> dict[str, Outcome]:
+    return {row.benchmark: row.outcome for row in verdict.rows}
+
+
+def test_without_anybodys_word_it_is_red_and_says_what_to_do(change: Callable[..., Change]) -> None:
+    asked = change()
+    verdict = asked.judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.FAIL, 3)
+    (warning,) = [one for one in verdict.warnings if "waivers" in one]
+    assert warning == (
+        "the waivers in this change do not apply: nobody has accepted them. "
+        f"Somebody with write access can approve {asked.head[:7]} in a review; "
+        "then run the failed job again."
+    )
+    assert "it was judged by the base's configuration" in comment_on(verdict)
+
+
+def test_an_approval_of_this_head_accepts_its_waivers(change: Callable[..., Change]) -> None:
+    accepted = change()
+    accepted.reviewed(accepted.head)
+    verdict = accepted.judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
+    assert outcomes(verdict)["a"] is Outcome.WAIVED
+    comment = comment_on(verdict)
+    assert "every row has a checksum; accepted by maintainer, who approved this commit" in comment
+    assert "@maintainer" not in comment
+    assert "a: none -&gt; up to 150 % until 2026-01-31" in comment
+    assert "this verdict already does so" in comment
+    assert not [one for one in verdict.warnings if "waivers" in one]
+
+
+def test_a_push_after_the_approval_has_to_be_approved_again(
+    change: Callable[..., Change],
+) -> None:
+    pushed = change()
+    pushed.reviewed(pushed.base)
+    assert pushed.judged().exit_code == 3
+
+
+def test_a_run_of_an_older_head_is_not_accepted_by_what_came_later(
+    change: Callable[..., Change],
+) -> None:
+    old = change()
+    event = old.pull_request()
+    newer = "1" * 40
+    known = old.server.state.need(Pull, HELLO.key, NUMBER)
+    old.server.state.put(replace(known, head_sha=newer))
+    old.reviewed(newer)
+    verdict = old.judged(event)
+    assert verdict.exit_code == 3
+    assert any("a newer head by now" in one for one in verdict.warnings)
+
+
+@pytest.mark.parametrize("by", ["octocat", "reader"])
+def test_neither_the_author_nor_a_reader_can_accept(change: Callable[..., Change], by: str) -> None:
+    refused = change()
+    refused.reviewed(refused.head, by=by)
+    assert refused.judged().exit_code == 3
+
+
+def test_a_change_beyond_the_ceiling_is_not_accepted(change: Callable[..., Change]) -> None:
+    beyond = change(more=SLOWER.replace("150%", "20%"))
+    beyond.reviewed(beyond.head)
+    verdict = beyond.judged()
+    assert verdict.exit_code == 3
+    note = "beyond the waiver of 20 % until 2026-01-31 (every row has a checksum); accepted by"
+    assert note in comment_on(verdict)
+
+
+def test_nothing_but_waivers_is_accepted(change: Callable[..., Change]) -> None:
+    lax = change(more='margin = "300%"\nfail_on = []\n')
+    lax.reviewed(lax.head)
+    assert lax.judged().exit_code == 3
+    assert lax.questions == 0
+
+
+def test_github_is_asked_only_where_there_is_something_to_accept(
+    change: Callable[..., Change],
+) -> None:
+    plain = change(GATE + SLOWER, "\n# nothing new\n")
+    assert plain.judged().exit_code == 0
+    assert plain.questions == 0
+
+
+def test_a_removed_benchmark_is_red_until_that_is_accepted(change: Callable[..., Change]) -> None:
+    gone = measured({"a": 1e-3, "b": 1e-3}, {"a": 1e-3})
+    removed = change(more=REMOVED, result=gone)
+    verdict = removed.judged()
+    assert outcomes(verdict)["b"] is Outcome.MISSING
+    assert verdict.exit_code == 4
+    removed.reviewed(removed.head)
+    verdict = removed.judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
+    assert outcomes(verdict)["b"] is Outcome.WAIVED
+    assert "1 of 2 benchmarks was removed, which is waived: b" in verdict.summary
+    assert "its removal is waived until 2026-01-31: c does all of it; accepted by" in comment_on(
+        verdict
+    )
+
+
+def test_a_removal_that_was_merged_before_needs_nobody(change: Callable[..., Change]) -> None:
+    gone = measured({"a": 1e-3, "b": 1e-3}, {"a": 1e-3})
+    verdict = change(GATE + REMOVED, "\n# nothing new\n", gone).judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
+
+
+def test_where_all_was_removed_nothing_was_compared(change: Callable[..., Change]) -> None:
+    empty = change(more=REMOVED, result=measured({"b": 1e-3}, {}))
+    empty.reviewed(empty.head)
+    verdict = empty.judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+    assert "nothing could be compared" in verdict.summary
+
+
+EDITED = REMOVED.replace("missing", "incomparable")
+
+
+def of_other_work(result: Result, *names: str) -> Result:
+    """The result as if the head had edited these benchmarks."""
+    head = tuple(
+        replace(one, workload="other", parts={}) if one.id in names else one
+        for one in result.head.benchmarks
+    )
+    return replace(result, head=replace(result.head, benchmarks=head))
+
+
+def test_an_edited_benchmark_is_red_until_that_is_accepted(change: Callable[..., Change]) -> None:
+    both = of_other_work(measured({"a": 1e-3, "b": 1e-3}), "b")
+    edited = change(more=EDITED, result=both)
+    verdict = edited.judged()
+    assert outcomes(verdict)["b"] is Outcome.INCOMPARABLE
+    assert verdict.exit_code == 4
+    edited.reviewed(edited.head)
+    verdict = edited.judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
+    assert outcomes(verdict)["b"] is Outcome.WAIVED
+    assert "1 of 2 benchmarks does different work, which is waived: b" in verdict.summary
+    assert (
+        "its different work is waived until 2026-01-31: c does all of it; accepted by"
+        in comment_on(verdict)
+    )
+
+
+def test_where_all_was_edited_and_may_be_there_is_no_verdict(change: Callable[..., Change]) -> None:
+    edited = change(more=EDITED, result=of_other_work(measured({"b": 1e-3}), "b"))
+    assert edited.judged().exit_code == 4
+    edited.reviewed(edited.head)
+    verdict = edited.judged()
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
+    assert "nothing could be compared" in verdict.summary
+
+
+def test_each_waives_its_own_kind_alone(change: Callable[..., Change]) -> None:
+    missing = change(more=SLOWER.replace('"a"', '"*"'), result=measured({"b": 1e-3}, {}))
+    missing.reviewed(missing.head)
+    assert outcomes(missing.judged())["b"] is Outcome.MISSING
+
+
+def test_a_regression_is_not_waived_as_a_removal(change: Callable[..., Change]) -> None:
+    slower = change(more=REMOVED.replace('"b"', '"*"'))
+    slower.reviewed(slower.head)
+    assert outcomes(slower.judged())["a"] is Outcome.REGRESSED
+
+
+@pytest.mark.parametrize(
+    ("after", "by", "code"),
+    [
+        (timedelta(seconds=1), "maintainer", 0),
+        (timedelta(seconds=1), "octocat", 3),
+        (timedelta(0), "maintainer", 3),
+        (timedelta(hours=-1), "maintainer", 3),
+    ],
+)
+def test_a_label_accepts_what_was_there_when_it_was_set(
+    change: Callable[..., Change], after: timedelta, by: str, code: int
+) -> None:
+    labeled = change(BY_LABEL)
+    labeled.labeled(after, by=by)
+    verdict = labeled.judged()
+    assert verdict.exit_code == code
+    words = comment_on(verdict)
+    if code:
+        assert 'set the label "benchgate: accepted" (remove it first if it is already set)' in words
+    else:
+        assert "accepted by maintainer, who set the label" in words
+
+
+def test_reviews_can_be_left_out(change: Callable[..., Change]) -> None:
+    reviewed = change(BY_LABEL)
+    reviewed.reviewed(reviewed.head)
+    assert reviewed.judged().exit_code == 3
+
+
+def test_the_change_itself_cannot_open_a_way(change: Callable[..., Change]) -> None:
+    closed = f"{GATE}[accept]\nreview = false\n"
+    opened = change(closed, f'label = "{LABEL}"\nforks = true\n{SLOWER}')
+    opened.labeled(timedelta(minutes=1))
+    verdict = opened.judged()
+    assert verdict.exit_code == 3
+    words = comment_on(verdict)
+    assert "They apply once they are merged" in words
+    assert "accept.label" in words
+    assert "accept.forks" in words
+
+
+@pytest.mark.parametrize(("forks", "code"), [("false", 3), ("true", 0)])
+def test_on_forks_it_is_off_unless_the_base_says_so(
+    change: Callable[..., Change], forks: str, code: int
+) -> None:
+    fork = change(f"{GATE}[accept]\nforks = {forks}\n")
+    fork.reviewed(fork.head)
+    verdict = fork.judged(fork.pull_request(FORK))
+    assert verdict.exit_code == code
+    if code:
+        assert any("they come from a fork" in one for one in verdict.warnings)
+
+
+def test_where_github_does_not_answer_nothing_is_accepted(change: Callable[..., Change]) -> None:
+    down = change()
+    down.reviewed(down.head)
+    down.server.faults.always("GET */reviews", Fault(status=500))
+    verdict = down.judged()
+    assert verdict.exit_code == 3
+    assert any("GitHub does not say who accepted them" in one for one in verdict.warnings)
+
+
+def test_what_was_merged_is_accepted_on_the_default_branch(change: Callable[..., Change]) -> None:
+    merged = change()
+    push = Push("refs/heads/main", merged.base, forced=False, deleted=False)
+    verdict = merged.judged(push, ref="refs/heads/main")
+    assert verdict.exit_code == 0
+    assert "accepted by octocat, who pushed it to the default branch" in comment_on(verdict)
+    assert merged.questions == 0
+
+
+def test_a_push_to_another_branch_accepts_nothing(change: Callable[..., Change]) -> None:
+    topic = change()
+    push = Push("refs/heads/topic", topic.base, forced=False, deleted=False)
+    assert topic.judged(push, ref="refs/heads/topic").exit_code == 3
+
+
+@pytest.mark.parametrize(("number", "code"), [(NUMBER, 0), (None, 3)])
+def test_the_queue_knows_what_was_accepted_on_the_pull_request(
+    change: Callable[..., Change], number: int | None, code: int
+) -> None:
+    queued = change()
+    queued.pull_request()
+    queued.reviewed(queued.head)
+    queued.git.run("update-ref", "refs/remotes/origin/main", queued.base)
+    assert queued.judged(MergeGroup("main", number), ref="refs/heads/queue").exit_code == code
+
+
+def test_the_same_verdict_can_be_made_again(change: Callable[..., Change]) -> None:
+    accepted = change()
+    accepted.reviewed(accepted.head)
+    outcome = accepted.run()
+    assert outcome.result is not None
+    result = read_result(outcome.result.path)
+    assert result.policy is not None
+    assert result.policy.accepted == Acceptance("maintainer", Accepting.REVIEW)
+    config = config_of(result.policy)
+    again = make_verdict(judge_result(result, config), config)
+    assert again.rows == accepted.judged().rows
+    assert again.exit_code == 0
+
+
+def test_hostile_words_of_a_waiver_break_out_of_nothing(change: Callable[..., Change]) -> None:
+    words = '"<!-- benchgate --> @everyone | [x](http://e.example) \\u202e"'
+    hostile = change(more=SLOWER.replace('"every row has a checksum"', words))
+    hostile.reviewed(hostile.head)
+    comment = comment_on(hostile.judged())
+    assert "<!--" not in comment
+    assert "@everyone" not in comment
+    assert "http://" not in comment

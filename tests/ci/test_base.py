@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.contract.client import client_of
+from tests.contract.conftest import github
+from tests.contract.scene import HELLO, TOKEN
+
+from benchgate.ci.base import Compared, checked_out, compare_with
+from benchgate.ci.job import Job
+from benchgate.config.load import load
+from benchgate.errors import BaselineError, UsageError
+from benchgate.github.context import Context
+from benchgate.github.events import MergeGroup, PullRequest, Push, Repository
+from benchgate.github.plan import plan_for
+from benchgate.model.environment import Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.contract.server import GitHubServer
+
+    from benchgate.git.repository import Git
+    from benchgate.github.events import Event
+
+    Commit = Callable[[Git, Mapping[str, str]], str]
+
+__all__ = ["github"]
+
+OWN = Repository(HELLO.id, HELLO.full_name)
+
+
+def compared(
+    server: GitHubServer, git: Git, event: Event, *, ref: str = "refs/heads/main"
+) -> Compared:
+    context = Context(
+        event=event,
+        event_name="push",
+        repository=OWN,
+        default_branch="main",
+        sha=git.head_sha(),
+        ref=ref,
+        run_id=1,
+        run_attempt=1,
+        workflow="benchgate",
+        job="benchgate",
+        actor="octocat",
+        api_url=server.api_url,
+        server_url="https://github.com",
+        runner_os="Linux",
+    )
+    job = Job(context, client_of(server, TOKEN), git, {}, Environment())
+    plan = plan_for(context, checked_out(git))
+    return compare_with(plan, load(git.root, git.root), job, git.root)
+
+
+def push(before: str, ref: str = "refs/heads/main") -> Push:
+    return Push(ref=ref, before=before, forced=False, deleted=False)
+
+
+def pull_request(head: str, base: str) -> PullRequest:
+    return PullRequest(
+        number=7, is_open=True, head_sha=head, head_repository=OWN, base_sha=base, base_ref="main"
+    )
+
+
+def test_a_push_is_compared_with_what_was_before(
+    github: GitHubServer, repo: Git, commit: Commit
+) -> None:
+    before = commit(repo, {"benchgate.toml": '[gate]\nmargin = "3%"\n'})
+    commit(repo, {"benchgate.toml": '[gate]\nmargin = "30%"\n'})
+    found = compared(github, repo, push(before))
+    assert found.base
+    assert found.base.sha == before
+    assert found.config.gate.margin == pytest.approx(0.03)
+    assert not found.introduces
+
+
+def test_what_was_pushed_to_main_is_kept_where_what_was_before_is_gone(
+    github: GitHubServer, repo: Git, commit: Commit
+) -> None:
+    commit(repo, {"a": "1"})
+    found = compared(github, repo, push("f" * 40))
+    assert found.base is None
+    (warning,) = found.warnings
+    assert warning.startswith("not compared with the commit before: the base commit ffffffffffff")
+
+
+def test_on_another_branch_that_is_an_error(
+    github: GitHubServer, repo: Git, commit: Commit
+) -> None:
+    commit(repo, {"a": "1"})
+    ref = "refs/heads/topic"
+    with pytest.raises(BaselineError, match="ffffffffffff"):
+        compared(github, repo, push("f" * 40, ref), ref=ref)
+
+
+def test_the_base_is_not_the_head_itself_under_another_name(
+    github: GitHubServer, repo: Git, commit: Commit
+) -> None:
+    """actions/checkout has moved `main` to what was pushed."""
+    before = commit(repo, {"benchgate.toml": '[baseline]\nagainst = "main"\n'})
+    commit(repo, {"a": "2"})
+    found = compared(github, repo, push(before))
+    assert (found.base, found.why) == (None, "main is the head itself")
+    assert found.warnings == ("nothing is compared: main is the head itself",)
+
+
+def test_a_named_base_takes_the_place_of_the_events(
+    github: GitHubServer, repo: Git, commit: Commit
+) -> None:
+    first = commit(repo, {"benchgate.toml": '[baseline]\nagainst = "v1"\n'})
+    repo.run("tag", "v1")
+    before = commit(repo, {"a": "2"})
+    commit(repo, {"a": "3"})
+    found = compared(github, repo, push(before))
+    assert found.base
+    assert found.base.sha == first
+
+
+def test_a_change_that_brings_benchgate_is_known_by_it(
+    github: GitHubServer, repo: Git, commit: Commit
+) -> None:
+    before = commit(repo, {"a": "1"})
+    commit(repo, {"benchgate.toml": '[gate]\nmargin = "3%"\n'})
+    assert compared(github, repo, push(before)).introduces
+
+
+@pytest.mark.parametrize("kind", ["pull request", "merge group"])
+def test_a_checkout_of_the_base_is_no_change(
+    github: GitHubServer, repo: Git, commit: Commit, kind: str
+) -> None:
+    base = commit(repo, {"a": "1"})
+    event = pull_request("f" * 40, base) if kind == "pull request" else MergeGroup("main")
+    with pytest.raises(UsageError, match="holds no change to measure") as raised:
+        compared(github, repo, event)
+    assert "actions/checkout" in raised.value.hint

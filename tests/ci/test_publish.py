@@ -1,0 +1,1231 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import pytest
+from tests.ci.steps import SECRET, Stage
+from tests.contract.client import client_of
+from tests.contract.conftest import github
+from tests.contract.faults import Fault
+from tests.contract.records import START, Artifact, Commit, Comparison, Pull
+from tests.contract.records import Run as KnownRun
+from tests.contract.scene import FORK, FORKS_TOKEN, HELLO, TOKEN, zip_of
+from tests.report.page import Page, assert_harmless
+from tests.results import MEMBER, STARTED, arm, as_archive, as_file, bench, kept, measured
+
+from benchgate.ci.job import Job
+from benchgate.ci.publish import MOST_PULL_REQUESTS, MOST_RESULTS, publish
+from benchgate.config import load
+from benchgate.errors import FormatError, GitHubError
+from benchgate.git.repository import Git
+from benchgate.github.artifacts import ArtifactKind, artifact_name
+from benchgate.github.comments import mark, marker_in
+from benchgate.github.context import Context
+from benchgate.github.events import Repository, WorkflowRun
+from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.policy import Options, Policy
+from benchgate.model.result import Result, Shard
+from benchgate.model.run import Run, Source, Status
+from benchgate.model.samples import LARGEST
+from benchgate.model.screening import Screening, StoredRun
+from benchgate.model.shards import join
+from benchgate.report.comment import COMMENT_BYTES
+from benchgate.session.choice import EVERYTHING, Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from tests.contract.records import Repository as Known
+    from tests.contract.records import Token
+    from tests.contract.server import GitHubServer
+    from tests.world import World
+
+    from benchgate.session.effects import Effects
+
+__all__ = ["github"]
+
+NOTHING: Mapping[str, str] = {}
+PARSE = """
+def bench_large(n, how):
+    parse(n, how)
+
+bench_large.params = {"n": [10**3], "how": ["utf-8", "ascii"]}
+
+async def bench_small(): ...
+
+bench_later = make()
+# merge this now
+"""
+NUMBER, RUN = 9, 30433700
+REFS = "refs/heads/main\nrefs/remotes/origin/HEAD\nrefs/remotes/origin/main\n"
+ENVIRONMENT = "linux-x86_64"
+GATE = '[gate]\nstatistics = ["p25"]\n'
+LAX = f'{GATE}margin = "300%"\n'
+WAIVED = """
+[[waive]]
+benchmark = "a"
+ceiling = "150%"
+until = 2026-01-02
+reason = "known"
+"""
+EVENT = WorkflowRun(
+    id=RUN,
+    attempt=2,
+    event="pull_request",
+    is_completed=True,
+    conclusion="success",
+    head_sha="0" * 40,
+    head_branch="topic",
+    head_repository=Repository(FORK.id, FORK.full_name),
+)
+
+
+def slower(**more: Any) -> Result:  # noqa: ANN401 - any field of the result
+    """Benchmark `a` takes twice as long, `b` as long as before."""
+    return measured({"a": 1e-3, "b": 1e-3}, {"a": 2e-3, "b": 1e-3}, **more)
+
+
+def _at_run(started: str, at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if started == STARTED else started
+
+
+Texts: TypeAlias = tuple[str | None, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Repositories:
+    """What is pushed to, and the checkout of its default branch in a job."""
+
+    origin: Git
+    checkout: Git
+    base: str
+    head: str
+
+
+@dataclass(slots=True)
+class OnGitHub:
+    """A pull request on GitHub, and the job that comments on it.
+
+    Attributes:
+        event: the run that measured, as GitHub tells of it.
+    """
+
+    server: GitHubServer
+    git: Repositories
+    event: WorkflowRun
+    stage: Stage
+    effects: Effects
+
+    def leaves(self, data: bytes | Result, suite: str = "default", **more: Any) -> None:  # noqa: ANN401 - any field
+        """Have the run leave an artifact."""
+        kept = {
+            "id": self.server.state.new_id(),
+            "run_id": RUN,
+            "name": artifact_name(ArtifactKind.RESULT, suite=suite, environment=ENVIRONMENT),
+            "data": data if isinstance(data, bytes) else as_archive(self.of_this_run(data, more)),
+            **more,
+        }
+        self.server.state.put(Artifact(**kept))
+
+    def of_this_run(self, result: Result, kept: Mapping[str, Any]) -> Result:
+        """Say what an honest run says of itself, where the result does not say otherwise."""
+        at = kept.get("created_at", START)
+        base = result.base
+        if base is not None:
+            source = Source(self.git.base) if base.source == Source() else base.source
+            base = replace(base, source=source, started=_at_run(base.started, at))
+        head = replace(result.head, started=_at_run(result.head.started, at))
+        parts = tuple(self.of_this_run(part, kept) for part in result.shards)
+        return replace(result, head=head, base=base, shards=parts)
+
+    def main_leaves(
+        self,
+        *ids: str,
+        sha: str = "d" * 40,
+        leg: tuple[str, str] = ("default", ENVIRONMENT),
+        **more: Any,  # noqa: ANN401 - any field
+    ) -> None:
+        """Have a run of the default branch leave what it measured."""
+        run = self.server.state.new_id()
+        of_branch: dict[str, Any] = {
+            "repository": HELLO.full_name,
+            "head_repository": HELLO.full_name,
+            "head_branch": "main",
+            "head_sha": sha,
+        }
+        self.server.state.put(KnownRun(id=run, event="push", **of_branch))
+        of_main = arm(dict.fromkeys(ids, 1e-3), source=Source(sha))
+        kept = {
+            "id": self.server.state.new_id(),
+            "run_id": run,
+            "name": artifact_name(ArtifactKind.BASELINE, suite=leg[0], environment=leg[1]),
+            "data": as_archive(Result(of_main)),
+            **more,
+        }
+        self.server.state.put(Artifact(**kept))
+
+    def knows_base(self, sha: str, branch: str = "main", *, merge_base: str | None = None) -> None:
+        """Have GitHub know that a branch goes on from a commit, as the pull request does."""
+        base = merge_base or sha
+        for one, other in ((sha, branch), (sha, self.git.head), (branch, self.git.head)):
+            self.server.state.put(
+                Comparison(repository=HELLO.full_name, base=one, head=other, merge_base=base)
+            )
+
+    def publish(
+        self,
+        *,
+        token: Token = TOKEN,
+        choice: Choice = EVERYTHING,
+        suite: str = "",
+        **event: Any,  # noqa: ANN401 - any field of the event
+    ) -> int:
+        run = replace(self.event, **event)
+        context = Context(
+            event=run,
+            event_name="workflow_run",
+            repository=Repository(HELLO.id, HELLO.full_name),
+            default_branch="main",
+            sha=self.git.base,
+            ref="refs/heads/main",
+            run_id=RUN + 1,
+            run_attempt=1,
+            workflow="benchgate comment",
+            job="comment",
+            actor="octocat",
+            api_url=self.server.api_url,
+            server_url="https://github.com",
+            runner_os="Linux",
+        )
+        job = Job(
+            context,
+            client_of(self.server, token),
+            self.git.checkout,
+            {},
+            Environment(machine="x86_64"),
+        )
+        root = self.git.checkout.root
+        step = self.stage.step()
+        config = load(root, root)
+        return publish(run, config, self.effects, job, step, choice=choice, suite=suite)
+
+    def starts_again(self, attempt: int, *, after: timedelta) -> None:
+        """Have the run have another attempt."""
+        run = self.server.state.need(KnownRun, RUN)
+        self.server.state.put(replace(run, attempt=attempt, started_at=START + after))
+
+    def pull(self, **changes: Any) -> None:  # noqa: ANN401 - any field
+        """Change what GitHub knows of the pull request."""
+        known = self.server.state.need(Pull, HELLO.key, NUMBER)
+        self.server.state.put(replace(known, **changes))
+
+    @property
+    def comments(self) -> list[str]:
+        return [one.body for one in self.server.state.comments(HELLO, NUMBER)]
+
+    def verdict_of(self, result: bytes | Result) -> str:
+        """The only comment that the result comes to."""
+        self.leaves(result)
+        assert self.publish() == 0
+        (comment,) = self.comments
+        return comment
+
+    def assert_nothing_said(self) -> None:
+        """No comment, and nothing was even tried to be written."""
+        assert self.comments == []
+        assert {asked.method for asked in self.server.requests} <= {"GET"}
+        assert self.stage.outputs == []
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[Texts, Repositories]:
+    """Repositories by the configurations of base and head: publishing changes nothing in them."""
+    return {}
+
+
+class Find(Protocol):
+    def __call__(self, texts: Texts, files: Mapping[str, str]) -> Repositories: ...
+
+
+class Make(Protocol):
+    def __call__(
+        self,
+        base: str | None = GATE,
+        head: str | None = GATE,
+        *,
+        repository: Known = FORK,
+        files: Mapping[str, str] = NOTHING,
+    ) -> OnGitHub: ...
+
+
+@pytest.fixture
+def repositories(
+    git_environment: None,  # noqa: ARG001 - asked for its effect
+    commit: Callable[[Git, Mapping[str, str]], str],
+    known: dict[Texts, Repositories],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Find:
+    def make(texts: Texts, others: Mapping[str, str]) -> Repositories:
+        origin = Git(tmp_path_factory.mktemp("origin"))
+        origin.run("-c", "init.defaultBranch=main", "init", "--quiet")
+        origin.run("config", "uploadpack.allowAnySHA1InWant", "true")
+        shas = []
+        for name, text in zip(("main", "topic"), texts, strict=True):
+            (origin.root / "benchgate.toml").unlink(missing_ok=True)
+            files = {} if text is None else {"benchgate.toml": text}
+            shas.append(commit(origin, {"README": name, **files, **others}))
+        # As GitHub keeps the heads of pull requests: no branch leads there.
+        origin.run("reset", "--quiet", "--hard", shas[0])
+        root = tmp_path_factory.mktemp("checkout")
+        url = f"file://{origin.root}"
+        origin.run("clone", "--quiet", "--depth=1", "--branch=main", url, str(root))
+        return Repositories(origin, Git(root), *shas)
+
+    def find(texts: Texts, files: Mapping[str, str]) -> Repositories:
+        if files:
+            return make(texts, files)
+        if texts not in known:
+            known[texts] = make(texts, {})
+        return known[texts]
+
+    return find
+
+
+@pytest.fixture
+def make(
+    github: GitHubServer,
+    repositories: Find,
+    world: World,
+    tmp_path: Path,
+) -> Make:
+    def of(
+        base: str | None = GATE,
+        head: str | None = GATE,
+        *,
+        repository: Known = FORK,
+        files: Mapping[str, str] = NOTHING,
+    ) -> OnGitHub:
+        found = repositories((base, head), files)
+        same: dict[str, Any] = {
+            "repository": HELLO.full_name,
+            "head_repository": repository.full_name,
+            "head_branch": "topic",
+            "head_sha": found.head,
+        }
+        github.state.put(KnownRun(id=RUN, event="pull_request", **same))
+        github.state.put(Pull(number=NUMBER, base_sha=found.base, **same))
+        head_repository = Repository(repository.id, repository.full_name)
+        event = replace(EVENT, head_sha=found.head, head_repository=head_repository)
+        effects = replace(world.effects, cwd=found.checkout.root)
+        on_github = OnGitHub(github, found, event, Stage(tmp_path), effects)
+        on_github.knows_base(found.base)
+        on_github.main_leaves("a", "b", "old", "broken")
+        return on_github
+
+    return of
+
+
+def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
+    fork = make()
+    comment = fork.verdict_of(slower())
+    first = "### \N{CROSS MARK} fail: 1 of 2 benchmarks is slower: a by 100.0 %"
+    assert comment.startswith(first)
+    assert "review its changes before you rely on these numbers" in comment
+    assert marker_in(comment) == mark(
+        f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN, attempt=2
+    )
+    assert fork.stage.summary.startswith(first)
+    (posted,) = fork.server.state.comments(HELLO, NUMBER)
+    verdict, (url_name, url) = fork.stage.outputs
+    assert (url_name, url.rpartition("-")[2]) == ("comment-url", str(posted.id))
+    assert verdict == ("verdict", "fail")
+    assert fork.stage.lines == ["created a comment"]
+
+
+def test_nothing_of_the_pull_request_is_checked_out_or_kept(make: Make) -> None:
+    fork = make(head=LAX)
+    artifacts = len(fork.server.state.all(Artifact))
+    fork.verdict_of(slower())
+    checkout = fork.git.checkout
+    assert checkout.head_sha() == fork.git.base
+    assert checkout.run("status", "--porcelain") == ""
+    assert checkout.run("for-each-ref", "--format=%(refname)") == REFS
+    assert len(fork.server.state.all(Artifact)) == artifacts + 1
+    writes = [f"{x.method} {x.path}" for x in fork.server.requests if x.method != "GET"]
+    assert writes == [f"POST /repos/octo-org/hello/issues/{NUMBER}/comments"]
+
+
+def test_the_comment_is_kept_up_to_date(make: Make) -> None:
+    fork = make()
+    fork.verdict_of(slower())
+    fork.leaves(measured({"a": 1e-3}), created_at=START + timedelta(hours=3))
+    fork.server.state.remove(fork.server.state.all(Artifact)[-2])
+    assert fork.publish(attempt=3) == 0
+    (comment,) = fork.comments
+    assert "pass: nothing got slower" in comment.splitlines()[0]
+
+
+def test_the_bases_configuration_decides_and_what_the_head_loosens_is_told(make: Make) -> None:
+    comment = make(base=GATE, head=LAX).verdict_of(slower())
+    assert "fail" in comment.splitlines()[0]
+    assert "gate.margin" in comment
+    assert "300 %" in comment
+
+
+def test_what_the_base_allows_is_allowed(make: Make) -> None:
+    comment = make(base=LAX, head=GATE).verdict_of(slower())
+    assert "pass" in comment.splitlines()[0]
+
+
+def test_a_base_without_configuration_is_judged_by_that_of_the_default_branch(make: Make) -> None:
+    fork = make(base=LAX, head=LAX)
+    # Of a branch from before there was a configuration.
+    tree = fork.git.origin.run("mktree").strip()
+    fork.pull(base_sha=fork.git.origin.run("commit-tree", "-m", "old", tree).strip())
+    assert "pass" in fork.verdict_of(slower()).splitlines()[0]
+
+
+def test_a_head_without_configuration_loosens_nothing(make: Make) -> None:
+    comment = make(base=GATE, head=None).verdict_of(slower())
+    assert "fail" in comment.splitlines()[0]
+    assert "gate.margin" not in comment
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[gate]\nmargni = 3\n", "margni"),
+        ("[gate", "is not valid TOML"),
+        ("#" * 100_001, "is larger than the limit of 100000 bytes"),
+        (
+            "[[rule]]\nbenchmark = '*'\nmargin = '3%'\n" * 301,
+            "but at most 300 are read",
+        ),
+    ],
+)
+@pytest.mark.parametrize("repository", [FORK, HELLO])
+def test_a_configuration_that_is_not_valid_gives_no_verdict(
+    make: Make, text: str, message: str, repository: Known
+) -> None:
+    comment = make(head=text, repository=repository).verdict_of(slower())
+    assert comment.startswith("### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: ")
+    # What a fork wrote there is not repeated.
+    assert (message in comment) is (repository is HELLO)
+    assert ("configuration in the pull request is not valid" in comment) is (repository is FORK)
+
+
+def test_a_renamed_benchmark_is_joined_as_the_head_says(make: Make) -> None:
+    comment = make(head=f'{GATE}[aliases]\nold = "new"\n').verdict_of(
+        measured({"old": 1e-3}, {"new": 2e-3})
+    )
+    assert "fail: 1 of 1 benchmark is slower" in comment.splitlines()[0]
+
+
+def claims() -> dict[str, Result]:
+    """What a run may say of itself so as to pass."""
+    document = kept("benchgate.toml", LAX + WAIVED.replace("150%", "900%"))
+    fast = {"a": 1e-3, "b": 1e-3}
+    stored = StoredRun("main", "the base", arm(fast))
+    plain = slower()
+    assert plain.base is not None
+    return {
+        "a policy": replace(
+            plain,
+            policy=Policy(document, document, Options(margin="900%", rule="classical", alpha=1e-9)),
+        ),
+        "a base that measured nothing, held against stored runs": replace(
+            plain, screening=Screening(arm(fast), (stored,) * 12)
+        ),
+        "stored runs without a head": replace(plain, screening=Screening(None, (stored,) * 12)),
+        "another commit": replace(
+            plain,
+            head=replace(plain.head, source=Source("c" * 40, "refs/heads/main", why="trust me")),
+        ),
+    }
+
+
+@pytest.mark.parametrize("claim", claims())
+def test_what_the_run_says_of_itself_is_not_believed(make: Make, claim: str) -> None:
+    fork = make(head=LAX + WAIVED.replace("2026-01-02", "2999-01-01"))
+    comment = fork.verdict_of(claims()[claim])
+    assert "fail: 1 of 2 benchmarks is slower" in comment.splitlines()[0]
+    assert "trust me" not in comment
+    assert "stored" not in comment
+    assert fork.git.head[:7] in comment
+    assert "other open pull requests" not in comment
+    assert "as the pull request's run says" in comment
+    assert "ccccccc" not in comment
+
+
+OTHER, ELSEWHERE = "e" * 40, "f" * 40
+
+
+def lies() -> dict[str, tuple[Result, str]]:
+    """What a run may say of itself that GitHub knows better, and what is answered."""
+    plain = slower()
+    assert plain.base is not None
+
+    def based_on(**source: Any) -> Result:  # noqa: ANN401 - any field of it
+        assert plain.base is not None
+        return replace(plain, base=replace(plain.base, source=Source(**source)))
+
+    nameless = "does not say which base commit was measured"
+    later = replace(plain.head, started="2026-01-05T13:00:00Z")
+    return {
+        "another day": (
+            replace(plain, head=replace(plain.head, started="2024-01-01T00:00:00Z")),
+            "was measured at 2024-01-01 00:00 UTC, but the run lasted from 2026-01-05 12:00",
+        ),
+        "an hour later": (replace(plain, head=later), "was measured at 2026-01-05 13:00 UTC"),
+        "a base of another day": (
+            replace(plain, base=replace(plain.base, started="2025-12-31T23:59:59Z")),
+            "was measured at 2025-12-31 23:59 UTC",
+        ),
+        "longer than the run": (replace(plain, duration_s=1e6), "took longer than the whole run"),
+        "no base": (based_on(sha="--upload-pack=x", why="trust me"), nameless),
+        "an unknown base": (based_on(ref="main"), nameless),
+        "a changed base": (based_on(sha="0" * 40, dirty=True), nameless),
+        "a commit of no branch": (
+            based_on(sha="9" * 40),
+            "9999999 is the base, but that is not a ",
+        ),
+        "a commit of another branch": (
+            based_on(sha=ELSEWHERE),
+            "fffffff is the base, but that is not a ",
+        ),
+        "a commit from long ago": (
+            based_on(sha=OTHER),
+            "eeeeeee is the base, but that is older than",
+        ),
+    }
+
+
+@pytest.mark.parametrize("lie", lies())
+def test_what_github_knows_better_is_refused(make: Make, lie: str) -> None:
+    fork = make()
+    fork.knows_base(OTHER)  # an ancestor of all that follows
+    fork.knows_base(fork.git.base)
+    fork.knows_base(ELSEWHERE, merge_base=fork.git.base)
+    result, words = lies()[lie]
+    comment = fork.verdict_of(result)
+    assert "no verdict: the result" in comment.splitlines()[0]
+    assert words in comment.replace("&#8203;", "")
+    assert "trust me" not in comment
+
+
+def test_parts_that_an_earlier_attempt_measured_are_no_lie(make: Make) -> None:
+    # A re-run of failed jobs joins what the others measured before; each took its own time.
+    fork = make()
+    dealt = ("a", "b")
+    parts = [
+        replace(measured({id_: 1e-3}), shard=Shard(n, 2, dealt), duration_s=900.0)
+        for n, id_ in enumerate(dealt, start=1)
+    ]
+    whole = fork.of_this_run(join([(f"part {n}", one) for n, one in enumerate(parts)]), {})
+    later = START + timedelta(minutes=15)
+    fork.starts_again(2, after=timedelta(minutes=15))
+    fork.leaves(as_archive(whole), created_at=later)
+    assert fork.publish(attempt=2) == 0
+    assert "pass" in fork.comments[0].splitlines()[0]
+
+
+def test_a_base_that_main_went_on_to_since_is_one(make: Make) -> None:
+    # GitHub merges a pull request into what main is when the run begins.
+    fork = make()
+    fork.knows_base(fork.git.head, merge_base=fork.git.base)
+    again = Comparison(
+        repository=HELLO.full_name, base=fork.git.head, head="main", merge_base=fork.git.head
+    )
+    fork.server.state.put(again)
+    plain = slower()
+    assert plain.base is not None
+    newer = replace(plain.base, source=Source(fork.git.head))
+    assert "fail: 1 of 2" in fork.verdict_of(replace(plain, base=newer)).splitlines()[0]
+
+
+def test_a_base_that_the_configuration_names_is_that_one(make: Make) -> None:
+    gate = f'{GATE}[baseline]\nagainst = "v1.2"\n'
+    fork = make(base=gate, head=gate)
+    comment = fork.verdict_of(slower())
+    assert "is the base, but that is not v1.2" in comment
+    # The stand-in knows commits by their hashes alone.
+    gate = f'{GATE}[baseline]\nagainst = "{fork.git.base}"\n'
+    named = make(base=gate, head=gate)
+    plain = slower()
+    assert plain.base is not None
+    base = replace(plain.base, source=Source(fork.git.base))
+    named.git.checkout.run("fetch", "--quiet", str(fork.git.origin.root), fork.git.base)
+    named.server.state.put(Commit(repository=HELLO.full_name, sha=fork.git.base))
+    comment = named.verdict_of(replace(plain, base=base))
+    assert "fail: 1 of 2" in comment.splitlines()[0]
+
+
+def test_github_has_to_be_asked_for_the_base(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower())
+    fork.server.faults.always("GET /repos/*/compare/*", Fault(status=503))
+    with pytest.raises(GitHubError, match="503"):
+        fork.publish()
+    assert fork.comments == []
+
+
+def test_benchmarks_that_the_default_branch_has_cannot_be_left_out(make: Make) -> None:
+    fork = make()
+    ids = ("a", "parse/large[n=10]", "parse/large[n=20]")
+    fork.main_leaves(*ids, sha=fork.git.base, created_at=START + timedelta(hours=1))
+    comment = fork.verdict_of(measured({"a": 1e-3, "parse/large[n=10]": 1e-3}))
+    assert "no verdict" in comment.splitlines()[0]
+    assert "is missing from the head: parse/large" in comment.splitlines()[0]
+    assert "`parse/large[n=20]`" in comment
+    assert "did not measure 1 benchmark on the base that the default branch measures" in comment
+
+
+def test_a_workflow_under_another_name_leaves_nothing_out_either(make: Make) -> None:
+    on_github = make()
+    on_github.main_leaves("a", "b", sha=on_github.git.base)
+    of_main: dict[str, Any] = {
+        "repository": HELLO.full_name,
+        "head_repository": HELLO.full_name,
+        "head_branch": "main",
+        "head_sha": on_github.git.base,
+    }
+    for number in range(40):  # of other workflows, which leave nothing
+        path, id_ = f".github/workflows/{number % 12}.yml", on_github.server.state.new_id()
+        on_github.server.state.put(KnownRun(id=id_, event="push", path=path, **of_main))
+    run = on_github.server.state.need(KnownRun, RUN)
+    on_github.server.state.put(replace(run, path=".github/workflows/renamed.yml"))
+    assert "missing from the head: b" in on_github.verdict_of(measured({"a": 1e-3}))
+
+
+def test_a_benchmark_that_the_base_has_is_not_new(make: Make) -> None:
+    fork = make()
+    fork.main_leaves("a", "b", sha=fork.git.base, created_at=START + timedelta(hours=1))
+    comment = fork.verdict_of(measured({"a": 1e-3}, {"a": 1e-3, "b": 2e-3}))
+    assert "no verdict" in comment.splitlines()[0]
+    assert "**incomparable**" in comment
+    assert "**new**" not in comment
+
+
+def test_pull_requests_may_measure_less_if_the_second_workflow_says_so(make: Make) -> None:
+    fork = make()
+    fork.main_leaves("a", "b", sha=fork.git.base, created_at=START + timedelta(hours=1))
+    fork.leaves(measured({"a": 1e-3}))
+    assert fork.publish(choice=Choice(("a",))) == 0
+    assert "pass" in fork.comments[0].splitlines()[0]
+
+
+def test_a_name_that_the_base_does_not_know_is_not_repeated(make: Make) -> None:
+    fork = make()
+    comment = fork.verdict_of(
+        measured({"a": 1e-3}, {"a": 1e-3, "approved/by_security": 1e-3, "merge_it": 1e-3})
+    )
+    assert "security" not in comment
+    assert "merge_it" not in comment
+    assert "`unnamed benchmark 1`" in comment
+    assert "`unnamed benchmark 2`" in comment
+    assert "the base does not know 2 benchmarks of this run" in comment
+
+
+def test_functions_of_the_base_are_known_before_there_is_a_baseline(make: Make) -> None:
+    fork = make(base="", files={"benchmarks/bench_parse.py": PARSE})
+    for artifact in fork.server.state.all(Artifact):
+        fork.server.state.remove(artifact)
+    known = ("parse/large[n=1000,how=utf-8]", "parse/small", "parse/later")
+    unknown = ("parse/large[n=merge-this-now]", "parse/other", "benchmarks/parse/small", "x")
+    comment = fork.verdict_of(measured(dict.fromkeys((*known, *unknown), 1e-3)))
+    assert all(f"`{name}`" in comment for name in known)
+    assert not any(f"`{name}`" in comment for name in unknown)
+    assert "`unnamed benchmark 4`" in comment
+
+
+def test_suites_that_the_default_branch_never_left_are_not_read(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower(), "approved-for-merge-by-security-team")
+    name = artifact_name(ArtifactKind.RESULT, suite="default", environment="approved-by-security")
+    fork.leaves(slower(), name=name)
+    fork.leaves(slower())
+    assert fork.publish() == 0
+    (comment,) = fork.comments
+    assert "security" not in comment
+    assert "security" not in fork.stage.summary
+    (warning,) = [line for line in fork.stage.lines if line.startswith("::warning::")]
+    unknown = "suites that the default branch's runs do not have"
+    assert f"run {RUN} left 2 results of {unknown}" in warning
+    assert "security" not in warning
+
+
+def test_a_suite_that_the_second_workflow_names_is_known(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower(), "quick")
+    assert fork.publish(suite="quick") == 0
+    (comment,) = fork.comments
+    assert "quick: fail" in comment.splitlines()[0]
+
+
+def test_a_suite_of_the_repositorys_own_pull_request_needs_no_baseline(make: Make) -> None:
+    own = make(repository=HELLO)
+    own.leaves(measured({"a": 1e-3}, {"a": 1e-3, "brand/new": 1e-3}), "py-314")
+    assert own.publish() == 0
+    (comment,) = own.comments
+    assert "py-314: pass" in comment.splitlines()[0]
+    assert "`brand/new`" in comment
+
+
+def test_a_shard_of_one_is_held_to_the_whole_suite(make: Make) -> None:
+    gate = f"{GATE}min_compared = 3\n"
+    fork = make(base=gate, head=gate)
+    result = replace(measured({"a": 1e-3, "b": 1e-3}), shard=Shard(1, 1, ("a", "b")))
+    assert "no verdict" in fork.verdict_of(result).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("now", "started", "is_waived"),
+    [
+        ("2026-01-02T23:59:59Z", "2999-01-01T00:00:00Z", True),
+        ("2026-01-03T00:00:00Z", "2025-01-01T00:00:00Z", False),
+    ],
+)
+def test_waivers_are_those_of_today(make: Make, now: str, started: str, *, is_waived: bool) -> None:
+    # A fork that tells another day is refused, see `LIES`.
+    own = make(base=GATE + WAIVED, head=GATE + WAIVED, repository=HELLO)
+    own.effects = replace(own.effects, now=lambda: now)
+    plain = slower()
+    comment = own.verdict_of(replace(plain, head=replace(plain.head, started=started)))
+    assert ("pass" if is_waived else "fail") in comment.splitlines()[0]
+    assert ("waived" in comment) is is_waived
+    assert ("expired" in comment) is not is_waived
+
+
+@pytest.mark.parametrize("head_s", [1e-3, 2e-3])
+def test_an_interrupted_measurement_is_no_pass(make: Make, head_s: float) -> None:
+    plain = measured({"a": 1e-3}, {"a": head_s})
+    comment = make().verdict_of(replace(plain, head=replace(plain.head, complete=False)))
+    first = comment.splitlines()[0]
+    assert ("no verdict: " if head_s == 1e-3 else "fail: ") in first
+    assert "the measurement was interrupted" in first
+
+
+def test_joined_parts_are_a_whole(make: Make) -> None:
+    dealt = ("a", "b")
+    parts = [
+        replace(measured({"a": 1e-3}, {"a": 2e-3}), shard=Shard(1, 2, dealt)),
+        replace(measured({"b": 1e-3}), shard=Shard(2, 2, dealt)),
+    ]
+    comment = make().verdict_of(join([(f"part {i}", one) for i, one in enumerate(parts)]))
+    assert "fail: 1 of 2 benchmarks is slower" in comment.splitlines()[0]
+
+
+def not_a_number() -> bytes:
+    document = json.loads(gzip.decompress(as_file(measured({"a": 1e-3}))))
+    document["head"]["benchmarks"][0]["series"][0]["launches"][0]["samples"][0] = float("nan")
+    return json.dumps(document).encode()
+
+
+def torn(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+UNUSABLE: dict[str, tuple[bytes, str]] = {
+    "one arm": (as_archive(replace(slower(), base=None)), "measured only the head"),
+    "a part of a suite": (
+        as_archive(replace(measured({"a": 1e-3}), shard=Shard(1, 2, ("a", "b")))),
+        "a part of a suite",
+    ),
+    "no zip": (b"no zip", "its zip archive is damaged or cut off"),
+    "half a zip": (torn(as_archive(slower())), "its zip archive is damaged or cut off"),
+    "an empty zip": (zip_of({}), "it must hold one file"),
+    "another file": (zip_of({"verdict.json": b"{}"}), "it must hold one file"),
+    "a way out": (zip_of({f"../{MEMBER}": b"{}"}), "it must hold one file"),
+    "two files": (zip_of({MEMBER: as_file(slower()), "x": b""}), "and nothing else"),
+    "a bomb": (zip_of({MEMBER: bytes(10**7)}), "it unpacks to more than"),
+    "half a gzip": (zip_of({MEMBER: torn(as_file(slower()))}), "the gzip data is cut off"),
+    "no result": (zip_of({MEMBER: b"[]"}), "benchgate-result.default"),
+    "no number": (zip_of({"result.json": not_a_number()}), "this version of benchgate cannot read"),
+    "noise": (zip_of({MEMBER: os.urandom(64)}), "benchgate-result.default"),
+}
+
+
+@pytest.mark.parametrize("what", UNUSABLE)
+def test_what_cannot_be_judged_gives_no_verdict(make: Make, what: str) -> None:
+    data, words = UNUSABLE[what]
+    fork = make()
+    comment = fork.verdict_of(data)
+    assert comment.startswith("### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: ")
+    assert words in comment
+    assert fork.git.head[:7] in comment
+    assert marker_in(comment) == mark(
+        f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN, attempt=2
+    )
+    assert [name for name, _ in fork.stage.outputs] == ["comment-url"]
+    assert words in fork.stage.summary
+
+
+HOSTILE = "<!-- x --> | @octocat #1 GH-7 [click](https://evil.example) ``` </details> <img src=x>"
+MARKER = str(mark(f"default.{ENVIRONMENT}", head="a" * 40, run=99999999999, attempt=1))
+SWALLOWING = (
+    "`` x` password='",
+    "a -----BEGIN PRIVATE KEY-----",
+    "' @octocat [click](https://evil.example) <img src=x>",
+)
+
+
+def hostile(*names: str) -> Result:
+    """Texts of a stranger in every place that has some."""
+    ids = (*names, HOSTILE, MARKER, f"x\n\n{MARKER}\n", "\u202eevil\x1b[2J", "n" * 9000)
+    base, head = arm({}), arm({})
+    told: dict[str, Any] = {"notes": (HOSTILE, MARKER), "location": f"{HOSTILE}:1"}
+    failed: dict[str, Any] = {
+        "status": Status.FAILED,
+        "error": f"{HOSTILE}\n{MARKER}\n```\n{HOSTILE}\n{MARKER}",
+    }
+    return replace(
+        measured({}),
+        base=replace(base, benchmarks=tuple(bench(i, 1e-3, **told) for i in ids)),
+        head=replace(
+            head,
+            benchmarks=(
+                *(bench(i, 2e-3, **told) for i in ids),
+                bench("broken", 1e-3, rounds=0, **told, **failed),
+            ),
+            environment=replace(head.environment, os=HOSTILE, cpu_model=MARKER),
+            source=Source("a" * 40, HOSTILE),
+        ),
+        warnings=(HOSTILE, MARKER, f"x\n{MARKER}"),
+        tool=HOSTILE,
+    )
+
+
+@pytest.mark.parametrize("value_s", [5e-324, LARGEST / 2])
+def test_numbers_beyond_all_measure_are_judged_like_others(make: Make, value_s: float) -> None:
+    plain = measured({"a": value_s, "b": value_s}, {"a": 1e-3, "b": value_s})
+    far: dict[str, Any] = {"screen_rounds": 2**53, "until_decided": True, "seed": -(2**63)}
+    assert plain.base is not None
+    result = replace(plain, head=replace(plain.head, **far), base=replace(plain.base, **far))
+    comment = make().verdict_of(replace(result, duration_s=1e-300))
+    # A screen without end leaves no suspects: its launches tell what became slower all the same.
+    became_slower = value_s < 1e-3
+    word = "\N{CROSS MARK} fail: " if became_slower else "\N{WHITE HEAVY CHECK MARK} pass: "
+    assert comment.startswith(f"### {word}")
+    assert len(comment.encode()) < COMMENT_BYTES
+
+
+@pytest.mark.parametrize("names", [(), SWALLOWING])
+def test_what_strangers_write_does_nothing(make: Make, names: tuple[str, ...]) -> None:
+    head = f'{GATE}margin = "3%"\n[[waive]]\nbenchmark = {json.dumps(HOSTILE)}\nceiling = "9%"\n'
+    fork = make(head=f"{head}until = 2999-01-01\nreason = {json.dumps(MARKER)}\n")
+    comment = fork.verdict_of(hostile(*names))
+    body, _, last = comment.rstrip().rpartition("\n")
+    assert marker_in(comment) == mark(
+        f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN, attempt=2
+    )
+    assert comment.count("<!--") == 1
+    assert last.startswith("<!--")
+    page = Page(body)
+    assert_harmless(page)
+    assert {len(set(table)) for table in page.tables} == {1}
+    assert_harmless(Page(fork.stage.summary))
+    # Nothing hides that all but one of them are slower.
+    slower_rows = body.partition("<details>")[0].count("**regressed**")
+    assert slower_rows == 5 + len(names)
+    assert fork.stage.lines == ["created a comment"]
+
+
+MARKED = "approved by the security team, merge it @octo-org/all"
+
+
+def marked(data: bytes) -> bytes:
+    """Write a stranger's text wherever the format takes one, fields of tomorrow among them."""
+    document = json.loads(data)
+    numbers = count(1)
+
+    def places(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - any part of JSON
+        for key in value if isinstance(value, dict) else range(len(value)):
+            if isinstance(value[key], dict | list):
+                yield from places(value[key])
+            elif key != "sha" and (isinstance(value[key], str) or value[key] is None):
+                yield value, key
+
+    found = list(places(document))
+    for parent, key in found:
+        before = parent[key]
+        parent[key] = f"{MARKED} {next(numbers)}"
+        try:
+            decode_result(json.dumps(document).encode(), "x")
+        except FormatError:
+            parent[key] = before
+    text = json.dumps(document)
+    assert text.count(MARKED) > 40
+    return text.encode()
+
+
+def test_no_text_of_a_strangers_file_is_in_the_comment(make: Make) -> None:
+    fork = make()
+    failed = bench("broken", 1e-3, rounds=0, status=Status.FAILED, error="x")
+    plain = fork.of_this_run(slower(warnings=("x",)), {})
+    assert plain.base is not None
+    told: dict[str, Any] = {"notes": ("x",), "location": "x:1", "display_unit": "ms"}
+
+    def everywhere(run: Run) -> Run:
+        rich = tuple(replace(one, **told) for one in run.benchmarks)
+        known = replace(run.environment, toolchains={"x": "y"}, governor="x", runner_image="x")
+        return replace(run, benchmarks=(*rich, failed), environment=known)
+
+    rich = replace(plain, head=everywhere(plain.head), base=everywhere(plain.base))
+    document = encode_result(rich, str)
+    fork.leaves(zip_of({"result.json": marked(document)}))
+    assert fork.publish() == 0
+    (comment,) = fork.comments
+    assert "unnamed benchmark" in comment
+    for text in (comment, fork.stage.summary, "\n".join(fork.stage.lines)):
+        assert not re.search("approved|security|merge it|octo-org/all", text)
+
+
+def test_no_text_of_a_strangers_configuration_is_in_the_comment(make: Make) -> None:
+    text = json.dumps(MARKED)
+    head = f"""{GATE}fail_on = []
+[[rule]]
+benchmark = {text}
+margin = "9%"
+[[waive]]
+benchmark = {text}
+metric = {text}
+ceiling = "9%"
+until = 2999-01-01
+reason = {text}
+[aliases]
+{text} = "x"
+[[benchmark]]
+name = {text}
+command = "true"
+[baseline]
+against = {text}
+"""
+    result = measured({"a": 1e-3, MARKED: 1e-3}, {"a": 1e-3, "x": 1e-3})
+    comment = make(head=head).verdict_of(result)
+    assert not re.search("approved|security|merge it|octo-org/all", comment)
+    assert "loosens" in comment
+    assert "up to 9 % until 2999-01-01" in comment
+    assert "renamed from unnamed benchmark" in comment
+
+
+def test_secrets_of_the_job_are_taken_out(make: Make) -> None:
+    fork, name = make(repository=HELLO), f"a {SECRET}"
+    comment = fork.verdict_of(measured({name: 1e-3}, {name: 2e-3}, warnings=(f"see {SECRET}",)))
+    for text in (comment, fork.stage.summary):
+        assert Page(text.rpartition("<!--")[0] or text).prose.count("[removed]") > 1
+        assert "hunter2" not in text
+
+
+def test_each_suite_has_a_comment_of_its_own_up_to_a_limit(make: Make) -> None:
+    fork = make()
+    for number in range(MOST_RESULTS + 2):
+        fork.main_leaves("a", "b", leg=(f"suite-{number}", ENVIRONMENT))
+        fork.leaves(slower(), f"suite-{number}", created_at=START + timedelta(hours=number))
+    fork.leaves(b"", name="dist")
+    fork.leaves(
+        slower(),
+        name=artifact_name(ArtifactKind.BASELINE, suite="default", environment=ENVIRONMENT),
+    )
+    shard = artifact_name(
+        ArtifactKind.RESULT, suite="default", environment=ENVIRONMENT, shard=(1, 2)
+    )
+    fork.leaves(slower(), name=shard)
+    assert fork.publish() == 0
+    suites = [found.suite for one in fork.comments if (found := marker_in(one))]
+    newest_first = [f"suite%2D{n}.linux%2Dx86_64" for n in reversed(range(2, MOST_RESULTS + 2))]
+    assert suites == newest_first
+    assert [name for name, _ in fork.stage.outputs] == ["verdict", "comment-url"] * MOST_RESULTS
+    read = [one.path for one in fork.server.asked("GET /repos/*/artifacts/*/zip")]
+    assert len(read) == 2 * MOST_RESULTS  # each result, and what main has of its suite
+
+
+def test_each_kind_of_machine_has_a_comment_of_its_own_and_names_it(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower(), created_at=START + timedelta(hours=2))
+    fork.main_leaves("a", leg=("fast", ENVIRONMENT))
+    for suite in ("default", "fast"):
+        name = artifact_name(ArtifactKind.RESULT, suite=suite, environment="macos-arm64")
+        fork.leaves(measured({"a": 1e-3}), name=name, created_at=START + timedelta(hours=1))
+    broken = artifact_name(ArtifactKind.RESULT, suite="default", environment="linux-aarch64")
+    fork.leaves(b"no zip", name=broken)
+    assert fork.publish() == 0
+    heads = [one.splitlines()[0].removeprefix("### ") for one in fork.comments]
+    assert [re.sub(r"^\S+ |(pass|fail|no verdict): .+", r"\1", one) for one in heads] == [
+        "fail",
+        "fast, macos-arm64: pass",
+        "macos-arm64: pass",
+        "linux-aarch64: no verdict",
+    ]
+
+
+def test_one_suite_that_cannot_be_judged_hides_no_other(make: Make) -> None:
+    fork = make()
+    for suite in ("one", "two"):
+        fork.main_leaves("a", "b", leg=(suite, ENVIRONMENT))
+    fork.leaves(b"no zip", "one")
+    fork.leaves(slower(), "two")
+    assert fork.publish() == 0
+    lines = sorted(one.splitlines()[0] for one in fork.comments)
+    assert [("two: fail" in x, "one: no verdict" in x) for x in lines] == [
+        (False, True),
+        (True, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "is_told"),
+    [
+        ("failure", True),
+        ("timed_out", True),
+        ("startup_failure", True),
+        ("cancelled", False),
+        ("success", False),
+        ("skipped", False),
+        (None, False),
+    ],
+)
+def test_a_run_that_broke_is_told_and_one_that_was_cancelled_is_not(
+    make: Make, conclusion: str | None, *, is_told: bool
+) -> None:
+    fork = make()
+    assert fork.publish(conclusion=conclusion) == 0
+    assert fork.stage.lines[0] == f"run {RUN} left no result"
+    if is_told:
+        (comment,) = fork.comments
+        assert comment.splitlines()[0].endswith("no verdict: the run left no result")
+    else:
+        fork.assert_nothing_said()
+
+
+@pytest.mark.parametrize("conclusion", ["failure", "success"])
+def test_a_run_without_result_updates_what_is_said_of_earlier_commits(
+    make: Make, conclusion: str
+) -> None:
+    # What passes and leaves nothing must not let an earlier pass stand.
+    fork = make()
+    post = client_of(fork.server, TOKEN).post
+    of_old, of_this = "a" * 40, fork.git.head
+    for suite, head in (("one", of_old), ("two", of_old), ("three", of_this)):
+        marker = mark(suite, head=head, run=RUN - 5, attempt=1)
+        post(f"/repos/{HELLO.full_name}/issues/{NUMBER}/comments", {"body": f"old\n\n{marker}"})
+    assert fork.publish(conclusion=conclusion) == 0
+    told = [(one.splitlines()[0], marker_in(one)) for one in fork.comments]
+    new = "### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: the run left no result"
+    assert told == [
+        (new, mark("one", head=of_this, run=RUN, attempt=2)),
+        (new, mark("two", head=of_this, run=RUN, attempt=2)),
+        ("old", mark("three", head=of_this, run=RUN - 5, attempt=1)),
+    ]
+
+
+def test_a_run_that_broke_and_cannot_be_told_fails_the_job(make: Make) -> None:
+    fork = make()
+    fork.server.faults.always("GET /repos/*/comments", Fault(status=503))
+    with pytest.raises(GitHubError, match="503"):
+        fork.publish(conclusion="failure")
+    assert fork.stage.lines[-1].startswith("::warning::no comment: GET /repos/")
+
+
+@pytest.mark.parametrize("conclusion", ["success", "failure"])
+def test_a_result_that_has_expired_is_none(make: Make, conclusion: str) -> None:
+    fork = make()
+    fork.leaves(slower(), expires_at=START)
+    assert fork.publish(conclusion=conclusion) == 0
+    assert len(fork.comments) == (conclusion == "failure")
+    assert fork.server.asked("GET /repos/*/artifacts/*/zip") == []
+
+
+def test_what_an_earlier_attempt_left_is_not_of_this_one(make: Make) -> None:
+    fork = make()
+    for suite in ("one", "two", "three"):
+        fork.main_leaves("a", "b", leg=(suite, ENVIRONMENT))
+    fork.leaves(slower(), "one")
+    fork.leaves(slower(), "two")
+    assert fork.publish() == 0
+    fork.starts_again(3, after=timedelta(hours=2))
+    fork.leaves(measured({"a": 1e-3}), "three", created_at=START + timedelta(hours=2))
+    assert fork.publish(attempt=3) == 0
+    found = [(marker_in(one), "pass" in one.splitlines()[0]) for one in fork.comments]
+    told = [(one.suite.partition(".")[0], one.attempt, passed) for one, passed in found if one]
+    assert sorted(told) == [("one", 2, False), ("three", 3, True), ("two", 2, False)]
+
+
+def test_an_attempt_that_another_followed_is_told_all_the_same(make: Make) -> None:
+    # Of a re-run of the failed jobs alone, the newer attempt leaves no result of the others.
+    fork = make()
+    fork.leaves(slower())
+    fork.starts_again(3, after=timedelta(hours=2))
+    assert fork.publish(attempt=2, conclusion="failure") == 0
+    (comment,) = fork.comments
+    assert "fail: 1 of 2" in comment.splitlines()[0]
+    assert (found := marker_in(comment)) is not None
+    assert found.attempt == 2
+
+
+def test_an_attempt_that_left_nothing_is_not_told_by_the_one_before(make: Make) -> None:
+    fork = make()
+    fork.leaves(measured({"a": 1e-3}))
+    fork.starts_again(3, after=timedelta(seconds=1))
+    assert fork.publish(attempt=3, conclusion="failure") == 0
+    (comment,) = fork.comments
+    assert comment.splitlines()[0].endswith("no verdict: the run left no result")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"head_sha": "1" * 40},
+        {"head_repository": None},
+        {"state": "closed"},
+        {"head_branch": "other"},
+        {"head_repository": HELLO.full_name},  # a branch of the same name, of somebody else
+    ],
+)
+def test_a_pull_request_that_is_another_by_now_is_left_alone(
+    make: Make, changes: dict[str, Any]
+) -> None:
+    fork = make()
+    fork.leaves(slower())
+    fork.pull(**changes)
+    assert fork.publish() == 0
+    fork.assert_nothing_said()
+    (line,) = fork.stage.lines
+    assert line.startswith("nothing to comment on: no open pull request has ")
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        ({"head_repository": None}, "no open pull request has"),
+        ({"head_branch": None}, "no open pull request has"),
+        ({"event": "push"}, "the run is of push, not of a pull request"),
+        ({"is_completed": False}, "the run has not ended"),
+    ],
+)
+def test_runs_that_are_about_no_pull_request_are_left_alone(
+    make: Make, event: dict[str, Any], why: str
+) -> None:
+    fork = make()
+    fork.leaves(slower())
+    assert fork.publish(**event) == 0
+    fork.assert_nothing_said()
+    assert f"nothing to comment on: {why}" in fork.stage.lines[0]
+
+
+@pytest.mark.parametrize("actor", ["octocat", "dependabot[bot]"])
+def test_a_pull_request_of_the_repository_itself_is_judged_alike(make: Make, actor: str) -> None:
+    own = make(repository=HELLO)
+    run = own.server.state.need(KnownRun, RUN)
+    own.server.state.put(replace(run, actor=actor))
+    comment = own.verdict_of(slower(warnings=("bought by nobody",)))
+    assert "fail: 1 of 2 benchmarks is slower" in comment.splitlines()[0]
+    # What Dependabot brings is code that none of the repository's own people wrote.
+    assert ("bought by nobody" in comment) is (actor == "octocat")
+
+
+def test_every_pull_request_of_a_head_is_judged_by_its_own_base(make: Make) -> None:
+    fork = make(base=GATE, head=GATE)
+    lax = make(base=LAX, head=GATE)
+    lax.knows_base(lax.git.base, "stable")
+    first = lax.server.state.need(Pull, HELLO.key, NUMBER)
+    # Of one object store, as on GitHub.
+    lax.git.origin.run("fetch", "--quiet", str(fork.git.origin.root), fork.git.base)
+    lax.server.state.put(replace(first, number=3, base_branch="stable", base_sha=fork.git.base))
+    lax.leaves(slower())
+    assert lax.publish() == 0
+    (of_lax,) = lax.comments
+    (of_strict,) = (one.body for one in lax.server.state.comments(HELLO, 3))
+    assert "pass" in of_lax.splitlines()[0]
+    assert "fail" in of_strict.splitlines()[0]
+    for comment in (of_lax, of_strict):
+        assert "other open pull requests have the same head" in comment
+    # The result, and what main has of its suite.
+    assert len(lax.server.asked("GET /repos/*/artifacts/*/zip")) == 2
+
+
+def test_no_more_than_some_pull_requests_of_a_head_are_commented_on(make: Make) -> None:
+    fork = make()
+    for number in range(50, 50 + MOST_PULL_REQUESTS):
+        fork.pull(number=number)
+    fork.leaves(slower())
+    assert fork.publish() == 0
+    posts = [one for one in fork.server.requests if one.method == "POST"]
+    assert len(posts) == MOST_PULL_REQUESTS
+    warning = f"{MOST_PULL_REQUESTS + 1} open pull requests have the head {fork.git.head[:7]}"
+    assert fork.stage.lines[0].startswith(f"::warning::{warning}: ")
+
+
+def test_a_verdict_on_a_newer_head_is_not_overwritten(make: Make) -> None:
+    fork = make()
+    newer = mark(f"default.{ENVIRONMENT}", head=fork.git.head, run=RUN + 5, attempt=1)
+    client_of(fork.server, TOKEN).post(
+        f"/repos/{HELLO.full_name}/issues/{NUMBER}/comments", {"body": f"newer\n\n{newer}\n"}
+    )
+    assert fork.verdict_of(slower()).startswith("newer")
+    assert fork.stage.lines[0].startswith("left the comment as it is: ")
+
+
+def test_commits_that_cannot_be_had_give_no_verdict(make: Make) -> None:
+    fork = make()
+    fork.pull(base_sha="1" * 40)
+    comment = fork.verdict_of(slower())
+    assert "no verdict: the base commit 111111111111 cannot be fetched" in comment.splitlines()[0]
+
+
+def test_a_github_that_is_down_fails_the_job(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower())
+    fork.server.faults.always("*", Fault(status=503))
+    with pytest.raises(GitHubError, match="503"):
+        fork.publish()
+    assert fork.comments == []
+
+
+def test_a_result_that_cannot_be_downloaded_leaves_the_comment_and_fails_the_job(
+    make: Make,
+) -> None:
+    fork = make()
+    fork.main_leaves("a", "b", leg=("other", ENVIRONMENT))
+    before = fork.verdict_of(slower())
+    fork.leaves(slower(), "other", created_at=START + timedelta(hours=1))
+    lost = fork.server.state.all(Artifact)[-2]
+    fork.server.faults.always(f"GET /repos/*/{lost.id}/zip", Fault(status=500))
+    with pytest.raises(GitHubError, match="500"):
+        fork.publish(attempt=3)
+    first, other = fork.comments  # what can be read is commented on
+    assert first == before
+    assert "other: fail" in other.splitlines()[0]
+    assert fork.stage.lines[-1].startswith("::warning::no comment: GET /repos/")
+
+
+@pytest.mark.parametrize("kind", ["POST *", "PATCH *"])
+def test_a_comment_that_cannot_be_written_fails_the_job(make: Make, kind: str) -> None:
+    fork = make()
+    fork.main_leaves("a", "b", leg=("other", ENVIRONMENT))
+    fork.verdict_of(slower())
+    fork.leaves(slower(), "other", created_at=START + timedelta(hours=1))
+    fork.server.faults.always(kind, Fault(status=500))
+    with pytest.raises(GitHubError, match="500"):
+        fork.publish(attempt=3)
+    attempts = [found.attempt for one in fork.comments if (found := marker_in(one))]
+    assert attempts == ([3] if kind == "POST *" else [2, 3])
+
+
+def test_a_comment_that_is_refused_fails_the_job(make: Make) -> None:
+    fork = make()
+    fork.leaves(slower())
+    with pytest.raises(GitHubError, match="403"):
+        fork.publish(token=FORKS_TOKEN)
+    (line,) = fork.stage.lines
+    assert line.startswith("::warning::no comment: POST ")
+    assert fork.stage.outputs == [("verdict", "fail")]
+    assert "fail: 1 of 2" in fork.stage.summary

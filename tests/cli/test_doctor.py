@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchgate.cli.doctor import TIMER_PAIRS, Noise, give_advice, read_timer
+from benchgate.model.environment import Environment
+from benchgate.stats.timer import Timer
+
+GOOD = Environment(cpu_count=8, governor="performance", turbo=False, load_average=0.3)
+QUICK = Timer(cost_ns=40.0, resolution_ns=1.0, pairs=1000)
+QUIET = Noise(pair_spread=0.01, launch_spread=0.02, detectable=1.02, rounds=12)
+
+
+@pytest.mark.parametrize(
+    ("environment", "timer", "noise", "pinned", "words"),
+    [
+        (GOOD, QUICK, QUIET, True, []),
+        (replace(GOOD, governor=None, turbo=None, load_average=None), QUICK, QUIET, True, []),
+        (replace(GOOD, load_average=4.1), QUICK, QUIET, True, ["the load is 4.1 on 8 CPUs"]),
+        (replace(GOOD, load_average=4.0), QUICK, QUIET, True, []),
+        (replace(GOOD, governor="powersave"), QUICK, QUIET, True, ["cpupower frequency-set"]),
+        (replace(GOOD, turbo=True), QUICK, QUIET, True, ["turbo is on"]),
+        (GOOD, QUICK, QUIET, False, ["cannot be pinned to one CPU"]),
+        (GOOD, replace(QUICK, cost_ns=1500.0), QUIET, True, ["reading the clock costs 1500 ns"]),
+        (GOOD, QUICK, replace(QUIET, pair_spread=0.05), True, ["differs by 5.0% from round"]),
+        (
+            replace(GOOD, turbo=True, cpu_count=1, load_average=3.0),
+            QUICK,
+            replace(QUIET, pair_spread=0.2),
+            False,
+            ["the load is", "turbo is on", "cannot be pinned", "differs by 20.0%"],
+        ),
+    ],
+)
+def test_advice(
+    environment: Environment, timer: Timer, noise: Noise, *, pinned: bool, words: list[str]
+) -> None:
+    advice = give_advice(environment, timer, noise, pinned=pinned)
+    assert len(advice) == len(words)
+    for sentence, word in zip(advice, words, strict=True):
+        assert word in sentence
+
+
+def test_the_timer_is_read() -> None:
+    timer = read_timer()
+    assert timer.pairs == TIMER_PAIRS
+    assert timer.cost_ns >= 0
+    assert timer.resolution_ns is None or timer.resolution_ns >= 1

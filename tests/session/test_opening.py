@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchgate.config import loads
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.session import opening
+from benchgate.session.choice import Choice
+from benchgate.session.opening import note_uncounted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pytest
+    from tests.world import World
+
+GATED = """
+[[rule]]
+benchmark = "counted*"
+metrics = ["time", "instructions"]
+"""
+
+
+def test_benchmarks_that_are_judged_by_instructions_learn_why_they_cannot_be(world: World) -> None:
+    session, _ = world.open(
+        {"counted": world.fake(), "counted/new": world.fake(base_s=None), "timed": world.fake()}
+    )
+    note_uncounted(session, loads(GATED, "benchgate.toml"), "this machine shows none")
+    for arm, results in session.results().items():
+        notes = {result.id: result.notes for result in results}
+        why = ("instructions: this machine shows none",)
+        assert notes["counted"] == why
+        assert notes["timed"] == ()
+        assert notes.get("counted/new") == (why if arm is ArmName.HEAD else None)
+
+
+def test_nobody_is_told_who_did_not_ask(world: World) -> None:
+    session, _ = world.open({"a": world.fake()})
+    note_uncounted(session, loads("", "benchgate.toml"), "this machine shows none")
+    assert all(result.notes == () for results in session.results().values() for result in results)
+
+
+def test_who_is_built_and_started_first_is_drawn(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = []
+
+    def make_engines(_: object, arms: Sequence[Arm], *__: object, **___: object) -> list[object]:
+        orders.append(tuple(arm.name for arm in arms))
+        return [world.open({"a": world.fake()})[1]]
+
+    monkeypatch.setattr(opening, "make_engines", make_engines)
+    arms = [Arm(name, tmp_path, tmp_path / "env") for name in ArmName]
+    seeds = iter(range(100))
+    effects = replace(world.effects, draw_seed=lambda: next(seeds))
+    for _ in range(6):
+        with ExitStack() as stack:
+            session = opening.open_session(
+                stack, arms, loads("", "a.toml"), effects, checkout=None, choice=Choice()
+            )
+            assert session.arms == tuple(ArmName)
+    assert set(orders) == {tuple(ArmName), tuple(ArmName)[::-1]}

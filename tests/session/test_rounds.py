@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchgate.gate.findings import Stage
+from benchgate.gate.suite import Need
+from benchgate.gate.waves import WaveSettings
+from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.world import World
+
+    from benchgate.session.rounds import Planner
+    from benchgate.session.session import Session
+
+WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)
+
+
+def measure(
+    world: World, session: Session, planner: Planner, budget_s: float
+) -> tuple[tuple[str, ...], list[int]]:
+    saves: list[int] = []
+    still_open = measure_rounds(
+        session,
+        planner,
+        budget_s=budget_s,
+        clock=world.clock,
+        progress=world.progress,
+        save=lambda: saves.append(1),
+    )
+    return still_open, saves
+
+
+def screening(
+    session: Session, judge: Callable[[], Sequence[Need]], once: frozenset[str] = frozenset()
+) -> ScreenAndConfirm:
+    return ScreenAndConfirm(session, WAVES, judge, once)
+
+
+def test_fixed_rounds_measure_everything_so_often(world: World) -> None:
+    session, engine = world.open({"a": world.fake(), "b": world.fake()})
+    still_open, saves = measure(world, session, FixedRounds(session, 3), 100)
+    assert still_open == ()
+    assert engine.rounds == [("a", "b")] * 3
+    assert len(saves) == 3
+
+
+def test_time_left_is_that_of_the_rounds_to_come(world: World) -> None:
+    session, _ = world.open({"a": world.fake(cost_s=2.0), "b": world.fake(cost_s=3.0)})
+    measure(world, session, FixedRounds(session, 3), 100)
+    assert world.progress.started == [
+        (0, "measure", 2, None, 3),  # nothing is known yet
+        (1, "measure", 2, 10.0, 3),
+        (2, "measure", 2, 5.0, 3),
+    ]
+
+
+def test_time_left_is_no_longer_than_the_budget(world: World) -> None:
+    session, _ = world.open({"a": world.fake(cost_s=2.0)})
+    measure(world, session, FixedRounds(session, 100), 7)
+    assert [left for _, _, _, left, _ in world.progress.started] == [None, 5.0, 3.0]
+
+
+def test_what_the_budget_left_out_is_named_though_the_rest_went_on(world: World) -> None:
+    session, engine = world.open({"quick": world.fake(cost_s=1.0), "slow": world.fake(cost_s=5.0)})
+    still_open, _ = measure(world, session, FixedRounds(session, 4), 10)
+    assert engine.rounds == [("quick", "slow"), ("quick",), ("quick",), ("quick",)]
+    assert still_open == ("slow",)
+
+
+def test_no_round_begins_after_the_budget(world: World) -> None:
+    session, engine = world.open({"a": world.fake(cost_s=4.0)})
+    still_open, _ = measure(world, session, FixedRounds(session, 10), 4.5)
+    assert len(engine.rounds) == 1
+    assert still_open == ("a",)
+
+
+def test_a_benchmark_that_fails_is_not_measured_again(world: World) -> None:
+    session, engine = world.open({"good": world.fake(), "bad": world.fake(fails_in=1)})
+    measure(world, session, FixedRounds(session, 4), 100)
+    assert engine.rounds == [("bad", "good"), ("bad", "good"), ("good",), ("good",)]
+
+
+def test_the_loop_ends_when_everything_failed(world: World) -> None:
+    session, engine = world.open({"bad": world.fake(fails_in=0)})
+    still_open, saves = measure(world, session, FixedRounds(session, 4), 100)
+    assert engine.rounds == [("bad",)]
+    assert (still_open, len(saves)) == ((), 1)
+
+
+def test_after_the_screen_only_what_is_open_is_measured(world: World) -> None:
+    session, engine = world.open({name: world.fake() for name in "abc"})
+    answers = [
+        [Need("a", Stage.CONFIRM, 0.1), Need("b", Stage.SETTLE, 0.2), Need("c", Stage.DONE, 0.0)],
+        [Need("a", Stage.CONFIRM, 0.1), Need("b", Stage.DONE, 0.0), Need("c", Stage.DONE, 0.0)],
+        [Need("a", Stage.DONE, 0.1), Need("b", Stage.DONE, 0.0), Need("c", Stage.DONE, 0.0)],
+    ]
+    still_open, _ = measure(world, session, screening(session, lambda: answers.pop(0)), 100)
+    assert engine.rounds == [("a", "b", "c")] * 5 + [("a", "b"), ("a",)]
+    assert still_open == ()
+    told = world.progress
+    assert [phase for _, phase, *_ in told.started] == ["screen"] * 5 + ["confirm"] * 2
+    assert [rounds for *_, rounds in told.started] == [10] * 5 + [17] * 2
+    assert told.counts[5] == {"done": 1, "open": 1, "suspected": 1}
+    assert told.counts[6] == {"done": 2, "open": 0, "suspected": 1}
+
+
+def test_where_all_is_to_be_decided_rows_are_looked_at_ever_more_rarely(world: World) -> None:
+    session, engine = world.open({"a": world.fake()})
+    looked: list[int] = []
+
+    def judge() -> Sequence[Need]:
+        looked.append(len(engine.rounds))
+        return [Need("a", Stage.SETTLE if len(engine.rounds) < 240 else Stage.DONE, 0.1)]
+
+    planner = ScreenAndConfirm(session, replace(WAVES, until_decided=True), judge, frozenset())
+    still_open, _ = measure(world, session, planner, math.inf)
+    assert looked == [*range(5, 31), 60, 120, 240]
+    assert still_open == ()
+    assert world.progress.started[100][-2:] == (20.0, 120)  # seconds left, rounds in all
+
+
+def test_suspects_come_first_when_the_budget_is_short(world: World) -> None:
+    session, engine = world.open({name: world.fake(cost_s=1.0) for name in "ab"})
+    needs = [Need("a", Stage.SETTLE, 9.0), Need("b", Stage.CONFIRM, 0.1)]
+    still_open, _ = measure(world, session, screening(session, lambda: needs), 11.5)
+    assert engine.rounds[5:] == [("b",)]
+    assert set(still_open) == {"a", "b"}
+
+
+def test_a_benchmark_of_one_arm_is_measured_once(world: World) -> None:
+    session, engine = world.open({"both": world.fake(), "new": world.fake(base_s=None)})
+    planner = screening(session, list, once=frozenset({"new"}))
+    measure(world, session, planner, 100)
+    assert engine.rounds == [("both", "new")] + [("both",)] * 4
+
+
+def test_needs_of_what_has_failed_are_not_pursued(world: World) -> None:
+    session, engine = world.open({"a": world.fake(), "bad": world.fake(fails_in=5)})
+    needs = [Need("bad", Stage.CONFIRM, 0.1)]
+    measure(world, session, screening(session, lambda: needs), 100)
+    assert engine.rounds[5:] == [("bad",)]

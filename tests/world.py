@@ -1,0 +1,164 @@
+"""A world without a machine: benchmarks that cost what they are told, and a clock to match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.measure.engine import (
+    ArmName,
+    Definition,
+    Discovery,
+    Measured,
+    Observation,
+)
+from benchgate.model.run import Metric, Tier
+from benchgate.report.progress import Progress
+from benchgate.session.effects import Effects
+from benchgate.session.session import Session
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator, Mapping, Sequence
+
+BOTH = (ArmName.BASE, ArmName.HEAD)
+
+
+class Clock:
+    """Seconds that pass when somebody says so."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@dataclass(slots=True)
+class Fake:
+    """A benchmark.
+
+    Attributes:
+        values_s: what each arm that has it measures.
+        cost_s: of a round.
+        fails_in: round in which the head fails.
+    """
+
+    values_s: Mapping[ArmName, float]
+    cost_s: float = 1.0
+    fails_in: int | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class FakeEngine:
+    """Measures fakes; every launch has three equal samples."""
+
+    fakes: Mapping[str, Fake]
+    arms: Sequence[ArmName]
+    clock: Clock
+    interrupted_in: int | None = None
+    rounds: list[tuple[str, ...]] = field(default_factory=list)
+
+    def discover(self) -> Discovery:
+        return Discovery(
+            {
+                arm: tuple(
+                    Definition(id_, "w", Tier.LOCKSTEP, tags=fake.tags)
+                    for id_, fake in self.fakes.items()
+                    if arm in fake.values_s
+                )
+                for arm in self.arms
+            }
+        )
+
+    def measure_round(
+        self, ids: Sequence[str], rng: random.Random, round_index: int
+    ) -> Iterator[Observation]:
+        self.rounds.append(tuple(sorted(ids)))
+        for id_ in ids:
+            if round_index == self.interrupted_in:
+                raise KeyboardInterrupt
+            fake = self.fakes[id_]
+            self.clock.now_s += fake.cost_s
+            if round_index == fake.fails_in:
+                yield Observation(ArmName.HEAD, id_, 0, error="boom")
+                continue
+            for arm, value in fake.values_s.items():
+                samples = np.full(3, value * (1 + rng.random() / 1e6))
+                time = Measured(Metric("time", "s"), 1, samples, np.empty(0))
+                yield Observation(arm, id_, 0, (time,))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass(slots=True)
+class Told(Progress):
+    """Remembers what it was told."""
+
+    started: list[tuple[int, str, int, float | None, int | None]] = field(default_factory=list)
+    counts: list[dict[str, int]] = field(default_factory=list)
+
+    def round_started(
+        self,
+        index: int,
+        phase: str,
+        benchmarks: int,
+        seconds_left: float | None,
+        *,
+        rounds: int | None = None,
+    ) -> None:
+        self.started.append((index, phase, benchmarks, seconds_left, rounds))
+
+    def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
+        assert index == self.started[-1][0]
+        self.counts.append(dict(counts))
+
+
+@dataclass(slots=True)
+class World:
+    """Makes sessions, and is the effects of a use case."""
+
+    clock: Clock = field(default_factory=Clock)
+    progress: Told = field(default_factory=Told)
+
+    @property
+    def effects(self) -> Effects:
+        return Effects(
+            clock=self.clock,
+            now=lambda: "2026-01-02T03:04:05Z",
+            draw_seed=lambda: 7,
+            environ={"SECRET_TOKEN": "hunter2-hunter2"},
+            cwd=Path("/nowhere"),
+            progress=self.progress,
+        )
+
+    def open(
+        self,
+        fakes: Mapping[str, Fake],
+        arms: Sequence[ArmName] = BOTH,
+        interrupted_in: int | None = None,
+    ) -> tuple[Session, FakeEngine]:
+        """Open a session of these benchmarks."""
+        engine = FakeEngine(fakes, arms, self.clock, interrupted_in)
+        session = Session([engine], arms, 7, self.clock)
+        session.discover()
+        return session, engine
+
+    @staticmethod
+    def fake(
+        base_s: float | None = 1e-3,
+        head_s: float | None = 1e-3,
+        *,
+        cost_s: float = 1.0,
+        fails_in: int | None = None,
+        tags: tuple[str, ...] = (),
+    ) -> Fake:
+        """Make a benchmark; None for an arm that lacks it."""
+        values = {ArmName.BASE: base_s, ArmName.HEAD: head_s}
+        present = {arm: value for arm, value in values.items() if value is not None}
+        return Fake(present, cost_s, fails_in, tags)
