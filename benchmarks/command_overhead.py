@@ -20,7 +20,7 @@ import numpy as np
 
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.process import Launcher, find_program
+from benchgate.measure.process import CommandLauncher, find_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ WARMUP_ROUNDS = 20
 TRUE = find_program("true", Path("/"), os.environ["PATH"])
 
 
-def by_launcher(launcher: Launcher, cpu: int | None) -> int:
+def by_launcher(launcher: CommandLauncher, cpu: int | None) -> int:
     """Run it as a measured command is run."""
     cpus = None if cpu is None else frozenset({cpu})
     with kept_off(cpu):
@@ -85,7 +85,7 @@ def report(times: dict[str, FloatArray]) -> None:
 def main() -> None:
     """Measure all ways and print the table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    with Guardian.start() as guardian, Launcher(guardian) as launcher:
+    with Guardian.start() as guardian, CommandLauncher(guardian) as launcher:
         ways = {"benchgate": lambda: by_launcher(launcher, None)}
         if supports_pinning():
             cpu = max(available_cpus())

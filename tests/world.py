@@ -12,7 +12,7 @@ from benchgate.measure.engine import (
     ArmName,
     Definition,
     Discovery,
-    Measured,
+    MetricSamples,
     Observation,
 )
 from benchgate.model.run import Metric, Tier
@@ -89,7 +89,7 @@ class FakeEngine:
                 continue
             for arm, value in fake.values_s.items():
                 samples = np.full(3, value * (1 + rng.random() / 1e6))
-                time = Measured(Metric("time", "s"), 1, samples, np.empty(0))
+                time = MetricSamples(Metric("time", "s"), 1, samples, np.empty(0))
                 yield Observation(arm, id_, 0, (time,))
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from benchmarks.gate.ways import draw
 
 from benchgate.config import loads
 from benchgate.gate.conclude import Terms, conclude
-from benchgate.gate.replay import Build, ReplayedRow
+from benchgate.gate.replay import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
 from benchgate.model.run import BenchmarkResult, Launch, Run, Series, Source, Tier
@@ -74,7 +74,7 @@ def _answer(way: Way, percent: int, seed: int, index: int) -> Answer:
     terms = Terms(CONFIG.gate.fail_on, len(samples), CONFIG.baseline.advisory_fails)
     decision = conclude(rows, terms).decision
     rounds = [values.shape[1] for values in samples.values()]
-    build = Build(tuple(map(_replayed, rows)), sum(rounds), max(rounds))
+    build = ReplayedBuild(tuple(map(_replayed, rows)), sum(rounds), max(rounds))
     return Answer(Replayed(slower, build), decision is Decision.FAIL)
 
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.replay import Build
+    from benchgate.gate.replay import ReplayedBuild
 
 TIME = Metric("time", "s")
 
 
-def run_build(source: Mapping[str, FloatArray], config: Config) -> Build:
+def run_build(source: Mapping[str, FloatArray], config: Config) -> ReplayedBuild:
     """Measure and judge one build as `check` does, the budget without end.
 
     Args:

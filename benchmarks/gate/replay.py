@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.replay import Build
+    from benchgate.gate.replay import ReplayedBuild
 
     Recorded: TypeAlias = Callable[[str, "Half"], Sequence[Mapping[str, FloatArray]]]
 
@@ -64,7 +64,7 @@ class Replayed:
     """One build: what was changed, and what the gate said."""
 
     slower: str
-    build: Build
+    build: ReplayedBuild
 
     @property
     def is_false_alarm(self) -> bool:

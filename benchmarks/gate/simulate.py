@@ -23,16 +23,18 @@ if TYPE_CHECKING:
     from benchmarks.gate.machines import Machine
 
     from benchgate.config import Config
-    from benchgate.gate.replay import Build
+    from benchgate.gate.replay import ReplayedBuild
 
 
-def simulate(machine: Machine, truth: Truth, config: Config, seed: tuple[int, ...]) -> Build:
+def simulate(
+    machine: Machine, truth: Truth, config: Config, seed: tuple[int, ...]
+) -> ReplayedBuild:
     """Draw and judge one build."""
     rounds = max(LONGEST, WaveSettings.of(config).most_rounds)
     return run_build(draw_build(machine, truth, np.random.default_rng(seed), rounds), config)
 
 
-def report_clean(builds: Sequence[Build]) -> str:
+def report_clean(builds: Sequence[ReplayedBuild]) -> str:
     """False alarms, and what becomes of unchanged rows."""
     shares = []
     for outcome in (Outcome.UNCHANGED, Outcome.INCONCLUSIVE):
@@ -47,13 +49,13 @@ def report_clean(builds: Sequence[Build]) -> str:
     )
 
 
-def report_slower(builds: Sequence[Build]) -> str:
+def report_slower(builds: Sequence[ReplayedBuild]) -> str:
     """How often the slower benchmark, and no other, was found."""
     found = rate(build.regressed == {SLOWER} for build in builds)
     return f"found {with_bounds(found)}, {rounds_each(builds):.1f} rounds each"
 
 
-def report_at_margin(builds: Sequence[Build]) -> str:
+def report_at_margin(builds: Sequence[ReplayedBuild]) -> str:
     """How often a change that is exactly the margin was called unchanged."""
     texts = []
     for statistic in ("p25", "p95"):
@@ -75,7 +77,7 @@ def simulate_all(
     """
     settings = loads(config, "--config")
     gate = settings.gate
-    questions: list[tuple[str, Truth, int, Callable[[Sequence[Build]], str]]] = [
+    questions: list[tuple[str, Truth, int, Callable[[Sequence[ReplayedBuild]], str]]] = [
         ("clean", Truth(), 1, report_clean),
         *(
             (f"+{change:.0%}", Truth(change, change), 5, report_slower)

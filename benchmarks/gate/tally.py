@@ -11,7 +11,7 @@ from benchgate.model.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.gate.replay import Build
+    from benchgate.gate.replay import ReplayedBuild
 
 CONFIDENCE = 0.95
 
@@ -34,7 +34,7 @@ def with_bounds(found: Rate) -> str:
     return f"{share} ({low:.2%} to {high:.2%})"
 
 
-def share(builds: Sequence[Build], statistic: str, outcome: Outcome) -> float | None:
+def share(builds: Sequence[ReplayedBuild], statistic: str, outcome: Outcome) -> float | None:
     """Give how many of the rows of a statistic came out so; None where none was tested."""
     tested = [
         row.outcome is outcome
@@ -45,7 +45,7 @@ def share(builds: Sequence[Build], statistic: str, outcome: Outcome) -> float | 
     return sum(tested) / len(tested) if tested else None
 
 
-def rounds_each(builds: Sequence[Build]) -> float:
+def rounds_each(builds: Sequence[ReplayedBuild]) -> float:
     """Give how many rounds a benchmark took on average."""
     benchmarks = [len({row.benchmark for row in build.rows}) for build in builds]
     return sum(build.rounds for build in builds) / sum(benchmarks)

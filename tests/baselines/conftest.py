@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchgate.baselines.artifact import Wanted
+from benchgate.baselines.artifact import ArtifactQuery
 from benchgate.github.models import Artifact, ArtifactRun, Repository, WorkflowRun
 
 OURS = Repository(id=1296269)
@@ -23,7 +23,7 @@ def sha(number: int) -> str:
 class GitHub:
     """A repository whose artifact and run n are of commit n, of the n-th minute of the day."""
 
-    wanted = Wanted(
+    wanted = ArtifactQuery(
         repository_id=OURS.id,
         branch="main",
         name=NAME,
@@ -69,7 +69,7 @@ class GitHub:
         }
         return WorkflowRun(**(fields | changes))
 
-    def wanting(self, **changes: Any) -> Wanted:  # noqa: ANN401
+    def wanting(self, **changes: Any) -> ArtifactQuery:  # noqa: ANN401
         """Want something else."""
         return replace(self.wanted, **changes)
 

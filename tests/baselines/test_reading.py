@@ -21,7 +21,7 @@ from benchgate.model.run import Run, Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from benchgate.gate.stored import Found
+    from benchgate.gate.stored import StoredResults
     from benchgate.github.models import Artifact
 
 HERE = Environment(os="Debian", cpu_count=2)
@@ -41,7 +41,7 @@ def found(
     counts: Callable[[Run], bool] = lambda _: True,
     listed: Iterable[Artifact] | None = None,
     asked: list[int] | None = None,
-) -> Found:
+) -> StoredResults:
     """What comes of artifacts that hold this, or whose download fails so."""
 
     def fetch(artifact: Artifact) -> bytes:
@@ -62,7 +62,7 @@ def found(
     )
 
 
-def numbers(found: Found) -> list[str | None]:
+def numbers(found: StoredResults) -> list[str | None]:
     return [one.run.source.sha for one in found.earlier]
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchgate.gate.stored import (
-    Earlier,
-    Found,
+    EarlierResult,
+    StoredResults,
     choose_stored,
     fit_for,
     in_short,
@@ -26,7 +26,7 @@ from benchgate.model.run import (
     Source,
     Tier,
 )
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 
 HERE = Environment(os="Debian", cpu_model="A", cpu_count=2)
 HEAD = Run(Source("head"), "2026-02-01T00:00:00Z", HERE, ())
@@ -37,8 +37,8 @@ def run(day: int, **changes: Any) -> Run:  # noqa: ANN401 - fields of a run
     return replace(made, **changes)
 
 
-def named(*runs: Run) -> list[Earlier]:
-    return [Earlier(f"{i}.json", Result(one)) for i, one in enumerate(runs)]
+def named(*runs: Run) -> list[EarlierResult]:
+    return [EarlierResult(f"{i}.json", Result(one)) for i, one in enumerate(runs)]
 
 
 def days(runs: tuple[Run, ...]) -> list[int]:
@@ -87,11 +87,11 @@ def test_what_does_not_count_is_named_with_its_reason() -> None:
     found = choose_stored(given, HEAD)
     assert days(found.runs) == [9]
     assert found.skipped == (
-        Skipped("2.json", "it was interrupted"),
-        Skipped("3.json", "it measured the suite 'nightly', but the head is 'default'"),
-        Skipped("4.json", "it is the same run as 0.json"),
-        Skipped("5.json", "it is the head's own run"),
-        Skipped("1.json", "another machine: CPU: 'B' and 'A'; cores: '4' and '2'"),
+        SkippedResult("2.json", "it was interrupted"),
+        SkippedResult("3.json", "it measured the suite 'nightly', but the head is 'default'"),
+        SkippedResult("4.json", "it is the same run as 0.json"),
+        SkippedResult("5.json", "it is the head's own run"),
+        SkippedResult("1.json", "another machine: CPU: 'B' and 'A'; cores: '4' and '2'"),
     )
     assert found.warnings[0].startswith("5 of 6 stored results are left out: 1 because it was")
     assert found.warnings[0].endswith("; 2 for other reasons")
@@ -117,7 +117,7 @@ def test_what_does_not_count_is_named_with_its_reason() -> None:
     ],
 )
 def test_many_are_counted_and_a_few_are_named(reasons: str, expected: list[str]) -> None:
-    skipped = [Skipped(str(i), reason) for i, reason in enumerate(reasons)]
+    skipped = [SkippedResult(str(i), reason) for i, reason in enumerate(reasons)]
     assert list(in_short(skipped, 9)) == expected
 
 
@@ -172,7 +172,7 @@ def test_a_run_of_other_work_is_no_baseline(
     earlier: list[BenchmarkResult], aliases: dict[str, str], *, is_fit: bool
 ) -> None:
     head = replace(HEAD, benchmarks=(bench("a"), bench("b"), bench(CANARY_ID)))
-    given = Found("directory", tuple(named(run(1, benchmarks=tuple(earlier)))))
+    given = StoredResults("directory", tuple(named(run(1, benchmarks=tuple(earlier)))))
     found = fit_for(given, head, aliases)
     assert bool(found.earlier) is is_fit
     reasons = [one.reason for one in found.skipped]
@@ -181,13 +181,13 @@ def test_a_run_of_other_work_is_no_baseline(
 
 
 def test_what_is_unfit_is_told_beside_what_was_known() -> None:
-    known = Found(
-        "artifact", tuple(named(run(1), run(2, complete=False))), (Skipped("x", "y"),), ("z",)
+    known = StoredResults(
+        "artifact", tuple(named(run(1), run(2, complete=False))), (SkippedResult("x", "y"),), ("z",)
     )
     found = fit_for(known, HEAD, {})
     assert days(tuple(one.run for one in found.earlier)) == [1]
-    assert found.skipped == (Skipped("x", "y"), Skipped("1.json", "it was interrupted"))
+    assert found.skipped == (SkippedResult("x", "y"), SkippedResult("1.json", "it was interrupted"))
     assert found.warnings == ("z", "1.json is left out: it was interrupted")
     assert not found.is_empty
-    assert not Found("artifact", skipped=(Skipped("x", "y"),)).is_empty
-    assert Found("artifact").is_empty
+    assert not StoredResults("artifact", skipped=(SkippedResult("x", "y"),)).is_empty
+    assert StoredResults("artifact").is_empty

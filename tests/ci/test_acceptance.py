@@ -22,11 +22,11 @@ from benchgate.config import load
 from benchgate.files import read_result
 from benchgate.gate.judging import judge_result, make_verdict
 from benchgate.github.context import Context
-from benchgate.github.events import MergeGroup, PullRequest, Push, Repository
+from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.model.waiver import Acceptance, Accepting
+from benchgate.model.waiver import Acceptance, AcceptanceMethod
 from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["github"]
 
 NUMBER, RUN = 9, 30433700
-OWN = Repository(HELLO.id, HELLO.full_name)
+OWN = EventRepository(HELLO.id, HELLO.full_name)
 GATE = '[gate]\nstatistics = ["p25"]\n'
 LABEL = "benchgate: accepted"
 BY_LABEL = f'{GATE}[accept]\nreview = false\nlabel = "{LABEL}"\n'
@@ -107,7 +107,7 @@ class Change:
             )
         )
 
-    def pull_request(self, repository: Known = HELLO) -> PullRequest:
+    def pull_request(self, repository: Known = HELLO) -> PullRequestEvent:
         self.server.state.put(
             Pull(
                 number=NUMBER,
@@ -118,11 +118,11 @@ class Change:
                 base_sha=self.base,
             )
         )
-        return PullRequest(
+        return PullRequestEvent(
             number=NUMBER,
             is_open=True,
             head_sha=self.head,
-            head_repository=Repository(repository.id, repository.full_name),
+            head_repository=EventRepository(repository.id, repository.full_name),
             base_sha=self.base,
             base_ref="main",
         )
@@ -134,7 +134,11 @@ class Change:
 
     def run(self, event: Event | None = None, **context: Any) -> CiOutcome:  # noqa: ANN401 - any field
         event = event or self.pull_request()
-        names = {PullRequest: "pull_request", Push: "push", MergeGroup: "merge_group"}
+        names = {
+            PullRequestEvent: "pull_request",
+            PushEvent: "push",
+            MergeGroupEvent: "merge_group",
+        }
         same: dict[str, Any] = {
             "event": event,
             "event_name": names[type(event)],
@@ -437,7 +441,7 @@ def test_where_github_does_not_answer_nothing_is_accepted(change: Callable[..., 
 
 def test_what_was_merged_is_accepted_on_the_default_branch(change: Callable[..., Change]) -> None:
     merged = change()
-    push = Push("refs/heads/main", merged.base, forced=False, deleted=False)
+    push = PushEvent("refs/heads/main", merged.base, forced=False, deleted=False)
     verdict = merged.judged(push, ref="refs/heads/main")
     assert verdict.exit_code == 0
     assert "accepted by octocat, who pushed it to the default branch" in comment_on(verdict)
@@ -446,7 +450,7 @@ def test_what_was_merged_is_accepted_on_the_default_branch(change: Callable[...,
 
 def test_a_push_to_another_branch_accepts_nothing(change: Callable[..., Change]) -> None:
     topic = change()
-    push = Push("refs/heads/topic", topic.base, forced=False, deleted=False)
+    push = PushEvent("refs/heads/topic", topic.base, forced=False, deleted=False)
     assert topic.judged(push, ref="refs/heads/topic").exit_code == 3
 
 
@@ -458,7 +462,7 @@ def test_the_queue_knows_what_was_accepted_on_the_pull_request(
     queued.pull_request()
     queued.reviewed(queued.head)
     queued.git.run("update-ref", "refs/remotes/origin/main", queued.base)
-    assert queued.judged(MergeGroup("main", number), ref="refs/heads/queue").exit_code == code
+    assert queued.judged(MergeGroupEvent("main", number), ref="refs/heads/queue").exit_code == code
 
 
 def test_the_same_verdict_can_be_made_again(change: Callable[..., Change]) -> None:
@@ -468,7 +472,7 @@ def test_the_same_verdict_can_be_made_again(change: Callable[..., Change]) -> No
     assert outcome.result is not None
     result = read_result(outcome.result.path)
     assert result.policy is not None
-    assert result.policy.accepted == Acceptance("maintainer", Accepting.REVIEW)
+    assert result.policy.accepted == Acceptance("maintainer", AcceptanceMethod.REVIEW)
     config = config_of(result.policy)
     again = make_verdict(judge_result(result, config), config)
     assert again.rows == accepted.judged().rows

@@ -10,11 +10,11 @@ from tests.contract.faults import Fault
 from tests.contract.scene import CHECKS_TOKEN, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
 from tests.report.conftest import changed, unchanged, verdict
 
-from benchgate.ci.announce import Published, Target, annotation_lines, comment, summarize
+from benchgate.ci.announce import PublishOutcome, Target, annotation_lines, comment, summarize
 from benchgate.ci.check_run import CheckRun
 from benchgate.errors import GitHubError
 from benchgate.github.comments import MOST_OWN, mark
-from benchgate.github.plan import Comment, Commenting
+from benchgate.github.plan import CommentPlan, CommentTime
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
 from benchgate.model.verdict import Decision
@@ -34,7 +34,7 @@ __all__ = ["github"]
 TARGET = Target(
     HELLO.full_name, PULL.number, mark("default", head=HEAD_SHA, run=30433650, attempt=1)
 )
-NOW = Comment(Commenting.NOW, "the pull request is from this repository")
+NOW = CommentPlan(CommentTime.NOW, "the pull request is from this repository")
 
 
 def failed() -> VerdictView:
@@ -49,11 +49,11 @@ def passed() -> VerdictView:
 def commented(
     server: GitHubServer,
     view: VerdictView,
-    wanted: Comment = NOW,
+    wanted: CommentPlan = NOW,
     *,
     token: Token = TOKEN,
     target: Target | None = TARGET,
-) -> Published:
+) -> PublishOutcome:
     client = client_of(server, token)
     return comment(render_comment(view), wanted, target, client)
 
@@ -74,16 +74,16 @@ def test_one_comment_is_kept_up_to_date(github: GitHubServer) -> None:
 
 
 def test_a_fork_leaves_the_comment_to_the_other_workflow(github: GitHubServer) -> None:
-    wanted = Comment(Commenting.LATER, "the pull request is from a fork")
+    wanted = CommentPlan(CommentTime.LATER, "the pull request is from a fork")
     done = commented(github, failed(), wanted, token=FORKS_TOKEN)
-    assert done == Published(notes=("no comment from here: the pull request is from a fork",))
+    assert done == PublishOutcome(notes=("no comment from here: the pull request is from a fork",))
     assert github.requests == []
 
 
 def test_without_a_pull_request_there_is_no_comment(github: GitHubServer) -> None:
-    wanted = Comment(Commenting.NEVER, "push belongs to no pull request")
+    wanted = CommentPlan(CommentTime.NEVER, "push belongs to no pull request")
     done = commented(github, failed(), wanted, target=None)
-    assert done == Published(notes=("no comment: push belongs to no pull request",))
+    assert done == PublishOutcome(notes=("no comment: push belongs to no pull request",))
 
 
 def test_a_refused_comment_is_a_warning_that_says_what_is_missing(github: GitHubServer) -> None:
@@ -95,9 +95,9 @@ def test_a_refused_comment_is_a_warning_that_says_what_is_missing(github: GitHub
 
 
 def test_a_token_that_may_not_is_no_surprise_to_dependabot(github: GitHubServer) -> None:
-    wanted = Comment(Commenting.IF_ALLOWED, "Dependabot's token is read-only")
+    wanted = CommentPlan(CommentTime.IF_ALLOWED, "Dependabot's token is read-only")
     done = commented(github, failed(), wanted, token=FORKS_TOKEN)
-    assert done == Published(notes=("no comment: Dependabot's token is read-only",))
+    assert done == PublishOutcome(notes=("no comment: Dependabot's token is read-only",))
 
 
 def test_an_api_that_is_down_is_a_warning(github: GitHubServer) -> None:
@@ -143,7 +143,7 @@ def test_one_comment_too_many_is_a_warning_and_those_there_are_kept_up_to_date(
     ]
     *_, refused = [commented(github, failed(), target=one) for one in targets]
     warning = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
-    assert refused == Published(warnings=(warning,))
+    assert refused == PublishOutcome(warnings=(warning,))
     assert commented(github, passed(), target=targets[0]).notes == ("updated the comment",)
     assert len(bodies(github)) == 1 + MOST_OWN
 
@@ -155,7 +155,7 @@ def rendered(room: int) -> str:
 def test_the_summary_is_appended(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
     done = summarize(rendered, {"GITHUB_STEP_SUMMARY": str(path)})
-    assert done == Published()
+    assert done == PublishOutcome()
     assert path.read_text(encoding="utf-8") == rendered(1 << 20)
 
 

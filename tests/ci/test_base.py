@@ -7,12 +7,12 @@ from tests.contract.client import client_of
 from tests.contract.conftest import github
 from tests.contract.scene import HELLO, TOKEN
 
-from benchgate.ci.base import Compared, checked_out, compare_with
+from benchgate.ci.base import ComparisonBase, checked_out, compare_with
 from benchgate.ci.job import Job
 from benchgate.config.load import load
 from benchgate.errors import BaselineError, UsageError
 from benchgate.github.context import Context
-from benchgate.github.events import MergeGroup, PullRequest, Push, Repository
+from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.github.plan import plan_for
 from benchgate.model.environment import Environment
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-OWN = Repository(HELLO.id, HELLO.full_name)
+OWN = EventRepository(HELLO.id, HELLO.full_name)
 
 
 def compared(
     server: GitHubServer, git: Git, event: Event, *, ref: str = "refs/heads/main"
-) -> Compared:
+) -> ComparisonBase:
     context = Context(
         event=event,
         event_name="push",
@@ -55,12 +55,12 @@ def compared(
     return compare_with(plan, load(git.root, git.root), job, git.root)
 
 
-def push(before: str, ref: str = "refs/heads/main") -> Push:
-    return Push(ref=ref, before=before, forced=False, deleted=False)
+def push(before: str, ref: str = "refs/heads/main") -> PushEvent:
+    return PushEvent(ref=ref, before=before, forced=False, deleted=False)
 
 
-def pull_request(head: str, base: str) -> PullRequest:
-    return PullRequest(
+def pull_request(head: str, base: str) -> PullRequestEvent:
+    return PullRequestEvent(
         number=7, is_open=True, head_sha=head, head_repository=OWN, base_sha=base, base_ref="main"
     )
 
@@ -132,7 +132,7 @@ def test_a_checkout_of_the_base_is_no_change(
     github: GitHubServer, repo: Git, commit: Commit, kind: str
 ) -> None:
     base = commit(repo, {"a": "1"})
-    event = pull_request("f" * 40, base) if kind == "pull request" else MergeGroup("main")
+    event = pull_request("f" * 40, base) if kind == "pull request" else MergeGroupEvent("main")
     with pytest.raises(UsageError, match="holds no change to measure") as raised:
         compared(github, repo, event)
     assert "actions/checkout" in raised.value.hint

@@ -13,14 +13,14 @@ from benchgate.ci.change import ChangeRequest, measure_change
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, MeasureError
 from benchgate.gate.judging import judge_result, make_verdict
-from benchgate.gate.stored import Earlier, Found
+from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.git.repository import Git
-from benchgate.measure.blame import Tried
+from benchgate.measure.blame import BaseTrial
 from benchgate.measure.environment import read_environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result
 from benchgate.model.run import Source, Tier
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ CONFIG = loads(GATE, "benchgate.toml")
 SAME = {"a": 1e-3, "b": 1e-3, "c": 1e-3}
 SLOWER = SAME | {"b": 1.2e-3}
 CHOICE = Choice(("*",), ("quick",))
-SKIPPED = (Skipped("artifact 7 of run 8", "it has expired"),)
+SKIPPED = (SkippedResult("artifact 7 of run 8", "it has expired"),)
 HERE = read_environment({})
 
 
@@ -109,7 +109,7 @@ def stored(
     environment: Environment = HERE,
     unsteady: str = "",
     newest: str | None = BASE.sha,
-) -> Found:
+) -> StoredResults:
     """So many earlier runs, the newest first, and what could not be used.
 
     Args:
@@ -126,14 +126,14 @@ def stored(
             started=f"2025-12-{28 - day:02}T03:04:05Z",
             source=Source(f"{day:040x}" if day else newest, "main"),
         )
-        earlier.append(Earlier(f"artifact {day}", Result(run), f"why {day}"))
-    return Found("artifact", tuple(earlier), SKIPPED, ("careful",))
+        earlier.append(EarlierResult(f"artifact {day}", Result(run), f"why {day}"))
+    return StoredResults("artifact", tuple(earlier), SKIPPED, ("careful",))
 
 
 def make(
     machine: Machine,
     world: World,
-    found: Found,
+    found: StoredResults,
     config: Config = CONFIG,
     *,
     base: Source | None = BASE,
@@ -176,7 +176,7 @@ def test_without_a_base_the_head_is_held_against_what_is_stored(
 
 
 def test_on_a_first_run_nothing_is_held_against_the_head(machine: Machine, world: World) -> None:
-    result = make(machine, world, Found("artifact"), base=None, keep=True)
+    result = make(machine, world, StoredResults("artifact"), base=None, keep=True)
     assert machine.done == ["alone", "kept"]
     assert held(result).earlier == ()
     assert {outcome for outcome, _ in outcomes(result).values()} == {Outcome.NEW}
@@ -192,7 +192,7 @@ def test_artifacts_alone_decide_where_that_is_configured(machine: Machine, world
 def test_the_head_is_kept_before_anything_can_fail(machine: Machine, world: World) -> None:
     machine.error = BaselineError("the base cannot be built")
     with pytest.raises(BaselineError, match="cannot be built"):
-        make(machine, world, Found("artifact"), keep=True)
+        make(machine, world, StoredResults("artifact"), keep=True)
     assert machine.done == ["alone", "kept", "both"]
 
 
@@ -214,12 +214,12 @@ def test_a_head_that_changes_how_git_checks_out_ends_the_measuring(
     digests = iter(("before", "after"))
     monkeypatch.setattr(change, "settings_digest", lambda _: next(digests))
     with pytest.raises(MeasureError, match="git's configuration or attributes"):
-        make(machine, world, Found("artifact"), keep=True)
+        make(machine, world, StoredResults("artifact"), keep=True)
     assert machine.done == ["alone", "kept"]
 
 
 def test_nothing_stored_and_all_is_measured_in_turn(machine: Machine, world: World) -> None:
-    result = make(machine, world, Found("artifact"))
+    result = make(machine, world, StoredResults("artifact"))
     assert machine.done == ["both"]
     ((request, base, config),) = machine.arms
     assert (request.choice, request.output, request.suite) == (CHOICE, OUTPUT, "fast")
@@ -325,7 +325,7 @@ def test_what_they_leave_open_is_measured_in_turn(machine: Machine, world: World
     assert request.choice == replace(CHOICE, ids=frozenset({"b"}))
     assert (request.output, request.suite, base) == (OUTPUT, "fast", BASE)
     # The head was run here before the base is: what fails in this is known from the base's own run.
-    assert request.tried == Tried(frozenset())
+    assert request.tried == BaseTrial(frozenset())
     assert len(held(result).earlier) == 12
     assert result.duration_s == machine.alone_s + machine.both_s
     assert result.base is not None
@@ -356,7 +356,7 @@ def test_runs_that_do_not_fit_the_head_are_left_out(machine: Machine, world: Wor
     earlier[3] = replace(earlier[3], result=Result(torn))
     result = make(machine, world, replace(found, earlier=tuple(earlier)))
     assert "artifact 3" not in names(held(result))
-    assert held(result).skipped == (*SKIPPED, Skipped("artifact 3", "it was interrupted"))
+    assert held(result).skipped == (*SKIPPED, SkippedResult("artifact 3", "it was interrupted"))
 
 
 def test_only_what_was_asked_for_is_missed(machine: Machine, world: World) -> None:
@@ -380,7 +380,7 @@ def test_what_is_left_of_the_budget_is_handed_on(
 ) -> None:
     machine.alone_s = alone_s
     config = loads(f"{GATE}[measure]\n{budget}\n", "benchgate.toml")
-    make(machine, world, Found("artifact"), config, keep=True)
+    make(machine, world, StoredResults("artifact"), config, keep=True)
     assert machine.alone_limits_s == [config.measure.limit_s / 2]
     handed_on = machine.arms[0][2]
     assert handed_on.measure.limit_s == left_s

@@ -15,14 +15,14 @@ from benchgate.ci.measuring import CiRequest, ci
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, ConfigError
 from benchgate.files import read_result
-from benchgate.gate.stored import OF_PULL_REQUEST, Found
+from benchgate.gate.stored import OF_PULL_REQUEST, StoredResults
 from benchgate.github.context import Context
-from benchgate.github.events import PullRequest, Repository
+from benchgate.github.events import EventRepository, PullRequestEvent
 from benchgate.model.environment import Environment
 from benchgate.model.policy import Options
 from benchgate.model.result import Shard
 from benchgate.model.screening import Screening
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-OWN, FORKS = (Repository(one.id, one.full_name) for one in (HELLO, FORK))
+OWN, FORKS = (EventRepository(one.id, one.full_name) for one in (HELLO, FORK))
 
 
 @dataclass(slots=True)
@@ -58,9 +58,9 @@ class Deciding:
     asked_for: list[str]
     changes: list[ChangeRequest]
 
-    found: Found = field(default_factory=lambda: Found("artifact"))
+    found: StoredResults = field(default_factory=lambda: StoredResults("artifact"))
 
-    def read_stored(self, *_: object, name: str, **__: object) -> Found:
+    def read_stored(self, *_: object, name: str, **__: object) -> StoredResults:
         self.asked_for.append(name)
         return self.found
 
@@ -76,13 +76,13 @@ class Deciding:
         self,
         toml: str = "",
         *,
-        head_repository: Repository = OWN,
+        head_repository: EventRepository = OWN,
         actor: str = "octocat",
         shard: Shard | None = None,
         options: Options | None = None,
     ) -> CiOutcome:
         base, head = self.git.parents(self.git.head_sha())
-        event = PullRequest(
+        event = PullRequestEvent(
             number=7,
             is_open=True,
             head_sha=head,
@@ -180,26 +180,26 @@ BY_STORED = '[baseline]\nsource = "artifact"\nrequired = true\n'
 @pytest.mark.parametrize(
     ("found", "words", "details"),
     [
-        (Found("artifact"), "the base has no benchmarks", ""),
+        (StoredResults("artifact"), "the base has no benchmarks", ""),
         (
-            Found("artifact", warnings=("no stored results: GET /x: GitHub answered 403",)),
+            StoredResults("artifact", warnings=("no stored results: GET /x: GitHub answered 403",)),
             "no stored results: GET /x: GitHub answered 403",
             "",
         ),
         (
-            Found("artifact", skipped=(Skipped("artifact 7", OF_PULL_REQUEST),) * 6),
+            StoredResults("artifact", skipped=(SkippedResult("artifact 7", OF_PULL_REQUEST),) * 6),
             "6 stored results cannot be used",
             "6 results: its run was for a pull request; for example artifact 7",
         ),
         (
-            Found("artifact", skipped=(Skipped("artifact 8", "damaged"),)),
+            StoredResults("artifact", skipped=(SkippedResult("artifact 8", "damaged"),)),
             "1 stored result cannot be used",
             "artifact 8: damaged",
         ),
     ],
 )
 def test_a_required_baseline_that_cannot_be_had_says_why(
-    deciding: Deciding, found: Found, words: str, details: str
+    deciding: Deciding, found: StoredResults, words: str, details: str
 ) -> None:
     deciding.found = found
     with pytest.raises(BaselineError, match="there is nothing to compare with") as raised:

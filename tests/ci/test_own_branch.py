@@ -28,14 +28,14 @@ from benchgate.ci.publish import MOST_OWN_RESULTS
 from benchgate.model.policy import Options, Policy
 from benchgate.model.run import Source
 from benchgate.model.screening import Screening, StoredRun
-from benchgate.model.waiver import Acceptance, Accepting
+from benchgate.model.waiver import Acceptance, AcceptanceMethod
 
 if TYPE_CHECKING:
     from benchgate.model.result import Result
 
 __all__ = ["github", "known", "make", "repositories"]
 
-ACCEPTED = Acceptance("anybody", Accepting.REVIEW)
+ACCEPTED = Acceptance("anybody", AcceptanceMethod.REVIEW)
 WARNING = "measured by the pull request's own run"
 RETAINED = WAIVED.replace("2026-01-02", "2026-12-31")
 

@@ -28,7 +28,7 @@ from benchgate.git.repository import Git
 from benchgate.github.artifacts import ArtifactKind, artifact_name
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
-from benchgate.github.events import Repository, WorkflowRun
+from benchgate.github.events import EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.policy import Options, Policy
@@ -77,7 +77,7 @@ ceiling = "150%"
 until = 2026-01-02
 reason = "known"
 """
-EVENT = WorkflowRun(
+EVENT = WorkflowRunEvent(
     id=RUN,
     attempt=2,
     event="pull_request",
@@ -85,7 +85,7 @@ EVENT = WorkflowRun(
     conclusion="success",
     head_sha="0" * 40,
     head_branch="topic",
-    head_repository=Repository(FORK.id, FORK.full_name),
+    head_repository=EventRepository(FORK.id, FORK.full_name),
 )
 
 
@@ -121,7 +121,7 @@ class OnGitHub:
 
     server: GitHubServer
     git: Repositories
-    event: WorkflowRun
+    event: WorkflowRunEvent
     stage: Stage
     effects: Effects
 
@@ -193,7 +193,7 @@ class OnGitHub:
         context = Context(
             event=run,
             event_name="workflow_run",
-            repository=Repository(HELLO.id, HELLO.full_name),
+            repository=EventRepository(HELLO.id, HELLO.full_name),
             default_branch="main",
             sha=self.git.base,
             ref="refs/heads/main",
@@ -323,7 +323,7 @@ def make(
         }
         github.state.put(KnownRun(id=RUN, event="pull_request", **same))
         github.state.put(Pull(number=NUMBER, base_sha=found.base, **same))
-        head_repository = Repository(repository.id, repository.full_name)
+        head_repository = EventRepository(repository.id, repository.full_name)
         event = replace(EVENT, head_sha=found.head, head_repository=head_repository)
         effects = replace(world.effects, cwd=found.checkout.root)
         on_github = OnGitHub(github, found, event, Stage(tmp_path), effects)

@@ -24,7 +24,7 @@ from benchgate.model.result import Shard
 from benchgate.model.run import Tier
 from benchgate.model.screening import Screening, StoredRun
 from benchgate.model.shards import join
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 
 if TYPE_CHECKING:
     from tests.contract.server import GitHubServer
@@ -170,7 +170,9 @@ def test_what_stored_runs_said_first_counts_again(github: GitHubServer) -> None:
         for day in range(12)
     )
     alone = arm({"a": 2e-3, "b": 1e-3})
-    screening = Screening(alone, earlier, (Skipped("artifact 99", "it has expired"),), ("hm",))
+    screening = Screening(
+        alone, earlier, (SkippedResult("artifact 99", "it has expired"),), ("hm",)
+    )
     both = replace(measured({"a": 1e-3}, {"a": 2e-3}), screening=screening, policy=policy)
     verdict = replayed(github, both)
     rows = {row.benchmark: (row.outcome, row.tier) for row in verdict.rows}

@@ -16,13 +16,13 @@ from tests.report.conftest import changed, unchanged, verdict
 
 from benchgate.ci import step as ci_step
 from benchgate.ci.job import Job
-from benchgate.ci.measuring import CiOutcome, CiRequest, Kept
+from benchgate.ci.measuring import CiOutcome, CiRequest, KeptFile
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, Interrupted, MeasureError, UsageError
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
-from benchgate.github.events import PullRequest, Push, Repository
+from benchgate.github.events import EventRepository, PullRequestEvent, PushEvent
 from benchgate.github.plan import Head, plan_for
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["github"]
 
 RUN = 30433700
-OWN = Repository(HELLO.id, HELLO.full_name)
-PULL_REQUEST = PullRequest(
+OWN = EventRepository(HELLO.id, HELLO.full_name)
+PULL_REQUEST = PullRequestEvent(
     number=PULL.number,
     is_open=True,
     head_sha=HEAD_SHA,
@@ -54,7 +54,7 @@ PULL_REQUEST = PullRequest(
     base_sha=BASE_SHA,
     base_ref="main",
 )
-PUSH = Push("refs/heads/main", BASE_SHA, forced=False, deleted=False)
+PUSH = PushEvent("refs/heads/main", BASE_SHA, forced=False, deleted=False)
 CHECKING = Token("ghs_checking", {**TOKEN.permissions, "checks": "write"})
 ANNOTATION = re.compile(r"::error (file=[^:,]+,line=\d+,)?title=[^:,]+::.+")
 HOSTILE = "\n::error::obeyed\r##[set-output name=verdict]pass"
@@ -108,7 +108,7 @@ class Working:
         return ci_step.ci_step(request, lambda: loads("", "x.toml"), self.world.effects, job, step)
 
     def context(self, event: Event, actor: str = "octocat") -> Context:
-        is_pull = isinstance(event, PullRequest)
+        is_pull = isinstance(event, PullRequestEvent)
         return Context(
             event=event,
             event_name="pull_request" if is_pull else "push",
@@ -131,7 +131,7 @@ class Working:
 
         def measure(*arguments: Any, **_: object) -> CiOutcome:  # noqa: ANN401 - those of `ci`
             plan = plan_for(arguments[3].context, Head("5" * 40))
-            kept = Kept(self.stage.folder / "result.json.gz", "benchgate-result.default.linux")
+            kept = KeptFile(self.stage.folder / "result.json.gz", "benchgate-result.default.linux")
             return CiOutcome(plan, made, kept if made else None, why)
 
         self.does = measure
@@ -208,8 +208,12 @@ def test_the_outputs_are_set_in_the_order_of_their_worth(working: Working) -> No
     assert plain is not None
     set_before: list[tuple[str, str]] = []
 
-    def measure(*arguments: Any, keep_baseline: Callable[[Kept], None], **more: Any) -> CiOutcome:  # noqa: ANN401 - those of `ci`
-        keep_baseline(Kept(folder / "baseline.json.gz", "benchgate-baseline.default.linux"))
+    def measure(
+        *arguments: Any,  # noqa: ANN401 - those of `ci`
+        keep_baseline: Callable[[KeptFile], None],
+        **more: Any,  # noqa: ANN401 - those of `ci`
+    ) -> CiOutcome:
+        keep_baseline(KeptFile(folder / "baseline.json.gz", "benchgate-baseline.default.linux"))
         set_before.extend(working.stage.outputs)
         return plain(*arguments, **more)
 
@@ -312,8 +316,8 @@ def test_a_failure_is_told_and_goes_on(working: Working, error: BaselineError) -
 
 
 def test_what_was_kept_before_a_failure_stays(working: Working) -> None:
-    def measure(*_: object, keep_baseline: Callable[[Kept], None], **__: object) -> CiOutcome:
-        keep_baseline(Kept(working.stage.folder / "x", "benchgate-baseline.default.linux"))
+    def measure(*_: object, keep_baseline: Callable[[KeptFile], None], **__: object) -> CiOutcome:
+        keep_baseline(KeptFile(working.stage.folder / "x", "benchgate-baseline.default.linux"))
         raise BaselineError("the base cannot be built")
 
     working.does = measure
@@ -387,7 +391,7 @@ def test_a_part_of_a_suite_leaves_the_comment_to_the_whole(working: Working) -> 
 
 def test_a_fork_leaves_the_comment_to_the_other_workflow(working: Working) -> None:
     working.gives(failed())
-    fork = replace(PULL_REQUEST, head_repository=Repository(FORK.id, FORK.full_name))
+    fork = replace(PULL_REQUEST, head_repository=EventRepository(FORK.id, FORK.full_name))
     assert working.run(fork, token=FORKS_TOKEN) == 3
     assert working.server.requests == []
     assert working.stage.said == [

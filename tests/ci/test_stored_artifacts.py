@@ -26,7 +26,7 @@ from benchgate.gate.stored import OFF_BRANCH
 from benchgate.git.repository import Git
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.context import Context
-from benchgate.github.events import PullRequest, Repository
+from benchgate.github.events import EventRepository, PullRequestEvent
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import Source
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 
     from tests.contract.server import GitHubServer
 
-    from benchgate.gate.stored import Found
+    from benchgate.gate.stored import StoredResults
 
 __all__ = ["github"]
 
 NAME = "benchgate-baseline.default.linux-x86_64"
 HEAD = "7" * 40
 NEWEST = "8" * 40
-PULL_REQUEST = PullRequest(
+PULL_REQUEST = PullRequestEvent(
     number=7,
     is_open=True,
     head_sha=HEAD,
-    head_repository=Repository(HELLO.id, HELLO.full_name),
+    head_repository=EventRepository(HELLO.id, HELLO.full_name),
     base_sha="6" * 40,
     base_ref="main",
 )
@@ -109,11 +109,11 @@ def leave(
 
 def found(
     server: GitHubServer, git: Git, base: str | None, *, limit: int = 10, token: Token = TOKEN
-) -> Found:
+) -> StoredResults:
     context = Context(
         event=PULL_REQUEST,
         event_name="pull_request",
-        repository=Repository(HELLO.id, HELLO.full_name),
+        repository=EventRepository(HELLO.id, HELLO.full_name),
         default_branch="main",
         sha=HEAD,
         ref="refs/pull/7/merge",
@@ -130,7 +130,7 @@ def found(
     return read_stored(client, context, git, name=NAME, base=base, limit=limit, here=Environment())
 
 
-def commits(of: Found) -> list[str | None]:
+def commits(of: StoredResults) -> list[str | None]:
     return [one.run.source.sha for one in of.earlier]
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.ci.step import Step
     from benchgate.config import Config
     from benchgate.git.repository import Git
-    from benchgate.github.events import WorkflowRun
+    from benchgate.github.events import WorkflowRunEvent
     from benchgate.session.effects import Effects
 
 ACTION: dict[str, Any] = yaml.safe_load(
@@ -62,7 +62,7 @@ class Called:
     configs: list[Config] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
-    published: list[WorkflowRun] = field(default_factory=list)
+    published: list[WorkflowRunEvent] = field(default_factory=list)
     measured: list[tuple[Choice, str]] = field(default_factory=list)
     limits_s: list[float] = field(default_factory=list)
     seen_by_children: dict[str, str] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Called:
 
     def publish(
         self,
-        run: WorkflowRun,
+        run: WorkflowRunEvent,
         config: Config,
         effects: Effects,
         job: Job,

@@ -15,7 +15,7 @@ from benchgate.config.laxer import BY_ROW, LAXER, NEUTRAL
 from benchgate.config.models import TABLES, keys_of
 from benchgate.config.rules import covers
 from benchgate.model.policy import Options
-from benchgate.model.waiver import Loosened
+from benchgate.model.waiver import PolicyChange
 
 IDS = ("db/insert", "db/select", "sort[n=10]")
 COMMAND = '[[benchmark]]\nname = "cli"\ncommand = "true"\n'
@@ -286,7 +286,7 @@ def test_options_are_no_part_of_the_change() -> None:
 def test_many_benchmarks_are_counted() -> None:
     rules = "".join(rule(name, margin='"9%"') for name in "abcde")
     (one,) = loosening(loads("", "x"), loads(rules, "x"))
-    assert one == Loosened("rule[0].margin", "a, b, c and 2 more", "2 %", "9 %", "x:3")
+    assert one == PolicyChange("rule[0].margin", "a, b, c and 2 more", "2 %", "9 %", "x:3")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from benchgate.gate.conclude import Conclusion, Terms, conclude
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row, Unconfirmed
+from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.verdict import Decision, Reason, compared_benchmarks
 
 PASS, FAIL, NONE = Decision.PASS, Decision.FAIL, Decision.NO_VERDICT
@@ -243,7 +243,7 @@ def test_what_fails_on_the_base_alone_fails_nothing_and_is_no_pass(
 
 
 def test_a_suspect_that_was_neither_confirmed_nor_cleared_is_no_pass() -> None:
-    suspect = replace(rows("inconclusive")[0], unconfirmed=Unconfirmed(8, 80.0))
+    suspect = replace(rows("inconclusive")[0], unconfirmed=ConfirmationCost(8, 80.0))
     found = [suspect, *rows("unchanged", "unchanged")[1:]]
     assert conclude(found, Terms(DEFAULT, 0)) == Conclusion(NONE, 0, Reason.UNCONFIRMED)
     assert decided(found, Terms(ALL, 0)) == (NONE, 4)

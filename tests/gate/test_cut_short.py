@@ -10,7 +10,7 @@ import pytest
 from benchgate.gate.cut_short import launch_test, unspent_families
 from benchgate.gate.findings import Stage
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Unconfirmed
+from benchgate.model.row import ConfirmationCost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,7 +82,7 @@ def test_a_suspect_that_few_rounds_cannot_show_says_what_it_takes(
     row = rows_of(suite([0.15, 0, 0, 0], 5, round_s=41.0))["b0"]
     assert row.outcome is Outcome.INCONCLUSIVE
     assert row.notes == ("looked slower at first; 0 of the 12 rounds that confirm it",)
-    assert row.unconfirmed == Unconfirmed(12, 12 * 41.0)
+    assert row.unconfirmed == ConfirmationCost(12, 12 * 41.0)
 
 
 def test_what_looks_faster_waits_for_its_test(suite: Callable[..., Judgement]) -> None:
@@ -102,7 +102,7 @@ def test_launches_that_overlap_show_nothing_in_few_rounds(
     head = base * np.array([1.15, 1.151, 1.149, 1.152, 1.148, 1.153, 1.147])
     found = judged([bench("b", base.tolist())], [bench("b", head.tolist())], P25)
     assert found.rows[0].outcome is Outcome.INCONCLUSIVE
-    assert found.rows[0].unconfirmed == Unconfirmed(10)
+    assert found.rows[0].unconfirmed == ConfirmationCost(10)
 
 
 @pytest.mark.parametrize("at", range(7))

@@ -11,12 +11,12 @@ from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
 from benchgate.gate.judging import judge_run, judge_stored, make_verdict
-from benchgate.gate.stored import Earlier, Found
+from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.measure.engine import ArmName
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Options
 from benchgate.model.run import Source, Tier
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason
 from benchgate.session.records import Record
 
@@ -85,21 +85,21 @@ def test_stored_results_of_different_machines_are_no_hard_evidence(world: World)
     before, after = measured(world, 1e-3, 1e-3), measured(world, 1e-3, 2e-3)
     environment = replace(after.head.environment, cpu_model="another CPU")
     after = replace(after, head=replace(after.head, environment=environment))
-    found = Found("file", (Earlier("before", before),))
+    found = StoredResults("file", (EarlierResult("before", before),))
     verdict = make_verdict(judge_stored(found, after, CONFIG), CONFIG)
     assert verdict.decision is not Decision.FAIL
     assert any("measured on different machines" in warning for warning in verdict.warnings)
 
 
-def earlier_runs(world: World, values_s: Sequence[float]) -> Found:
+def earlier_runs(world: World, values_s: Sequence[float]) -> StoredResults:
     """Results of as many days, the newest first, all of the same code."""
     found = []
     for day, value_s in enumerate(values_s):
         result = measured(world, value_s, value_s)
         started = f"2025-12-{len(values_s) - day:02}T03:04:05Z"
         run = replace(result.head, started=started, complete=True)
-        found.append(Earlier(f"day {day}", replace(result, head=run)))
-    return Found("directory", tuple(found))
+        found.append(EarlierResult(f"day {day}", replace(result, head=run)))
+    return StoredResults("directory", tuple(found))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_the_textbook_rule_knows_no_calibration(world: World) -> None:
 
 def test_on_a_first_run_every_benchmark_is_new(world: World) -> None:
     head = measured(world, 1e-3, 1e-3)
-    verdict = make_verdict(judge_stored(Found("directory"), head, CONFIG), CONFIG)
+    verdict = make_verdict(judge_stored(StoredResults("directory"), head, CONFIG), CONFIG)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
     assert verdict.summary.startswith("no verdict: this is the first run, ")
     assert {row.outcome for row in verdict.rows} == {Outcome.NEW}
@@ -151,7 +151,9 @@ def test_on_a_first_run_every_benchmark_is_new(world: World) -> None:
 
 def test_results_that_cannot_be_used_are_no_first_run(world: World) -> None:
     head = measured(world, 1e-3, 1e-3)
-    found = Found("directory", (), (Skipped("a.json", "it is torn"),), ("careful there",))
+    found = StoredResults(
+        "directory", (), (SkippedResult("a.json", "it is torn"),), ("careful there",)
+    )
     verdict = make_verdict(judge_stored(found, head, CONFIG), CONFIG)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
     assert verdict.summary.startswith("no verdict: nothing could be compared")
@@ -295,7 +297,7 @@ def test_a_stored_result_that_was_interrupted_never_passes(world: World, ended_e
         before = interrupted(before)
     else:
         after = interrupted(after)
-    found = Found("file", (Earlier("before.json", before),))
+    found = StoredResults("file", (EarlierResult("before.json", before),))
     verdict = make_verdict(judge_stored(found, after, CONFIG), CONFIG)
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
     assert (verdict.reason, verdict.complete) == (Reason.INTERRUPTED, False)
@@ -305,7 +307,7 @@ def test_a_stored_result_that_was_interrupted_never_passes(world: World, ended_e
 
 def test_an_interrupted_first_run_says_so(world: World) -> None:
     head = interrupted(measured(world, 1e-3, 1e-3))
-    verdict = make_verdict(judge_stored(Found("directory"), head, CONFIG), CONFIG)
+    verdict = make_verdict(judge_stored(StoredResults("directory"), head, CONFIG), CONFIG)
     assert (verdict.exit_code, verdict.reason) == (4, Reason.INTERRUPTED)
 
 

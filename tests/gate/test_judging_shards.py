@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from benchgate.config import loads
 from benchgate.gate.judging import judge_run, judge_stored, make_verdict
-from benchgate.gate.stored import Earlier, Found
+from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, Shard
@@ -158,8 +158,10 @@ def test_a_canary_judges_the_shard_that_it_was_measured_in() -> None:
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
 
 
-def stored(*results: Result) -> Found:
-    return Found("file", tuple(Earlier(f"{i}.json", one) for i, one in enumerate(results)))
+def stored(*results: Result) -> StoredResults:
+    return StoredResults(
+        "file", tuple(EarlierResult(f"{i}.json", one) for i, one in enumerate(results))
+    )
 
 
 def test_a_part_is_held_against_its_part_of_a_stored_result() -> None:

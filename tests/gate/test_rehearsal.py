@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from benchgate.config import loads
 from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
-from benchgate.gate.replay import Build, ReplayedRow, replay
+from benchgate.gate.replay import ReplayedBuild, ReplayedRow, replay
 from benchgate.gate.suite import gather_rows
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
@@ -96,9 +96,9 @@ class TestJudging:
         assert judge_as_check(rows, CONFIG, 25).unfinished == ("b",)
 
 
-def build(*regressed: str, unfinished: tuple[str, ...] = ()) -> Build:
+def build(*regressed: str, unfinished: tuple[str, ...] = ()) -> ReplayedBuild:
     rows = tuple(ReplayedRow(id_, "time", "p25", Outcome.REGRESSED) for id_ in regressed)
-    return Build(rows, 10, 10, unfinished)
+    return ReplayedBuild(rows, 10, 10, unfinished)
 
 
 def test_what_many_builds_say() -> None:

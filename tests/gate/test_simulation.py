@@ -13,14 +13,14 @@ from benchgate.config import loads
 from benchgate.model.outcome import Outcome
 
 if TYPE_CHECKING:
-    from benchgate.gate.replay import Build
+    from benchgate.gate.replay import ReplayedBuild
 
 BUILDS = 12
 CONFIG = loads("", "defaults")
 UNCHANGED = Truth()
 
 
-def builds(machine: int, truth: Truth = UNCHANGED, count: int = BUILDS) -> list[Build]:
+def builds(machine: int, truth: Truth = UNCHANGED, count: int = BUILDS) -> list[ReplayedBuild]:
     return [simulate(MACHINES[machine], truth, CONFIG, (17, machine, i)) for i in range(count)]
 
 

@@ -14,10 +14,10 @@ from benchgate.errors import GitHubError
 from benchgate.github.comments import (
     JOB_LOGIN,
     MOST_OWN,
+    CommentOutcome,
     Create,
     Leave,
     Marker,
-    Posted,
     Refuse,
     Update,
     choose,
@@ -116,7 +116,7 @@ class Fake:
         return self.comments[id_]
 
 
-def posted(fake: Fake, marker: Marker) -> Posted:
+def posted(fake: Fake, marker: Marker) -> CommentOutcome:
     return post_sticky(fake, "octo-org/hello", NUMBER, BODY, marker)
 
 
@@ -275,8 +275,8 @@ def test_the_comment_is_written_once_and_then_kept_up_to_date() -> None:
     first = posted(fake, of(5))
     second = posted(fake, of(6))
 
-    assert first == Posted(url(2), "created a comment")
-    assert second == Posted(url(2), "updated the comment")
+    assert first == CommentOutcome(url(2), "created a comment")
+    assert second == CommentOutcome(url(2), "updated the comment")
     assert fake.comments.keys() == {1, 2}
     assert fake.comments[2]["body"] == f"{BODY}\n{of(6)}\n"
     assert fake.comments[1]["body"] == "a question"
@@ -305,7 +305,7 @@ def test_a_comment_that_was_deleted_meanwhile_is_created_anew() -> None:
 
     done = posted(fake, of(5))
 
-    assert done == Posted(url(1), "created a comment")
+    assert done == CommentOutcome(url(1), "created a comment")
     assert [asked.split()[0] for asked in fake.asked[-2:]] == ["PATCH", "POST"]
 
 
@@ -334,8 +334,8 @@ def test_a_personal_token_writes_in_its_owners_name() -> None:
     fake = Fake(ours((1, of(4))), login="octocat", user=owner)
 
     assert own_login(fake) == "octocat"
-    assert posted(fake, of(5)) == Posted(url(2), "created a comment")
-    assert posted(fake, of(6)) == Posted(url(2), "updated the comment")
+    assert posted(fake, of(5)) == CommentOutcome(url(2), "created a comment")
+    assert posted(fake, of(6)) == CommentOutcome(url(2), "updated the comment")
 
 
 def test_a_comment_in_another_name_is_told() -> None:
@@ -371,7 +371,7 @@ def test_where_there_are_too_many_nothing_is_written() -> None:
     fake = Fake(ours(*((n, of(4, suite=f"s{n}")) for n in range(1, MOST_OWN + 1))))
     done = posted(fake, of(5))
     what = "no comment: the pull request already has 20 comments of other suites"
-    assert done == Posted("", what)
+    assert done == CommentOutcome("", what)
     assert not any(asked.startswith(("POST", "PATCH")) for asked in fake.asked)
 
 

@@ -12,13 +12,13 @@ from benchgate.errors import UsageError
 from benchgate.github import context as context_module
 from benchgate.github.context import Context, read_context
 from benchgate.github.events import (
-    MergeGroup,
-    PullRequest,
-    Push,
-    Repository,
+    EventRepository,
+    MergeGroupEvent,
+    PullRequestEvent,
+    PushEvent,
     Schedule,
     WorkflowDispatch,
-    WorkflowRun,
+    WorkflowRunEvent,
 )
 from benchgate.github.payloads import PAYLOADS
 
@@ -71,8 +71,8 @@ def refusal(event_name: str, document: object, **changed: str) -> UsageError:
     return caught.value
 
 
-HELLO = Repository(186853002, "Codertocat/Hello-World")
-OCTO = Repository(300029405, "octo-org/octo-repo")
+HELLO = EventRepository(186853002, "Codertocat/Hello-World")
+OCTO = EventRepository(300029405, "octo-org/octo-repo")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ OCTO = Repository(300029405, "octo-org/octo-repo")
     [
         (
             "pull_request.opened",
-            PullRequest(
+            PullRequestEvent(
                 number=2,
                 is_open=True,
                 head_sha="ec26c3e57ca3a959ca5aad62de7213c562f8c821",
@@ -91,7 +91,7 @@ OCTO = Repository(300029405, "octo-org/octo-repo")
         ),
         (
             "pull_request.closed",
-            PullRequest(
+            PullRequestEvent(
                 number=2,
                 is_open=False,
                 head_sha="ec26c3e57ca3a959ca5aad62de7213c562f8c821",
@@ -100,13 +100,13 @@ OCTO = Repository(300029405, "octo-org/octo-repo")
                 base_ref="master",
             ),
         ),
-        ("push.new_tag", Push("refs/tags/simple-tag", ZEROS, forced=False, deleted=False)),
-        ("push.deleted_tag", Push("refs/tags/simple-tag", SHA, forced=False, deleted=True)),
-        ("push.new_branch", Push("refs/heads/master", ZEROS, forced=False, deleted=False)),
-        ("merge_group.checks_requested", MergeGroup("main", 104)),
+        ("push.new_tag", PushEvent("refs/tags/simple-tag", ZEROS, forced=False, deleted=False)),
+        ("push.deleted_tag", PushEvent("refs/tags/simple-tag", SHA, forced=False, deleted=True)),
+        ("push.new_branch", PushEvent("refs/heads/master", ZEROS, forced=False, deleted=False)),
+        ("merge_group.checks_requested", MergeGroupEvent("main", 104)),
         (
             "workflow_run.completed",
-            WorkflowRun(
+            WorkflowRunEvent(
                 id=289782451,
                 attempt=1,
                 event="repository_dispatch",
@@ -119,7 +119,7 @@ OCTO = Repository(300029405, "octo-org/octo-repo")
         ),
         (
             "workflow_run.requested",
-            WorkflowRun(
+            WorkflowRunEvent(
                 id=289782451,
                 attempt=1,
                 event="repository_dispatch",
@@ -152,7 +152,7 @@ def test_a_draft_is_a_pull_request_as_any_other() -> None:
 def test_what_the_variables_say() -> None:
     context = read_context(ENVIRON, lambda _path: json.dumps(payload("push.new_branch")))
     assert context == Context(
-        event=Push("refs/heads/master", ZEROS, forced=False, deleted=False),
+        event=PushEvent("refs/heads/master", ZEROS, forced=False, deleted=False),
         event_name="push",
         repository=HELLO,
         default_branch="master",
@@ -190,19 +190,19 @@ def test_an_enterprise_server_has_addresses_of_its_own() -> None:
 
 def test_a_repository_that_was_renamed_has_the_name_of_today() -> None:
     context = read("push", payload("push.new_branch"), GITHUB_REPOSITORY="octo-org/hello")
-    assert context.repository == Repository(186853002, "octo-org/hello")
+    assert context.repository == EventRepository(186853002, "octo-org/hello")
 
 
 def test_forks_that_are_gone() -> None:
     document = payload("pull_request.opened")
     document["pull_request"]["head"]["repo"] = None
     event = read("pull_request", document).event
-    assert isinstance(event, PullRequest)
+    assert isinstance(event, PullRequestEvent)
     assert event.head_repository is None
     document = payload("workflow_run.completed")
     document["workflow_run"] |= {"head_repository": None, "head_branch": None, "conclusion": None}
     run = read("workflow_run", document).event
-    assert isinstance(run, WorkflowRun)
+    assert isinstance(run, WorkflowRunEvent)
     assert (run.head_repository, run.head_branch, run.conclusion) == (None, None, None)
 
 
@@ -381,7 +381,7 @@ def test_branches_may_be_called_so(name: str) -> None:
     document = payload("pull_request.opened")
     document["pull_request"]["base"]["ref"] = name
     event = read("pull_request", document).event
-    assert isinstance(event, PullRequest)
+    assert isinstance(event, PullRequestEvent)
     assert event.base_ref == name
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchgate.errors import GitHubError
-from benchgate.github.models import Artifact, Comment, Comparison, PullRequest, WorkflowRun
+from benchgate.github.models import Artifact, Comment, CommitComparison, PullRequest, WorkflowRun
 
 PATH = "/repos/octo-org/hello/actions/artifacts"
 SHA = "328faa0536e6fef19753d9d91dc96a9931694ce3"
@@ -67,7 +67,7 @@ def test_what_may_be_absent() -> None:
 
 
 def test_a_comparison() -> None:
-    compared = Comparison.read(
+    compared = CommitComparison.read(
         {
             "status": "diverged",
             "ahead_by": 2,

@@ -17,31 +17,31 @@ from benchgate.github.artifacts import ArtifactKind
 from benchgate.github.context import Context
 from benchgate.github.events import (
     Event,
-    MergeGroup,
-    PullRequest,
-    Push,
-    Repository,
+    EventRepository,
+    MergeGroupEvent,
+    PullRequestEvent,
+    PushEvent,
     Schedule,
     WorkflowDispatch,
-    WorkflowRun,
+    WorkflowRunEvent,
 )
-from benchgate.github.plan import BaseRule, Commenting, Head, Plan, plan_for
+from benchgate.github.plan import BaseRule, CommentTime, EventPlan, Head, plan_for
 
 PAGE = Path(__file__).parents[2] / "docs" / "github-events.md"
 BLOCK = re.compile(r"(?<=<!-- events -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 EVENT, HEAD, BASE, BEFORE, OTHER = (digit * 40 for digit in "12345")
 ZEROS = "0" * 40
-OWN = Repository(1, "octo-org/hello")
-FORK = Repository(2, "octocat/hello")
+OWN = EventRepository(1, "octo-org/hello")
+FORK = EventRepository(2, "octocat/hello")
 MAIN, TOPIC, TAG = "refs/heads/main", "refs/heads/topic", "refs/tags/v1"
 
-PULL = PullRequest(
+PULL = PullRequestEvent(
     number=42, is_open=True, head_sha=HEAD, head_repository=OWN, base_sha=BASE, base_ref="main"
 )
-PUSH = Push(MAIN, BEFORE, forced=False, deleted=False)
+PUSH = PushEvent(MAIN, BEFORE, forced=False, deleted=False)
 TOPIC_PUSH = replace(PUSH, ref=TOPIC)
-RUN = WorkflowRun(
+RUN = WorkflowRunEvent(
     id=7,
     attempt=1,
     event="pull_request",
@@ -58,10 +58,10 @@ ELSEWHERE = Head(OTHER, (EVENT,))
 
 def context_of(event: Event, ref: str = MAIN, actor: str = "octocat") -> Context:
     names: dict[type, str] = {
-        PullRequest: "pull_request",
-        Push: "push",
-        MergeGroup: "merge_group",
-        WorkflowRun: "workflow_run",
+        PullRequestEvent: "pull_request",
+        PushEvent: "push",
+        MergeGroupEvent: "merge_group",
+        WorkflowRunEvent: "workflow_run",
         Schedule: "schedule",
         WorkflowDispatch: "workflow_dispatch",
     }
@@ -92,7 +92,7 @@ class Case:
     rule: BaseRule
     base: str | None
     kind: ArtifactKind | None = ArtifactKind.RESULT
-    comment: Commenting = Commenting.NEVER
+    comment: CommentTime = CommentTime.NEVER
     ref: str = MAIN
     head: Head = AT_EVENT
     actor: str = "octocat"
@@ -102,14 +102,14 @@ class Case:
         return context_of(self.event, self.ref, self.actor)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> EventPlan:
         return plan_for(self.context, self.head)
 
 
 PULL_REF = "refs/pull/42/merge"
 FIRST_PARENT, MERGE_BASE, BEFORE_PUSH, NONE = BaseRule
 BASELINE = ArtifactKind.BASELINE
-NOW, IF_ALLOWED, LATER, NEVER = Commenting
+NOW, IF_ALLOWED, LATER, NEVER = CommentTime
 CASES = [
     Case("`pull_request`", PULL, FIRST_PARENT, BASE, ref=PULL_REF, head=MERGE, comment=NOW),
     Case(
@@ -159,7 +159,9 @@ CASES = [
         comment=IF_ALLOWED,
     ),
     Case("`pull_request`, closed", replace(PULL, is_open=False), NONE, None, None, ref=PULL_REF),
-    Case("`merge_group`", MergeGroup("main"), MERGE_BASE, "main", ref="refs/heads/gh-readonly-q"),
+    Case(
+        "`merge_group`", MergeGroupEvent("main"), MERGE_BASE, "main", ref="refs/heads/gh-readonly-q"
+    ),
     Case("`push` to the default branch", PUSH, BEFORE_PUSH, BEFORE, BASELINE),
     Case(
         "`push` to the default branch, forced",
@@ -266,9 +268,9 @@ def test_a_head_that_is_itself_a_merge_is_not_taken_for_the_merge_commit() -> No
 
 
 def test_a_fork_is_known_by_its_id_and_not_by_its_name() -> None:
-    renamed = replace(PULL, head_repository=Repository(OWN.id, "octo-org/old-name"))
+    renamed = replace(PULL, head_repository=EventRepository(OWN.id, "octo-org/old-name"))
     assert plan_for(context_of(renamed), MERGE).comment.when == NOW
-    disguised = replace(PULL, head_repository=Repository(FORK.id, OWN.full_name))
+    disguised = replace(PULL, head_repository=EventRepository(FORK.id, OWN.full_name))
     assert plan_for(context_of(disguised), MERGE).comment.when == LATER
 
 
@@ -282,7 +284,7 @@ SHAS = st.sampled_from([EVENT, HEAD, BASE, BEFORE, OTHER, ZEROS])
 REFS = st.sampled_from([MAIN, TOPIC, TAG, PULL_REF])
 REPOSITORIES = st.sampled_from([OWN, FORK])
 PULLS = st.builds(
-    PullRequest,
+    PullRequestEvent,
     number=st.integers(1, 99),
     is_open=st.booleans(),
     head_sha=SHAS,
@@ -291,7 +293,7 @@ PULLS = st.builds(
     base_ref=st.sampled_from(["main", "release"]),
 )
 RUNS = st.builds(
-    WorkflowRun,
+    WorkflowRunEvent,
     id=st.integers(1),
     attempt=st.integers(1),
     event=st.sampled_from(["pull_request", "push", "schedule", "merge_group"]),
@@ -301,8 +303,8 @@ RUNS = st.builds(
     head_branch=st.none() | st.just("main"),
     head_repository=st.none() | REPOSITORIES,
 )
-PUSHES = st.builds(Push, ref=REFS, before=SHAS, forced=st.booleans(), deleted=st.booleans())
-EVENTS = PULLS | RUNS | PUSHES | st.sampled_from([MergeGroup("main"), Schedule()])
+PUSHES = st.builds(PushEvent, ref=REFS, before=SHAS, forced=st.booleans(), deleted=st.booleans())
+EVENTS = PULLS | RUNS | PUSHES | st.sampled_from([MergeGroupEvent("main"), Schedule()])
 HEADS = st.builds(Head, sha=SHAS, parents=st.lists(SHAS, max_size=3).map(tuple))
 
 
@@ -312,9 +314,9 @@ def test_what_holds_for_every_plan(event: Event, ref: str, head: Head) -> None:
     plan = plan_for(context, head)
     assert all(line.isprintable() for line in plan.words())
     if plan.keeping.kind == BASELINE:
-        assert isinstance(event, Push | Schedule | WorkflowDispatch)
+        assert isinstance(event, PushEvent | Schedule | WorkflowDispatch)
         assert (context.ref, context.sha) == (MAIN, head.sha)
-    if plan.comment.when == NOW and isinstance(event, PullRequest):
+    if plan.comment.when == NOW and isinstance(event, PullRequestEvent):
         assert event.head_repository == OWN
     known, asked = plan.base.sha, plan.base.merge_base_with
     assert (known is None) + (asked is None) == (2 if plan.base.rule == NONE else 1)

@@ -19,7 +19,7 @@ from tests.contract.scene import (
 )
 
 from benchgate.errors import GitHubError
-from benchgate.github.events import Repository, WorkflowRun
+from benchgate.github.events import EventRepository, WorkflowRunEvent
 from benchgate.github.pulls import find_pull_requests, merge_base
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["github"]
 
-RUN = WorkflowRun(
+RUN = WorkflowRunEvent(
     id=FORKS_RUN.id,
     attempt=1,
     event="pull_request",
@@ -35,11 +35,11 @@ RUN = WorkflowRun(
     conclusion="failure",
     head_sha=FORKS_SHA,
     head_branch="main",
-    head_repository=Repository(FORK.id, FORK.full_name),
+    head_repository=EventRepository(FORK.id, FORK.full_name),
 )
 
 
-def found(server: GitHubServer, run: WorkflowRun) -> list[int]:
+def found(server: GitHubServer, run: WorkflowRunEvent) -> list[int]:
     pulls = find_pull_requests(client_of(server, TOKEN), HELLO.full_name, run)
     return [pull.number for pull in pulls]
 
@@ -58,11 +58,11 @@ def test_the_pull_request_of_a_fork_is_found_by_its_head(github: GitHubServer) -
         replace(RUN, head_branch="other"),
         replace(RUN, head_branch=None),
         replace(RUN, head_repository=None),
-        replace(RUN, head_repository=Repository(1, FORK.full_name)),
+        replace(RUN, head_repository=EventRepository(1, FORK.full_name)),
     ],
 )
 def test_what_is_no_longer_or_never_was_its_head_finds_none(
-    github: GitHubServer, run: WorkflowRun
+    github: GitHubServer, run: WorkflowRunEvent
 ) -> None:
     assert found(github, run) == []
 

@@ -18,7 +18,7 @@ from benchgate.measure.armcommand import (
     trouble_with,
     workload_hash,
 )
-from benchgate.measure.armenviron import Outside
+from benchgate.measure.armenviron import StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.process import Execution
 
@@ -30,7 +30,7 @@ HEAD = Arm(ArmName.HEAD, Path("/src"), Path("/src/.env"), "4567")
 
 
 def arm_command(**fields: Any) -> ArmCommand:  # noqa: ANN401 - of any type
-    (only,) = arm_commands({HEAD.name: program("a", **fields)}, [HEAD], Outside({}))
+    (only,) = arm_commands({HEAD.name: program("a", **fields)}, [HEAD], StartingEnvironment({}))
     return only
 
 
@@ -52,7 +52,7 @@ def test_placeholders_are_replaced_everywhere() -> None:
 
 def test_a_folder_with_spaces_stays_one_word() -> None:
     spec = program("a", ("{root}/my tool", "{root}"))
-    (made,) = arm_commands({BASE.name: spec}, [BASE], Outside({}))
+    (made,) = arm_commands({BASE.name: spec}, [BASE], StartingEnvironment({}))
     assert made.command == (f"{BASE.root}/my tool", f"{BASE.root}")
 
 
@@ -60,7 +60,7 @@ def test_variables_of_the_entry_win_over_those_of_the_arm_and_the_surroundings()
     arm = replace(HEAD, variables={"B": "arm", "C": "arm"})
     environ = {"A": "outside", "B": "outside", "C": "outside"}
     spec = program("a", ("true",), env={"C": "entry"})
-    (made,) = arm_commands({arm.name: spec}, [arm], Outside(environ))
+    (made,) = arm_commands({arm.name: spec}, [arm], StartingEnvironment(environ))
     assert {name: made.env[name] for name in "ABC"} == {"A": "outside", "B": "arm", "C": "entry"}
 
 
@@ -74,7 +74,7 @@ def test_both_arms_get_the_same_names_and_the_same_room() -> None:
     arms = [replace(arm, variables={"PATH": f"{arm.env}/bin"}) for arm in (BASE, HEAD)]
     spec = program("a", ("{root}/run", "{sha}", "é"), env={"X": "{root}:{env}"})
     environ = {"HOME": "/elsewhere", "PWD": "/src"}
-    base, head = arm_commands(dict.fromkeys(ArmName, spec), arms, Outside(environ))
+    base, head = arm_commands(dict.fromkeys(ArmName, spec), arms, StartingEnvironment(environ))
     assert base.env.keys() == head.env.keys() == {"HOME", "PWD", "PATH", "X", PADDING}
     assert stack_bytes(base.command, base.env) == stack_bytes(head.command, head.env)
 
@@ -82,7 +82,7 @@ def test_both_arms_get_the_same_names_and_the_same_room() -> None:
 def test_arms_of_different_variables_are_refused() -> None:
     arms = [BASE, replace(HEAD, variables={"OPT": "1"})]
     with pytest.raises(MeasureError, match="only one of them sets OPT"):
-        arm_commands(dict.fromkeys(ArmName, program("a", ("true",))), arms, Outside({}))
+        arm_commands(dict.fromkeys(ArmName, program("a", ("true",))), arms, StartingEnvironment({}))
 
 
 SPEC = program("a", ("run", "{root}"), env={"API_TOKEN": "first-secret", "LEVEL": "1"})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure.armenviron import Outside, environ_of, with_equal_names
+from benchgate.measure.armenviron import StartingEnvironment, environ_of, with_equal_names
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def arm(tmp_path: Path) -> Arm:
 
 
 @pytest.fixture
-def outside(tmp_path: Path) -> Outside:
+def outside(tmp_path: Path) -> StartingEnvironment:
     checkout = tmp_path / "checkout"
     (checkout / "bin").mkdir(parents=True)
     environ = {
@@ -28,10 +28,12 @@ def outside(tmp_path: Path) -> Outside:
         "PYTHONHOME": "/users/python",
         "PYTHONPATH": f"{checkout}:/users/modules",
     }
-    return Outside(environ, checkout, checkout)
+    return StartingEnvironment(environ, checkout, checkout)
 
 
-def test_an_arm_without_an_environment_keeps_the_users(arm: Arm, outside: Outside) -> None:
+def test_an_arm_without_an_environment_keeps_the_users(
+    arm: Arm, outside: StartingEnvironment
+) -> None:
     (arm.root / "bin").mkdir()
     assert environ_of(arm, outside, None) == {
         **outside.environ,
@@ -40,7 +42,7 @@ def test_an_arm_without_an_environment_keeps_the_users(arm: Arm, outside: Outsid
     }
 
 
-def test_an_arms_own_environment_is_the_active_one(arm: Arm, outside: Outside) -> None:
+def test_an_arms_own_environment_is_the_active_one(arm: Arm, outside: StartingEnvironment) -> None:
     (arm.env / "bin").mkdir(parents=True)
     (arm.env / "pyvenv.cfg").touch()
     environ = environ_of(arm, outside, None)
@@ -51,7 +53,7 @@ def test_an_arms_own_environment_is_the_active_one(arm: Arm, outside: Outside) -
     assert "PYTHONHOME" not in environ
 
 
-def test_programs_alone_make_no_virtual_environment(arm: Arm, outside: Outside) -> None:
+def test_programs_alone_make_no_virtual_environment(arm: Arm, outside: StartingEnvironment) -> None:
     (arm.env / "bin").mkdir(parents=True)
     environ = environ_of(arm, outside, None)
     assert environ["PATH"].startswith(f"{arm.env}/bin:")
@@ -59,23 +61,23 @@ def test_programs_alone_make_no_virtual_environment(arm: Arm, outside: Outside) 
 
 
 def test_only_python_projects_get_a_python_path(arm: Arm) -> None:
-    assert environ_of(arm, Outside({}), None) == {}
-    assert environ_of(arm, Outside({}), ("lib",)) == {"PYTHONPATH": f"{arm.root}/lib"}
+    assert environ_of(arm, StartingEnvironment({}), None) == {}
+    assert environ_of(arm, StartingEnvironment({}), ("lib",)) == {"PYTHONPATH": f"{arm.root}/lib"}
     (arm.root / "pyproject.toml").touch()
-    assert environ_of(arm, Outside({}), None) == {"PYTHONPATH": str(arm.root)}
-    assert environ_of(arm, Outside({}), ()) == {}
-    assert environ_of(arm, Outside({"PYTHONPATH": "/x"}), ()) == {"PYTHONPATH": "/x"}
+    assert environ_of(arm, StartingEnvironment({}), None) == {"PYTHONPATH": str(arm.root)}
+    assert environ_of(arm, StartingEnvironment({}), ()) == {}
+    assert environ_of(arm, StartingEnvironment({"PYTHONPATH": "/x"}), ()) == {"PYTHONPATH": "/x"}
 
 
 def test_a_module_is_run_as_it_was_installed(arm: Arm) -> None:
     module = ("python3", "-m", "toy")
-    assert environ_of(arm, Outside({}), None, module) == {}
+    assert environ_of(arm, StartingEnvironment({}), None, module) == {}
     folder = arm.env / "lib/python3.11/site-packages/toy-1.dist-info"
     folder.mkdir(parents=True)
     (folder / "direct_url.json").write_text(json.dumps({"url": arm.root.as_uri()}))
-    assert environ_of(arm, Outside({}), None, module) == {"PYTHONSAFEPATH": "1"}
-    assert environ_of(arm, Outside({}), None, ("toy",)) == {}
-    assert environ_of(arm, Outside({}), (), module) == {}
+    assert environ_of(arm, StartingEnvironment({}), None, module) == {"PYTHONSAFEPATH": "1"}
+    assert environ_of(arm, StartingEnvironment({}), None, ("toy",)) == {}
+    assert environ_of(arm, StartingEnvironment({}), (), module) == {}
 
 
 def test_names_are_equal_and_values_kept() -> None:

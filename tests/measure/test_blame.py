@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.measure.blame import Tried
+from benchgate.measure.blame import BaseTrial
 from benchgate.measure.engine import ArmName, Discovery, DiscoveryFailure, Observation
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
@@ -11,16 +11,16 @@ BASE, HEAD = ArmName.BASE, ArmName.HEAD
 @pytest.mark.parametrize(
     ("tried", "arm", "expected"),
     [
-        (Tried(), BASE, BASE),
-        (Tried(frozenset({"old"})), BASE, BASE),
-        (Tried(frozenset()), BASE, HEAD),
+        (BaseTrial(), BASE, BASE),
+        (BaseTrial(frozenset({"old"})), BASE, BASE),
+        (BaseTrial(frozenset()), BASE, HEAD),
         # The base knows what the head renamed by its old id.
-        (Tried(frozenset({"new"})), BASE, HEAD),
-        (Tried(frozenset()), HEAD, HEAD),
+        (BaseTrial(frozenset({"new"})), BASE, HEAD),
+        (BaseTrial(frozenset()), HEAD, HEAD),
     ],
 )
 def test_a_base_that_ran_before_the_head_fails_for_the_heads_sake(
-    tried: Tried, arm: ArmName, expected: ArmName
+    tried: BaseTrial, arm: ArmName, expected: ArmName
 ) -> None:
     seen = tried.of_launch(Observation(arm, "new", 0, error="boom"), "old")
     assert (seen.arm, seen.benchmark) == (expected, "new")
@@ -30,5 +30,5 @@ def test_a_base_that_ran_before_the_head_fails_for_the_heads_sake(
 
 def test_a_file_that_could_be_read_before_the_head_was_built_is_the_heads_failure() -> None:
     unread, known = DiscoveryFailure(BASE, "db", "boom"), DiscoveryFailure(BASE, "io", "boom")
-    discovery = Tried(frozenset({"io"})).of_discovery(Discovery({}, (unread, known)))
+    discovery = BaseTrial(frozenset({"io"})).of_discovery(Discovery({}, (unread, known)))
     assert [(one.arm, one.id) for one in discovery.failures] == [(HEAD, "db"), (BASE, "io")]

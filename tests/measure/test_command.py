@@ -13,7 +13,7 @@ from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
-from benchgate.measure.armenviron import Outside
+from benchgate.measure.armenviron import StartingEnvironment
 from benchgate.measure.command import BURST_S, CommandEngine
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.model.run import Tier
@@ -77,7 +77,7 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
                 guardian,
                 cpu=cpu,
                 all_cpus=all_cpus,
-                outside=Outside(checkout=checkout),
+                outside=StartingEnvironment(checkout=checkout),
                 burst_s=burst_s,
                 measure=Measure(command_warmup=warmup),
             )

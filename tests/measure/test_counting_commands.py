@@ -16,7 +16,7 @@ from benchgate.config import Measure
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.counters import Counter, CounterError, Event, find_obstacle
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.process import Launcher
+from benchgate.measure.process import CommandLauncher
 from benchgate.model.metrics import INSTRUCTIONS
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def touching(pages: int, then: str = "") -> str:
 @pytest.fixture
 def run(tmp_path: Path, guardian: Guardian) -> Iterator[Callable[..., Execution]]:
     """Execute a shell's text with an event counted."""
-    launchers: dict[Event | None, Launcher] = {}
+    launchers: dict[Event | None, CommandLauncher] = {}
 
     def execute(text: str, event: Event | None = PAGE_FAULTS) -> Execution:
-        launcher = launchers.setdefault(event, Launcher(guardian, event))
+        launcher = launchers.setdefault(event, CommandLauncher(guardian, event))
         return launcher.execute(("/bin/sh", "-c", text), cwd=tmp_path, env=os.environ, timeout_s=60)
 
     yield execute

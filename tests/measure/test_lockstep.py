@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure.lockstep import (
-    Plan,
+    SamplePlan,
     make_plan,
     take_turns,
     target_interval_ns,
@@ -54,7 +54,7 @@ def test_a_sample_is_a_hundred_times_the_timers_cost(
     assert target_interval_ns(timer_cost_ns, launch_ns, samples) == expected_ns
 
 
-def plan_of(loops: int, sample_ns: int, *, warmup: int | None = 3) -> Plan:
+def plan_of(loops: int, sample_ns: int, *, warmup: int | None = 3) -> SamplePlan:
     return make_plan(
         loops,
         sample_ns,
@@ -81,7 +81,7 @@ def plan_of(loops: int, sample_ns: int, *, warmup: int | None = 3) -> Plan:
 def test_slow_work_gets_fewer_samples(
     loops: int, sample_ns: int, samples: int, warmup: int
 ) -> None:
-    assert plan_of(loops, sample_ns) == Plan(loops, samples, warmup)
+    assert plan_of(loops, sample_ns) == SamplePlan(loops, samples, warmup)
 
 
 def test_a_single_sample_needs_no_warm_up_where_first_calls_are_as_fast() -> None:
@@ -112,7 +112,7 @@ def test_a_sample_that_is_too_short_for_the_timer_is_noted() -> None:
 
 def test_the_warm_up_is_left_open_only_where_it_can_settle() -> None:
     assert plan_of(1, 1_200_000, warmup=0).warmup == 0
-    assert plan_of(1, 1_200_000, warmup=None) == Plan(1, 45, None)
+    assert plan_of(1, 1_200_000, warmup=None) == SamplePlan(1, 45, None)
     slow = plan_of(1, 40_000_000, warmup=None)
     assert (slow.samples, slow.warmup) == (5, 3)
     assert slow.notes == ("too slow to see whether the warm-up settles: 3 discarded",)

@@ -16,7 +16,7 @@ import pytest
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.affinity import available_cpus, supports_pinning
-from benchgate.measure.process import Execution, Launcher, find_program
+from benchgate.measure.process import CommandLauncher, Execution, find_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,13 +31,13 @@ Run = Callable[..., Execution]
 
 
 @pytest.fixture(scope="module")
-def launcher(guardian: Guardian) -> Iterator[Launcher]:
-    with Launcher(guardian) as launcher:
+def launcher(guardian: Guardian) -> Iterator[CommandLauncher]:
+    with CommandLauncher(guardian) as launcher:
         yield launcher
 
 
 @pytest.fixture
-def run(launcher: Launcher, tmp_path: Path) -> Run:
+def run(launcher: CommandLauncher, tmp_path: Path) -> Run:
     """Execute words, or Python source, in an empty folder."""
 
     def execute(
@@ -218,7 +218,7 @@ def test_what_cannot_be_started_is_named(
     assert run("true").returncode == 0, "the launcher goes on"
 
 
-def test_a_missing_folder_is_named(launcher: Launcher, tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(launcher: CommandLauncher, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     with pytest.raises(MeasureError, match=f"cannot run 'true': there is no folder {missing}"):
         launcher.execute(["true"], cwd=missing, env=os.environ, timeout_s=9)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import PythonBenchmark
-    from benchgate.measure.engine import Measured
+    from benchgate.measure.engine import MetricSamples
     from benchgate.measure.guardian import Guardian
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
@@ -125,7 +125,7 @@ def measure(engine: PythonEngine, ids: Sequence[str], round_index: int = 0) -> l
     return list(engine.measure_round(ids, rng, round_index))
 
 
-def metrics_of(observation: Observation) -> dict[str, Measured]:
+def metrics_of(observation: Observation) -> dict[str, MetricSamples]:
     assert observation.error is None
     return {measured.metric.name: measured for measured in observation.metrics}
 

@@ -34,7 +34,7 @@ from benchgate.model.run import (
 from benchgate.model.samples import LARGEST
 from benchgate.model.screening import MOST_STORED, Screening, StoredRun
 from benchgate.model.shards import join
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -615,7 +615,7 @@ class TestScreening:
             result(),
             base=None,
             screening=Screening(
-                run(), (earlier,), (Skipped("artifact 13", "it has expired"),), ("one",)
+                run(), (earlier,), (SkippedResult("artifact 13", "it has expired"),), ("one",)
             ),
             policy=Policy(
                 KEPT,

@@ -19,17 +19,17 @@ from benchgate.model.run import Better, Kind, Source
 from benchgate.model.statistics import (
     BetweenLaunches,
     Failure,
+    LaunchesForChange,
     Mean,
-    Needed,
     Quantile,
     Reach,
     ResultStatistics,
     RunStatistics,
     SeriesDetail,
     SeriesStatistics,
-    Trimmed,
     Warmup,
     WithinLaunch,
+    WithoutOutliers,
 )
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ class Parts:
     def details(self) -> SearchStrategy[SeriesDetail]:
         known, p = self.maybe(numbers), probabilities
         quantile = st.builds(Quantile, self.texts, p, numbers, self.intervals(), self.texts)
-        needed = st.builds(Needed, numbers, self.maybe(counts))
+        needed = st.builds(LaunchesForChange, numbers, self.maybe(counts))
         return st.builds(
             SeriesDetail,
             samples=counts,
             quantiles=self.few(quantile),
             full=self.means(),
-            trimmed=st.builds(Trimmed, self.texts, counts, counts, self.means()),
+            trimmed=st.builds(WithoutOutliers, self.texts, counts, counts, self.means()),
             within=self.maybe(st.builds(WithinLaunch, numbers, numbers, counts)),
             between=self.maybe(
                 st.builds(BetweenLaunches, known, known, known, known, self.means(), self.maybe(p))

@@ -15,11 +15,11 @@ from benchgate.model.codec import VERDICT, encode_verdict
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.redact import Redactor
-from benchgate.model.row import Calibration, Classical, Row, Unconfirmed
+from benchgate.model.row import Calibration, Classical, ConfirmationCost, Row
 from benchgate.model.run import Better, Source, Tier
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
-from benchgate.model.waiver import Loosened, Waiver
+from benchgate.model.waiver import PolicyChange, Waiver
 
 NAME = "verdict.json"
 
@@ -105,7 +105,7 @@ rows = st.builds(
     test=optional_texts,
     detectable=numbers,
     rounds_needed=st.none() | counts,
-    unconfirmed=st.none() | st.builds(Unconfirmed, counts, st.none() | st.floats(0, 1e9)),
+    unconfirmed=st.none() | st.builds(ConfirmationCost, counts, st.none() | st.floats(0, 1e9)),
     advisory=st.booleans(),
     calibration=st.none()
     | st.builds(Calibration, counts, st.none() | st.floats(0, 1e9), st.none() | st.floats(0, 1e9)),
@@ -155,9 +155,9 @@ verdicts = st.builds(
     duration_s=st.floats(0, 1e9),
     rounds=counts,
     base_source=texts,
-    skipped=st.lists(st.builds(Skipped, texts, texts), max_size=2).map(tuple),
+    skipped=st.lists(st.builds(SkippedResult, texts, texts), max_size=2).map(tuple),
     policy_changes=st.lists(
-        st.builds(Loosened, texts, texts, texts, texts, texts, st.booleans()), max_size=2
+        st.builds(PolicyChange, texts, texts, texts, texts, texts, st.booleans()), max_size=2
     ).map(tuple),
     reason=st.none() | st.sampled_from(Reason),
     complete=st.booleans(),
@@ -359,7 +359,7 @@ def test_every_text_is_redacted() -> None:
         settings=GateSettings(**texts_of(GateSettings, text), fail_on=(text,)),
         rows=(leaky_row,),
         warnings=(text,),
-        policy_changes=(Loosened(**texts_of(Loosened, text)),),
+        policy_changes=(PolicyChange(**texts_of(PolicyChange, text)),),
         environment=Environment(**texts_of(Environment, text), toolchains={text: text}),
     )
     data = encode_verdict(leaky, Redactor({"MY_TOKEN": "xyzzy123"}))

@@ -17,9 +17,9 @@ from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Classical, Row
 from benchgate.model.run import Better, Source, Tier
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
-from benchgate.model.waiver import Loosened, Waiver
+from benchgate.model.waiver import PolicyChange, Waiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -292,8 +292,10 @@ def _samples() -> dict[str, Verdict]:
             Decision.PASS,
             *CLEAN,
             skipped=(
-                Skipped("benchgate-baseline.default.linux-x86_64 of run 7", "it has expired"),
-                Skipped("benchgate-baseline.default.linux-x86_64 of run 8", "it is from a fork"),
+                SkippedResult("benchgate-baseline.default.linux-x86_64 of run 7", "it has expired"),
+                SkippedResult(
+                    "benchgate-baseline.default.linux-x86_64 of run 8", "it is from a fork"
+                ),
             ),
             warnings=("no stored result could be used: everything was measured here",),
         ),
@@ -304,7 +306,7 @@ def _samples() -> dict[str, Verdict]:
             exit_code=3,
             head=Source(sha=HEAD.sha, ref="octocat:patch-1"),
             warnings=("measured in a fork's own run, judged by the configuration of main",),
-            policy_changes=(Loosened("gate.margin", "", "2 %", "20 %", "benchgate.toml:3"),),
+            policy_changes=(PolicyChange("gate.margin", "", "2 %", "20 %", "benchgate.toml:3"),),
         ),
         "waived": verdict(
             Decision.PASS,
@@ -331,16 +333,16 @@ def _samples() -> dict[str, Verdict]:
             settings=GateSettings(policy="base"),
             warnings=('a1b2c3d:benchgate.toml:20: waive[1]: the waiver of "sort" expired',),
             policy_changes=(
-                Loosened("gate.margin", "", "2 %", "10 %", "benchgate.toml:3"),
-                Loosened(
+                PolicyChange("gate.margin", "", "2 %", "10 %", "benchgate.toml:3"),
+                PolicyChange(
                     "waive[0]",
                     "db/insert*",
                     "up to 20 % until 2026-12-31",
                     "up to 30 % until 2026-12-31",
                     "benchgate.toml:9",
                 ),
-                Loosened("measure.budget", "", "10m", "1m", "benchgate.toml:14"),
-                Loosened(
+                PolicyChange("measure.budget", "", "10m", "1m", "benchgate.toml:14"),
+                PolicyChange(
                     'aliases."db/insert_many"',
                     "",
                     "none",
@@ -411,7 +413,7 @@ def _samples() -> dict[str, Verdict]:
                     "</sub> @octocat #1 | https://evil.example",
                 ),
             ),
-            policy_changes=(Loosened(NASTY, NASTY, NASTY, NASTY, NASTY),),
+            policy_changes=(PolicyChange(NASTY, NASTY, NASTY, NASTY, NASTY),),
             warnings=("<img src=x onerror=alert(1)> @octocat",),
             exit_code=3,
         ),

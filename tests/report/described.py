@@ -11,17 +11,17 @@ from benchgate.model.run import Kind, Source
 from benchgate.model.statistics import (
     BetweenLaunches,
     Failure,
+    LaunchesForChange,
     Mean,
-    Needed,
     Quantile,
     Reach,
     ResultStatistics,
     RunStatistics,
     SeriesDetail,
     SeriesStatistics,
-    Trimmed,
     Warmup,
     WithinLaunch,
+    WithoutOutliers,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ TIME_DETAIL = SeriesDetail(
         (0.99e-6, 1.17e-6, 1.19e-6, 1.21e-6, 1.26e-6, 1.57e-6, 1.61e-6, 1.61e-6), 7e-9
     ),
     full=mean(540, 1.21e-6, 78e-9, "t"),
-    trimmed=Trimmed("iqr", 2, 25, mean(513, 1.19e-6, 26e-9, "Winsorized t")),
+    trimmed=WithoutOutliers("iqr", 2, 25, mean(513, 1.19e-6, 26e-9, "Winsorized t")),
     within=WithinLaunch(lag_one=0.42, effective_n=17.3, samples=45),
     between=BetweenLaunches(
         between_ratio=0.0053,
@@ -86,7 +86,12 @@ TIME_DETAIL = SeriesDetail(
         alpha=0.01,
         power=0.8,
         detectable_ratio=1.0074,
-        needed=(Needed(0.01, 22), Needed(0.02, 9), Needed(0.05, 5), Needed(0.1, 5)),
+        needed=(
+            LaunchesForChange(0.01, 22),
+            LaunchesForChange(0.02, 9),
+            LaunchesForChange(0.05, 5),
+            LaunchesForChange(0.1, 5),
+        ),
     ),
     warmup=Warmup(
         curve=tuple(1.2e-6 * (1 + 5 * 0.5**k) for k in range(50)),
@@ -128,7 +133,7 @@ MEMORY = SeriesStatistics(
             (50.04e6, 50.06e6, 50.1e6, 50.2e6, 50.3e6, 50.3e6, 50.3e6, 50.3e6), 4e4, last="p75"
         ),
         full=mean(6, 50.1e6, 1.2e5, "t"),
-        trimmed=Trimmed("iqr", 0, 0, mean(6, 50.1e6, 1.2e5, "Winsorized t")),
+        trimmed=WithoutOutliers("iqr", 0, 0, mean(6, 50.1e6, 1.2e5, "Winsorized t")),
         between=BetweenLaunches(
             between_ratio=None,
             within_ratio=None,
@@ -137,7 +142,9 @@ MEMORY = SeriesStatistics(
             mean=mean(6, 50.1e6, 1.2e5, "t on logs", geometric=True),
             trend_p=0.0028,
         ),
-        reach=Reach(0.002, 0.001, 0.8, None, (Needed(0.01, 7), Needed(0.001, None))),
+        reach=Reach(
+            0.002, 0.001, 0.8, None, (LaunchesForChange(0.01, 7), LaunchesForChange(0.001, None))
+        ),
         notes=(
             "one sample per launch: the spread within a launch is unknown",
             "quantiles: 6 launches: intervals may be too short; 10 or more are better",
@@ -160,7 +167,7 @@ EXACT = SeriesStatistics(
         samples=12,
         quantiles=quantiles([1204.0] * 8, None),
         full=Mean(12, 1204.0, 0.0, 0.0, 0.0),
-        trimmed=Trimmed("iqr", 0, 0, Mean(12, 1204.0, 0.0, 0.0, 0.0)),
+        trimmed=WithoutOutliers("iqr", 0, 0, Mean(12, 1204.0, 0.0, 0.0, 0.0)),
         notes=("exact: it does not vary, so there is nothing to estimate",),
     ),
 )
@@ -182,7 +189,7 @@ ONE_LAUNCH = SeriesStatistics(
             (0.0275, 0.0294, 0.0298, 0.0305, 0.0379, 0.0389, 0.0389, 0.0389), 5e-4, last="p95"
         ),
         full=mean(30, 0.0306, 0.0026, "t"),
-        trimmed=Trimmed("iqr", 0, 3, mean(27, 0.0299, 6e-4, "Winsorized t")),
+        trimmed=WithoutOutliers("iqr", 0, 3, mean(27, 0.0299, 6e-4, "Winsorized t")),
         within=WithinLaunch(lag_one=-0.07, effective_n=30.0, samples=30),
         warmup=Warmup((0.051, 0.03, 0.031, 0.0295, 0.03), 1, 1, 1, 1),
         timer_ratio=1.7e-6,
@@ -207,7 +214,7 @@ STRANGE = SeriesStatistics(
         samples=4,
         quantiles=quantiles((1.0, 1.25, 1.5, 2.75, 3.0, 3.0, 3.0, 3.0), None, last="p75"),
         full=mean(4, 1.9, 0.8, "t"),
-        trimmed=Trimmed("none", 0, 0, mean(4, 1.9, 0.8, "t")),
+        trimmed=WithoutOutliers("none", 0, 0, mean(4, 1.9, 0.8, "t")),
         notes=(HOSTILE,),
     ),
 )

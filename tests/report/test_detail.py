@@ -23,7 +23,7 @@ from tests.report.described import (
 )
 
 from benchgate.interval import Interval
-from benchgate.model.statistics import Mean, Quantile, Trimmed, WithinLaunch
+from benchgate.model.statistics import Mean, Quantile, WithinLaunch, WithoutOutliers
 from benchgate.report.detail import print_detail
 from benchgate.report.result import render_result
 
@@ -179,14 +179,14 @@ def test_what_could_be_seen(ratio: float | None, expected: str) -> None:
     ],
 )
 def test_outliers(trimmed: tuple[str, int, int], expected: str) -> None:
-    text = shown(trimmed=Trimmed(*trimmed, mean=TIME_DETAIL.full))
+    text = shown(trimmed=WithoutOutliers(*trimmed, mean=TIME_DETAIL.full))
 
     assert fact(text, "outliers").startswith(expected)
     assert (f"without outliers ({trimmed[0]})" in text) is any(trimmed[1:])
 
 
 def test_no_outliers_are_looked_for() -> None:
-    text = shown(trimmed=Trimmed("none", 0, 0, TIME_DETAIL.full))
+    text = shown(trimmed=WithoutOutliers("none", 0, 0, TIME_DETAIL.full))
 
     assert "outliers" not in text
 

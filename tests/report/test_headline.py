@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row, Unconfirmed
+from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
 from benchgate.report.headline import headline
@@ -266,7 +266,7 @@ def test_every_headline_begins_with_the_decision(samples: Mapping[str, Verdict])
         assert len(headline(verdict)) < 700
 
 
-SUSPECT = replace(OPEN, benchmark="suspect", ratio=1.15, unconfirmed=Unconfirmed(8, 310.0))
+SUSPECT = replace(OPEN, benchmark="suspect", ratio=1.15, unconfirmed=ConfirmationCost(8, 310.0))
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,12 @@ SUSPECT = replace(OPEN, benchmark="suspect", ratio=1.15, unconfirmed=Unconfirmed
             ),
         ),
         (
-            (replace(SUSPECT, benchmark="same", statistic="p95", unconfirmed=Unconfirmed(1)), SAME),
+            (
+                replace(
+                    SUSPECT, benchmark="same", statistic="p95", unconfirmed=ConfirmationCost(1)
+                ),
+                SAME,
+            ),
             (
                 "no verdict: 1 of 1 benchmark looks slower, and measuring ended before this "
                 "was confirmed or ruled out: same (tail) by 15.0 %; deciding it takes 1 more round"

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchgate.model.waiver import Loosened
+from benchgate.model.waiver import PolicyChange
 from benchgate.report.notes import IN_FORCE, JUDGED, LooseningView, view_loosening
 
-MARGIN = Loosened("gate.margin", "", "2 %", "10 %", "benchgate.toml:3")
+MARGIN = PolicyChange("gate.margin", "", "2 %", "10 %", "benchgate.toml:3")
 
 
 def test_what_had_no_influence_and_what_had_are_told_apart() -> None:
-    alias = Loosened("aliases.old", "", "none", "new", "", in_force=True)
+    alias = PolicyChange("aliases.old", "", "none", "new", "", in_force=True)
     assert view_loosening([alias, replace(MARGIN, about="db/*"), MARGIN]) == (
         LooseningView(
             JUDGED,
@@ -31,7 +31,7 @@ def test_more_than_anybody_reads_are_counted() -> None:
 
 def test_a_line_is_a_line() -> None:
     nasty = "a\nb\x1b[2J\u202e" * 1000
-    (view,) = view_loosening([Loosened(nasty, nasty, nasty, nasty, nasty)])
+    (view,) = view_loosening([PolicyChange(nasty, nasty, nasty, nasty, nasty)])
     (line,) = view.changes
     assert line.isprintable()
     assert len(line) < 2000

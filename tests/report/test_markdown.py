@@ -12,7 +12,7 @@ from tests.report.page import OWN_TAGS, STATES, Page, assert_harmless
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import view_verdict
@@ -97,14 +97,17 @@ def test_nothing_from_outside_becomes_markup(
 
 
 def test_three_hundred_that_were_skipped_are_one_line(samples: Mapping[str, Verdict]) -> None:
-    skipped = tuple(Skipped(f"artifact {n}", "it is of a fork") for n in range(300))
+    skipped = tuple(SkippedResult(f"artifact {n}", "it is of a fork") for n in range(300))
     markdown = render_markdown(view_verdict(replace(samples["pass"], skipped=skipped)))
     assert "300 stored results left out" in markdown
     assert markdown.count("artifact ") == 3
 
 
 def test_what_was_skipped_is_folded_away(samples: Mapping[str, Verdict]) -> None:
-    skipped = (Skipped("a`b|c <!-- x", "@octocat wrote <b>it</b>"), Skipped("", "expired"))
+    skipped = (
+        SkippedResult("a`b|c <!-- x", "@octocat wrote <b>it</b>"),
+        SkippedResult("", "expired"),
+    )
     markdown = render_markdown(view_verdict(replace(samples["pass"], skipped=skipped)))
     assert "<summary>2 stored results left out</summary>" in markdown
     assert "<!--" not in markdown

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Calibration, Row, Unconfirmed
+from benchgate.model.row import Calibration, ConfirmationCost, Row
 from benchgate.model.waiver import Waiver
 from benchgate.report.notes import note
 
@@ -19,7 +19,7 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
         ),
         (Row("a", Outcome.INCONCLUSIVE, rounds_needed=1), "about 1 more round would settle it"),
         (
-            Row("a", Outcome.INCONCLUSIVE, rounds_needed=9, unconfirmed=Unconfirmed(8, 80.0)),
+            Row("a", Outcome.INCONCLUSIVE, rounds_needed=9, unconfirmed=ConfirmationCost(8, 80.0)),
             "confirming it or ruling it out takes 8 more rounds, about 1 min 20 s",
         ),
         (Row("a", Outcome.INCONCLUSIVE), "too noisy to tell"),

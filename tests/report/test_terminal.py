@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 
@@ -139,7 +139,9 @@ def test_the_end_of_a_failure_is_below_the_table(samples: Mapping[str, Verdict])
 def test_what_was_skipped_is_a_number_unless_it_is_asked_for(
     samples: Mapping[str, Verdict],
 ) -> None:
-    skipped = tuple(Skipped(f"main/{i}.json", "it was \x1b[31minterrupted") for i in range(30))
+    skipped = tuple(
+        SkippedResult(f"main/{i}.json", "it was \x1b[31minterrupted") for i in range(30)
+    )
     verdict = replace(samples["pass"], skipped=skipped)
     assert "30 stored results left out" in piped(verdict)
     assert "main/7.json" not in piped(verdict)

@@ -11,7 +11,7 @@ from benchgate.files import read_result
 from benchgate.gate.judging import judge_run, make_verdict
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
-from benchgate.model.row import Unconfirmed
+from benchgate.model.row import ConfirmationCost
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision
 from benchgate.session.records import Record
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.world import Fake, World
 
     from benchgate.model.verdict import Verdict
-    from benchgate.session.outlook import Spending
+    from benchgate.session.outlook import BudgetForecast
 
 CONFIG = loads("", "test.toml")
 
@@ -94,7 +94,7 @@ def test_with_fewer_there_is_no_verdict_and_the_reader_learns_what_it_takes(
     assert verdict.rounds == 5
     assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
     rounds = {row.unconfirmed for row in verdict.rows if row.unconfirmed}
-    assert rounds == {Unconfirmed(14, 140.0)}
+    assert rounds == {ConfirmationCost(14, 140.0)}
     assert verdict.summary.startswith(
         "no verdict: 4 of 4 benchmarks look slower, and measuring ended before this was "
         "confirmed or ruled out: most of all sleep/"
@@ -109,9 +109,9 @@ def test_nothing_fails_where_nothing_changed(
     assert verdict_of(sleepers(world, 0.0), budget_s).decision is not Decision.FAIL
 
 
-def told_after_the_first_round(world: World, budget_s: float) -> list[tuple[int, Spending]]:
+def told_after_the_first_round(world: World, budget_s: float) -> list[tuple[int, BudgetForecast]]:
     session, engine = world.open(sleepers(world, 0.0))
-    told: list[tuple[int, Spending]] = []
+    told: list[tuple[int, BudgetForecast]] = []
     measure_rounds(
         session,
         FixedRounds(session, 3),

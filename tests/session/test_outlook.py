@@ -4,7 +4,7 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.gate.waves import WaveSettings
-from benchgate.session.outlook import Spending, of_fixed_rounds, of_the_screen, too_few_rounds
+from benchgate.session.outlook import BudgetForecast, of_fixed_rounds, of_the_screen, too_few_rounds
 
 WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)
 
@@ -44,11 +44,11 @@ def ids(count: int) -> list[str]:
 def test_what_a_short_budget_can_show_is_said(
     round_s: float, left_s: float, rows: int, expected: str | None
 ) -> None:
-    assert of_the_screen(Spending(round_s, left_s, 600.0), WAVES, rows) == expected
+    assert of_the_screen(BudgetForecast(round_s, left_s, 600.0), WAVES, rows) == expected
 
 
 def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
-    spending = Spending(41.0, 559.0, 600.0)
+    spending = BudgetForecast(41.0, 559.0, 600.0)
     assert of_fixed_rounds(spending, 20) == (
         "a round takes about 41 s, so the budget of 10 min allows 14 of 20 rounds"
     )

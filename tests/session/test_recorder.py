@@ -7,7 +7,7 @@ from benchgate.measure.engine import (
     Definition,
     Discovery,
     DiscoveryFailure,
-    Measured,
+    MetricSamples,
     Observation,
 )
 from benchgate.model.run import Kind, Metric, Status, Tier
@@ -26,7 +26,7 @@ def launched(
     arm: ArmName, id_: str, value: float, *, order: int = 0, notes: tuple[str, ...] = ()
 ) -> Observation:
     samples, warmup = np.array([value, value + 1]), np.array([9.0])
-    return Observation(arm, id_, order, (Measured(TIME, 7, samples, warmup),), notes=notes)
+    return Observation(arm, id_, order, (MetricSamples(TIME, 7, samples, warmup),), notes=notes)
 
 
 def recorder(**found: list[Definition]) -> Recorder:
@@ -55,7 +55,7 @@ def test_launches_become_series_by_round() -> None:
 
 def test_a_metric_may_come_in_some_rounds_only() -> None:
     record = recorder(head=[definition("x")])
-    once = Measured(BLOCKS, 1, np.array([3.0]), np.empty(0))
+    once = MetricSamples(BLOCKS, 1, np.array([3.0]), np.empty(0))
     record.add(Observation(HEAD, "x", 0, (once,)), 0)
     record.add(launched(HEAD, "x", 1.0), 0)
     record.add(launched(HEAD, "x", 2.0), 1)

@@ -13,7 +13,7 @@ from benchgate.measure.engine import (
     Definition,
     Discovery,
     DiscoveryFailure,
-    Measured,
+    MetricSamples,
     Observation,
 )
 from benchgate.model.run import CANARY_ID, Metric, Status, Tier
@@ -71,7 +71,7 @@ class FakeEngine:
                 continue
             for order, arm in enumerate(ArmName):
                 value = np.array([float(round_index)])
-                measured = Measured(Metric("time", "s"), 1, value, np.empty(0))
+                measured = MetricSamples(Metric("time", "s"), 1, value, np.empty(0))
                 yield Observation(arm, id_, order, (measured,), once_s=once_s)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gate.stored import EXPIRED, FROM_ELSEWHERE, OF_PULL_REQUEST, OWN_COMMIT
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.units import counted, format_value
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ArtifactQuery:
     """Which artifacts are wanted.
 
     Attributes:
@@ -81,7 +81,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ArtifactChoice:
     """What a listing came to.
 
     Attributes:
@@ -89,31 +89,33 @@ class Chosen:
     """
 
     kept: tuple[Candidate, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedResult, ...]
 
 
-def choose_artifacts(listed: Iterable[Artifact], wanted: Wanted) -> Chosen:
+def choose_artifacts(listed: Iterable[Artifact], wanted: ArtifactQuery) -> ArtifactChoice:
     """Part what the listing of artifacts rules out from the rest, and put that in order.
 
     The base commit's own artifacts come first, then those of its nearest ancestors, then the
     newest.
     """
     kept: list[Candidate] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedResult] = []
     for artifact in {one.id: one for one in listed}.values():
         run = artifact.workflow_run
         if run is None or run.id is None:
-            skipped.append(Skipped(_called(artifact), "GitHub does not say which run uploaded it"))
+            skipped.append(
+                SkippedResult(_called(artifact), "GitHub does not say which run uploaded it")
+            )
         elif why := _why_not(artifact, run, wanted):
-            skipped.append(Skipped(_called(artifact), why))
+            skipped.append(SkippedResult(_called(artifact), why))
         else:
             kept.append(Candidate(artifact, run.id, run.head_sha))
     kept.sort(key=lambda one: (one.artifact.created_at or _OLDEST, one.artifact.id), reverse=True)
     kept.sort(key=lambda one: wanted.rank(one.head_sha))
-    return Chosen(tuple(kept), tuple(skipped))
+    return ArtifactChoice(tuple(kept), tuple(skipped))
 
 
-def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> str | None:
+def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery) -> str | None:
     """Say why an artifact of this run is not trusted, None if it is.
 
     All that the listing said is looked at again in the run's own words.
@@ -135,7 +137,7 @@ def is_of_branch(run: WorkflowRun, repository_id: int, branch: str) -> bool:
     return origin == (repository_id, repository_id, branch)
 
 
-def relation(run: WorkflowRun, wanted: Wanted) -> str:
+def relation(run: WorkflowRun, wanted: ArtifactQuery) -> str:
     """Say what makes a run's artifact the base."""
     rank = wanted.rank(run.head_sha)
     if not wanted.preferred:
@@ -154,7 +156,7 @@ def _called(artifact: Artifact) -> str:
     return f"artifact {artifact.id} of run {run.id if run and run.id else 'unknown'}"
 
 
-def _why_not(artifact: Artifact, run: ArtifactRun, wanted: Wanted) -> str | None:
+def _why_not(artifact: Artifact, run: ArtifactRun, wanted: ArtifactQuery) -> str | None:
     """Say why the listing alone rules an artifact out, None if it does not."""
     if artifact.name != wanted.name:
         return "it has a different name"
@@ -173,7 +175,7 @@ def _why_not_origin(
     repository_id: int | None,
     head_repository_id: int | None,
     branch: str | None,
-    wanted: Wanted,
+    wanted: ArtifactQuery,
 ) -> str | None:
     if repository_id != wanted.repository_id:
         return "its run belongs to another repository"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import UsageError
 from benchgate.files import MAX_FILE_BYTES, read_bytes, read_result
-from benchgate.gate.stored import Earlier, Found, in_short, newest_first
+from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
 from benchgate.model.codec import decode_result
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,18 +19,18 @@ MOST_FILES: Final = 200
 _SUFFIXES = (".json", ".json.gz")
 
 
-def read_single(path: Path) -> Found:
+def read_single(path: Path) -> StoredResults:
     """The result in a file; nothing if there is no such file.
 
     Raises:
         UsageError: it may not be read.
         FormatError: it is no result, or damaged.
     """
-    earlier = (Earlier(str(path), read_result(path)),) if path.exists() else ()
-    return Found("file", earlier)
+    earlier = (EarlierResult(str(path), read_result(path)),) if path.exists() else ()
+    return StoredResults("file", earlier)
 
 
-def read_folder(folder: Path) -> Found:
+def read_folder(folder: Path) -> StoredResults:
     """All results of a folder, the newest by their own word first; nothing without a folder.
 
     Files of other kinds, and damaged ones, are skipped. Of very many files those are read that
@@ -40,20 +40,20 @@ def read_folder(folder: Path) -> Found:
         UsageError: it is no folder, or may not be read.
     """
     files = _files(folder)
-    earlier: list[Earlier] = []
-    skipped: list[Skipped] = []
+    earlier: list[EarlierResult] = []
+    skipped: list[SkippedResult] = []
     left_bytes = MAX_FILE_BYTES
     for path in files[:MOST_FILES]:
         name = str(path)
         try:
             data = read_bytes(path, limit_bytes=left_bytes)
-            earlier.append(Earlier(name, decode_result(data, name)))
+            earlier.append(EarlierResult(name, decode_result(data, name)))
         except UsageError as error:
-            skipped.append(Skipped(name, error.message.removeprefix(f"{name}: ")))
+            skipped.append(SkippedResult(name, error.message.removeprefix(f"{name}: ")))
         else:
             left_bytes -= len(data)
     unread = f"{folder} holds {len(files)} results: only the {MOST_FILES} newest files are read"
-    return Found(
+    return StoredResults(
         "directory",
         newest_first(earlier),
         tuple(skipped),

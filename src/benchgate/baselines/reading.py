@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from benchgate.baselines.artifact import choose_artifacts, relation, why_not_run
 from benchgate.errors import FormatError, GitHubError
 from benchgate.files import MAX_FILE_BYTES, expand
-from benchgate.gate.stored import OFF_BRANCH, Earlier, Found
+from benchgate.gate.stored import OFF_BRANCH, EarlierResult, StoredResults
 from benchgate.model.codec import decode_result
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from benchgate.baselines.artifact import Candidate, Wanted
+    from benchgate.baselines.artifact import ArtifactQuery, Candidate
     from benchgate.github.models import Artifact, WorkflowRun
     from benchgate.model.run import Run
 
@@ -33,14 +33,14 @@ _GONE = frozenset({404, 410})
 
 def read_artifacts(
     listed: Iterable[Artifact],
-    wanted: Wanted,
+    wanted: ArtifactQuery,
     *,
     run_of: Callable[[int], WorkflowRun],
     fetch: Callable[[Artifact], bytes],
     limit: int,
     counts: Callable[[Run], bool] = lambda _: True,
     is_of_branch: Callable[[str], bool] = lambda _: True,
-) -> Found:
+) -> StoredResults:
     """Give the results of artifacts that can be trusted, in order of preference.
 
     Whatever is wrong with an artifact is the reason why it is skipped. At most `MOST_TRIED` are
@@ -62,7 +62,7 @@ def read_artifacts(
         GitHubError: when the list is gone through.
     """
     chosen = choose_artifacts(listed, wanted)
-    earlier: list[Earlier] = []
+    earlier: list[EarlierResult] = []
     skipped = list(chosen.skipped)
     warnings: tuple[str, ...] = ()
     enough, failures, left_bytes = limit, 0, MAX_FILE_BYTES
@@ -72,20 +72,20 @@ def read_artifacts(
         try:
             run = run_of(candidate.run_id)
             if why := why_not_run(candidate, run, wanted):
-                skipped.append(Skipped(candidate.name, why))
+                skipped.append(SkippedResult(candidate.name, why))
                 continue
             is_known = wanted.rank(run.head_sha) < len(wanted.preferred)
             if not is_known and not is_of_branch(run.head_sha):
-                skipped.append(Skipped(candidate.name, OFF_BRANCH))
+                skipped.append(SkippedResult(candidate.name, OFF_BRANCH))
                 continue
             limit_bytes = min(MOST_BYTES, left_bytes)
             data = expand(fetch(candidate.artifact), candidate.name, limit_bytes=limit_bytes)
             one = read_earlier(data, candidate, run, wanted)
         except FormatError as error:
             reason = error.message.removeprefix(f"{candidate.name}: ")
-            skipped.append(Skipped(candidate.name, reason))
+            skipped.append(SkippedResult(candidate.name, reason))
         except GitHubError as error:
-            skipped.append(Skipped(candidate.name, error.message))
+            skipped.append(SkippedResult(candidate.name, error.message))
             failures += error.status not in _GONE
         else:
             earlier.append(one)
@@ -93,10 +93,12 @@ def read_artifacts(
             enough -= counts(one.run)
     if failures == _MOST_FAILURES:
         warnings = (f"GitHub failed {failures} times, so no more stored results were read",)
-    return Found("artifact", tuple(earlier), tuple(skipped), warnings)
+    return StoredResults("artifact", tuple(earlier), tuple(skipped), warnings)
 
 
-def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wanted) -> Earlier:
+def read_earlier(
+    data: bytes, candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery
+) -> EarlierResult:
     """Give the result in an artifact, with the provenance that GitHub knows of it.
 
     What the file says of its commit, branch and time is not trusted; if it names another commit
@@ -122,4 +124,4 @@ def read_earlier(data: bytes, candidate: Candidate, run: WorkflowRun, wanted: Wa
     known = replace(head, source=source, started=started)
     # The other arm of that run, and what it was joined from, are of no use here, and large.
     alone = replace(result, head=known, base=None, shards=())
-    return Earlier(candidate.name, alone, relation(run, wanted))
+    return EarlierResult(candidate.name, alone, relation(run, wanted))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from benchgate.config import Config
-    from benchgate.model.waiver import Loosened
+    from benchgate.model.waiver import PolicyChange
 
 
 LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"
@@ -87,7 +87,7 @@ def _is_label(label: str, words: frozenset[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Cleaned:
+class SanitizedResult:
     """What may be judged and shown.
 
     Attributes:
@@ -100,7 +100,7 @@ class Cleaned:
     warnings: tuple[str, ...]
 
 
-def cleaned(result: Result, known: Known, head: Source, base: Source) -> Cleaned:
+def cleaned(result: Result, known: Known, head: Source, base: Source) -> SanitizedResult:
     """Rebuild a result of both arms from numbers and known names.
 
     A benchmark that should have been measured on the base, and was not, is put there without a
@@ -123,7 +123,7 @@ def cleaned(result: Result, known: Known, head: Source, base: Source) -> Cleaned
         shards[:1] = [_with_unmeasured(one, left_out) for one in shards[:1]]
     unnamed = sum(new != old for old, new in names.items())
     warnings = _warnings(unnamed, len(left_out))
-    return Cleaned(replace(rebuilt, shards=tuple(shards)), names, warnings)
+    return SanitizedResult(replace(rebuilt, shards=tuple(shards)), names, warnings)
 
 
 def _names(ids: Iterable[str], known: Known) -> dict[str, str]:
@@ -237,8 +237,8 @@ _APART = re.compile(r", | \(|\)$| and [0-9]+ more")
 
 
 def cleaned_loosening(
-    changes: Iterable[Loosened], base: Config, ids: Collection[str]
-) -> tuple[Loosened, ...]:
+    changes: Iterable[PolicyChange], base: Config, ids: Collection[str]
+) -> tuple[PolicyChange, ...]:
     """Leave out of these changes every text that only the stranger's configuration has.
 
     Args:
@@ -249,7 +249,7 @@ def cleaned_loosening(
     return tuple(_cleaned(change, known) for change in changes)
 
 
-def _cleaned(change: Loosened, known: Collection[str]) -> Loosened:
+def _cleaned(change: PolicyChange, known: Collection[str]) -> PolicyChange:
     named = [name for name in _APART.split(change.about) if name]
     return replace(
         change,

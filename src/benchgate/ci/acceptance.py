@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from benchgate.config import brings_waivers
 from benchgate.errors import GitHubError
-from benchgate.github.events import MergeGroup, PullRequest, Push
+from benchgate.github.events import MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.github.pulls import approver, labeler, read_pull_request
 from benchgate.github.runs import read_run
-from benchgate.model.waiver import Acceptance, Accepting
+from benchgate.model.waiver import Acceptance, AcceptanceMethod
 
 if TYPE_CHECKING:
     from benchgate.ci.job import Job
@@ -26,7 +26,7 @@ _MERGE = "They apply once they are merged."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AcceptanceAnswer:
     """What became of the question who accepted a change's waivers.
 
     Attributes:
@@ -38,27 +38,29 @@ class Asked:
     warnings: tuple[str, ...] = ()
 
 
-def ask(config: Config, job: Job) -> Asked:
+def ask(config: Config, job: Job) -> AcceptanceAnswer:
     """Find out in the job that measured. GitHub is asked only if it makes a difference.
 
     Args:
         config: by which the change is judged.
     """
     if config.sides is None or not brings_waivers(config.sides.base, config.sides.head):
-        return Asked()
+        return AcceptanceAnswer()
     context = job.context
     match context.event:
-        case Push() if context.ref == f"refs/heads/{context.default_branch}":
-            return Asked(Acceptance(context.actor, Accepting.PUSH))
-        case PullRequest(number=number, head_sha=head):
+        case PushEvent() if context.ref == f"refs/heads/{context.default_branch}":
+            return AcceptanceAnswer(Acceptance(context.actor, AcceptanceMethod.PUSH))
+        case PullRequestEvent(number=number, head_sha=head):
             return ask_about(number, head, context.run_id, config.accept, job)
-        case MergeGroup(pull_request=int(number)):
+        case MergeGroupEvent(pull_request=int(number)):
             return ask_about(number, None, context.run_id, config.accept, job)
         case _:
-            return Asked()
+            return AcceptanceAnswer()
 
 
-def ask_about(number: int, head: str | None, run_id: int, accept: Accept, job: Job) -> Asked:
+def ask_about(
+    number: int, head: str | None, run_id: int, accept: Accept, job: Job
+) -> AcceptanceAnswer:
     """Find out about a pull request.
 
     Args:
@@ -78,18 +80,18 @@ def ask_about(number: int, head: str | None, run_id: int, accept: Accept, job: J
     except GitHubError as error:
         return _nobody(f"GitHub does not say who accepted them: {error.message}", error.hint)
     if accepted:
-        return Asked(accepted)
+        return AcceptanceAnswer(accepted)
     return _nobody("nobody has accepted them", _how_to(accept, pull.head.sha[:_SHORT]))
 
 
 def _accepted(pull: Pull, run_id: int, accept: Accept, job: Job) -> Acceptance | None:
     repository = job.context.repository.full_name
     if accept.review and (by := approver(job.client, repository, pull)):
-        return Acceptance(by, Accepting.REVIEW)
+        return Acceptance(by, AcceptanceMethod.REVIEW)
     if accept.label is not None:
         since = read_run(job.client, repository, run_id).created_at
         if since and (by := labeler(job.client, repository, pull, accept.label, since=since)):
-            return Acceptance(by, Accepting.LABEL)
+            return Acceptance(by, AcceptanceMethod.LABEL)
     return None
 
 
@@ -102,5 +104,7 @@ def _how_to(accept: Accept, head: str) -> str:
     return f"Somebody with write access can {' or '.join(ways)}; then run the failed job again."
 
 
-def _nobody(why: str, hint: str = "") -> Asked:
-    return Asked(warnings=(f"the waivers in this change do not apply: {why}. {hint}".rstrip(),))
+def _nobody(why: str, hint: str = "") -> AcceptanceAnswer:
+    return AcceptanceAnswer(
+        warnings=(f"the waivers in this change do not apply: {why}. {hint}".rstrip(),)
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import BenchgateError, GitHubError
 from benchgate.github.comments import post_sticky
-from benchgate.github.plan import Commenting
+from benchgate.github.plan import CommentTime
 from benchgate.github.runner import Annotation, Level, annotate, write_summary
 from benchgate.model.verdict import Decision
 from benchgate.report.escape import plain_line
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from benchgate.github.comments import Api, Marker
-    from benchgate.github.plan import Comment
+    from benchgate.github.plan import CommentPlan
     from benchgate.report.view import VerdictView
 
 USUAL_ENVIRONMENT: Final = "linux-x86_64"
@@ -47,7 +47,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishOutcome:
     """What became of it.
 
     Attributes:
@@ -69,7 +69,7 @@ def name_of(suite: str, environment: str) -> str:
     return ", ".join(part for part, usual in parts if part != usual)
 
 
-def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Published:
+def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> PublishOutcome:
     """Write the summary of the step.
 
     Args:
@@ -78,11 +78,11 @@ def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Publi
     try:
         why_not = write_summary(render, environ)
     except BenchgateError as error:
-        return Published(warnings=(f"no summary: {error.message}",))
-    return Published(notes=(f"no summary: {why_not}",) if why_not else ())
+        return PublishOutcome(warnings=(f"no summary: {error.message}",))
+    return PublishOutcome(notes=(f"no summary: {why_not}",) if why_not else ())
 
 
-def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Published:
+def comment(body: str, wanted: CommentPlan, target: Target | None, api: Api) -> PublishOutcome:
     """Write the comment, or keep the one that there is up to date.
 
     Args:
@@ -90,24 +90,24 @@ def comment(body: str, wanted: Comment, target: Target | None, api: Api) -> Publ
         wanted: whether it is wanted, and why not.
         target: None if no pull request is known.
     """
-    if target is None or wanted.when in {Commenting.NEVER, Commenting.LATER}:
-        where = " from here" if wanted.when is Commenting.LATER else ""
-        return Published(notes=(f"no comment{where}: {wanted.why}",))
+    if target is None or wanted.when in {CommentTime.NEVER, CommentTime.LATER}:
+        where = " from here" if wanted.when is CommentTime.LATER else ""
+        return PublishOutcome(notes=(f"no comment{where}: {wanted.why}",))
     try:
         posted = post_sticky(api, target.repository, target.number, body, target.marker)
     except GitHubError as error:
-        if wanted.when is Commenting.IF_ALLOWED and error.status == _FORBIDDEN:
-            return Published(notes=(f"no comment: {wanted.why}",))
+        if wanted.when is CommentTime.IF_ALLOWED and error.status == _FORBIDDEN:
+            return PublishOutcome(notes=(f"no comment: {wanted.why}",))
         return no_comment(error)
     if not posted.url:
-        return Published(warnings=(posted.what,))
-    return Published(posted.url, notes=(posted.what,))
+        return PublishOutcome(warnings=(posted.what,))
+    return PublishOutcome(posted.url, notes=(posted.what,))
 
 
-def no_comment(error: GitHubError) -> Published:
+def no_comment(error: GitHubError) -> PublishOutcome:
     """What became of a comment that GitHub did not let be written."""
     warning = f"no comment: {error.message}. {error.hint}".rstrip()
-    return Published(warnings=(warning,), error=error)
+    return PublishOutcome(warnings=(warning,), error=error)
 
 
 def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:

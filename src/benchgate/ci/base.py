@@ -10,7 +10,7 @@ from benchgate.baselines.policy import BASE_HAS_NONE, judged_by_base, measured_b
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.branches import ensure_commit
 from benchgate.github.artifacts import ArtifactKind
-from benchgate.github.events import MergeGroup, PullRequest
+from benchgate.github.events import MergeGroupEvent, PullRequestEvent
 from benchgate.github.plan import Head
 from benchgate.github.pulls import merge_base
 from benchgate.model.run import Source
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from benchgate.ci.job import Job
     from benchgate.config import Config
-    from benchgate.gate.judging import Judged
+    from benchgate.gate.judging import JudgedRuns
     from benchgate.git.repository import Git
-    from benchgate.github.plan import Base, Plan
+    from benchgate.github.plan import Base, EventPlan
     from benchgate.model.result import Result
 
 
-class Comparing(Protocol):
+class MergeBaseFinder(Protocol):
     """GitHub's compare API: the merge base of a commit or branch with a commit."""
 
     def __call__(self, base: str, head: str) -> str:
@@ -54,7 +54,7 @@ def find_base(
     base: Base,
     git: Git,
     *,
-    merge_base: Comparing,
+    merge_base: MergeBaseFinder,
     fetch: Callable[[str], None],
 ) -> Source | NoBase:
     """Give the base commit of an event, fetched if the checkout lacks it.
@@ -90,7 +90,7 @@ def _local_merge_base(git: Git, other: str, head: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonBase:
     """With what the head is compared.
 
     Attributes:
@@ -107,7 +107,7 @@ class Compared:
     introduces: bool = False
 
 
-def compare_with(plan: Plan, config: Config, job: Job, start: Path) -> Compared:
+def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> ComparisonBase:
     """Find the base of an event, and judge by its configuration.
 
     Args:
@@ -129,21 +129,21 @@ def compare_with(plan: Plan, config: Config, job: Job, start: Path) -> Compared:
         lost = (f"not compared with the commit before: {error.message}",)
     if isinstance(base, NoBase):
         _require_no_change(base, job)
-        return Compared(None, base.why, config, lost)
+        return ComparisonBase(None, base.why, config, lost)
     judged_by, unread = judged_by_base(job.git, base.sha or "", config, start)
     introduces = unread == (BASE_HAS_NONE,)
     against = judged_by.baseline.against
     if against is None:
-        return Compared(base, "", judged_by, unread, introduces)
+        return ComparisonBase(base, "", judged_by, unread, introduces)
     named = choose_base(job.git, against)
     if named.sha == job.git.head_sha():
         why = f"{against} is the head itself"
-        return Compared(None, why, judged_by, (*unread, f"nothing is compared: {why}"))
+        return ComparisonBase(None, why, judged_by, (*unread, f"nothing is compared: {why}"))
     measured, unlike = measured_by_base(job.git, named.sha or "", judged_by, start)
-    return Compared(named, "", measured, (*unread, *unlike))
+    return ComparisonBase(named, "", measured, (*unread, *unlike))
 
 
-def _base(plan: Plan, job: Job) -> Source | NoBase:
+def _base(plan: EventPlan, job: Job) -> Source | NoBase:
     repository = job.context.repository.full_name
     return find_base(
         plan.base,
@@ -156,7 +156,9 @@ def _base(plan: Plan, job: Job) -> Source | NoBase:
 def _require_no_change(base: NoBase, job: Job) -> None:
     """Refuse to call a change unchanged because something else is checked out."""
     event = job.context.event
-    is_change = isinstance(event, MergeGroup) or (isinstance(event, PullRequest) and event.is_open)
+    is_change = isinstance(event, MergeGroupEvent) or (
+        isinstance(event, PullRequestEvent) and event.is_open
+    )
     if is_change:
         head = job.git.head_sha()
         raise UsageError(
@@ -165,7 +167,7 @@ def _require_no_change(base: NoBase, job: Job) -> None:
         )
 
 
-def require_baseline(judged: Judged, result: Result, config: Config, why: str) -> None:
+def require_baseline(judged: JudgedRuns, result: Result, config: Config, why: str) -> None:
     """Refuse to go on if a baseline is required, and no benchmark of one is known.
 
     Args:

@@ -13,7 +13,7 @@ from benchgate.gate.judging import judge_result
 from benchgate.gate.screening import can_settle, to_measure
 from benchgate.gate.stored import fit_for, of_machine
 from benchgate.git.changes import settings_digest
-from benchgate.measure.blame import Tried
+from benchgate.measure.blame import BaseTrial
 from benchgate.measure.environment import read_environment
 from benchgate.model.run import Status
 from benchgate.model.screening import Screening, StoredRun
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Config
-    from benchgate.gate.stored import Found
+    from benchgate.gate.stored import StoredResults
     from benchgate.git.repository import Git
     from benchgate.model.environment import Environment
     from benchgate.model.result import Result
@@ -55,7 +55,7 @@ class ChangeRequest:
     choice: Choice
     suite: str
     base: Source | None
-    found: Found
+    found: StoredResults
     output: Path
     keep: Callable[[Result], None] | None = None
     by_stored_alone: bool = False
@@ -102,9 +102,9 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
     return replace(result, screening=screening, duration_s=spent_s + result.duration_s)
 
 
-def _tried(base: Run) -> Tried:
+def _tried(base: Run) -> BaseTrial:
     """Take from the base's own stored run what fails in it: the head has been run here already."""
-    return Tried(frozenset(one.id for one in base.benchmarks if one.status is Status.FAILED))
+    return BaseTrial(frozenset(one.id for one in base.benchmarks if one.status is Status.FAILED))
 
 
 def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
@@ -126,7 +126,7 @@ def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Ef
     return alone
 
 
-def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screening:
+def _held(found: StoredResults, alone: Result, config: Config, choice: Choice) -> Screening:
     """Find the stored runs to compare the head with: only runs on this machine."""
     chosen = chosen_of(found, choice, config.aliases, alone.head)
     fit = of_machine(fit_for(chosen, alone.head, config.aliases), alone.head)
@@ -134,14 +134,14 @@ def _held(found: Found, alone: Result, config: Config, choice: Choice) -> Screen
     return Screening(alone.head, earlier, fit.skipped, fit.warnings)
 
 
-def _unused(found: Found) -> Screening | None:
+def _unused(found: StoredResults) -> Screening | None:
     """Keep the remarks about stored runs if nothing is compared with them."""
     if not (found.skipped or found.warnings):
         return None
     return Screening(None, (), found.skipped, found.warnings)
 
 
-def _comparable(found: Found, base: Source, here: Environment) -> list[Run]:
+def _comparable(found: StoredResults, base: Source, here: Environment) -> list[Run]:
     """Give the stored runs of this machine, the base's own first; none if that is not known.
 
     Others tell how far runs differ, but not what the head was changed from.

@@ -13,9 +13,9 @@ from benchgate.config import to_keep, with_accepted
 from benchgate.errors import BaselineError, ConfigError, UsageError
 from benchgate.files import read_result, write_atomic
 from benchgate.gate.judging import judge_result, make_verdict
-from benchgate.gate.stored import Found
+from benchgate.gate.stored import StoredResults
 from benchgate.github.artifacts import ArtifactKind, artifact_name
-from benchgate.github.plan import Commenting, plan_for
+from benchgate.github.plan import CommentTime, plan_for
 from benchgate.model.codec import encode_result
 from benchgate.model.policy import Policy
 from benchgate.model.redact import Redactor
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from benchgate.ci.base import Compared
+    from benchgate.ci.base import ComparisonBase
     from benchgate.ci.job import Job
     from benchgate.config import Config
-    from benchgate.github.plan import Plan
+    from benchgate.github.plan import EventPlan
     from benchgate.model.result import Result
     from benchgate.model.run import Source
     from benchgate.model.verdict import Verdict
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 RESULT_FILE = "result.json.gz"
 _STORED_SOURCES = frozenset({"auto", "artifact"})
-_JUDGED_AGAIN = frozenset({Commenting.LATER, Commenting.IF_ALLOWED})
+_JUDGED_AGAIN = frozenset({CommentTime.LATER, CommentTime.IF_ALLOWED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class CiRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptFile:
     """A file that the job keeps as an artifact."""
 
     path: Path
@@ -75,9 +75,9 @@ class CiOutcome:
         why: the reason, then.
     """
 
-    plan: Plan
+    plan: EventPlan
     verdict: Verdict | None = None
-    result: Kept | None = None
+    result: KeptFile | None = None
     why: str = ""
 
 
@@ -87,7 +87,7 @@ def ci(
     effects: Effects,
     job: Job,
     *,
-    keep_baseline: Callable[[Kept], None],
+    keep_baseline: Callable[[KeptFile], None],
     say: Callable[[str], None],
 ) -> CiOutcome:
     """Measure what the event is about, and decide.
@@ -139,7 +139,7 @@ def ci(
     judged = judge_result(result, judged_by)
     require_baseline(judged, result, judged_by, compared.why)
     verdict = make_verdict(judged, judged_by)
-    return CiOutcome(plan, verdict, Kept(output, _name(ArtifactKind.RESULT, request, job)))
+    return CiOutcome(plan, verdict, KeptFile(output, _name(ArtifactKind.RESULT, request, job)))
 
 
 def _joined(shards: Path, base: Source | None, head: str) -> Result:
@@ -173,7 +173,7 @@ def _joined(shards: Path, base: Source | None, head: str) -> Result:
 
 def _measured(
     request: CiRequest,
-    compared: Compared,
+    compared: ComparisonBase,
     effects: Effects,
     job: Job,
     keep: Callable[[Result], None] | None,
@@ -183,7 +183,9 @@ def _measured(
 ) -> Result:
     """Measure; if the change introduces benchgate, the base need not be ready for it."""
     config = compared.config
-    found = _found(request, config, job, compared.base) if reads_stored else Found("artifact")
+    found = (
+        _found(request, config, job, compared.base) if reads_stored else StoredResults("artifact")
+    )
     for skipped in by_reason(found.skipped):
         say(f"{skipped.what} is not used: {skipped.reason}")
     change = ChangeRequest(
@@ -204,14 +206,14 @@ def _measured(
         return replace(alone, warnings=(f"the base was not measured: {error.message}",))
 
 
-def _is_baseline(request: CiRequest, config: Config, plan: Plan) -> bool:
+def _is_baseline(request: CiRequest, config: Config, plan: EventPlan) -> bool:
     """Whether a baseline is kept for later runs: of the whole suite, if these read one."""
     is_whole = request.choice.shard is None and request.shards is None
     is_read = config.baseline.source in _STORED_SOURCES
     return is_whole and is_read and plan.keeping.kind is ArtifactKind.BASELINE
 
 
-def _reads_stored(request: CiRequest, config: Config, plan: Plan) -> bool:
+def _reads_stored(request: CiRequest, config: Config, plan: EventPlan) -> bool:
     """Whether stored runs have a say.
 
     Not in what a fork or Dependabot measured, which another job judges that trusts nothing of
@@ -222,7 +224,7 @@ def _reads_stored(request: CiRequest, config: Config, plan: Plan) -> bool:
     return config.baseline.source in _STORED_SOURCES
 
 
-def _found(request: CiRequest, config: Config, job: Job, base: Source | None) -> Found:
+def _found(request: CiRequest, config: Config, job: Job, base: Source | None) -> StoredResults:
     return read_stored(
         job.client,
         job.context,
@@ -238,7 +240,7 @@ def _keeping(
     request: CiRequest,
     effects: Effects,
     job: Job,
-    keep_baseline: Callable[[Kept], None],
+    keep_baseline: Callable[[KeptFile], None],
     say: Callable[[str], None],
 ) -> Callable[[Result], None]:
     def keep(alone: Result) -> None:
@@ -248,7 +250,7 @@ def _keeping(
         path = request.folder / "baseline" / RESULT_FILE
         path.parent.mkdir(parents=True, exist_ok=True)
         _save(path, alone, effects)
-        keep_baseline(Kept(path, _name(ArtifactKind.BASELINE, request, job)))
+        keep_baseline(KeptFile(path, _name(ArtifactKind.BASELINE, request, job)))
 
     return keep
 

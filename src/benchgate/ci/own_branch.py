@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.baselines.policy import require_few
-from benchgate.ci.acceptance import Asked, ask_about
+from benchgate.ci.acceptance import AcceptanceAnswer, ask_about
 from benchgate.config import loads, policy_from, with_accepted
 from benchgate.errors import UsageError
 from benchgate.gate.judging import judge_result, make_verdict
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from benchgate.ci.job import Job
     from benchgate.config import Config
-    from benchgate.github.events import WorkflowRun
+    from benchgate.github.events import WorkflowRunEvent
     from benchgate.github.models import PullRequest
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def judge_own(
     result: Result,
-    run: WorkflowRun,
+    run: WorkflowRunEvent,
     pull: PullRequest,
     job: Job,
     *,
@@ -61,14 +61,14 @@ def judge_own(
 
 
 def confirmed(
-    result: Result, run: WorkflowRun, pull: PullRequest, config: Config, job: Job
-) -> Asked:
+    result: Result, run: WorkflowRunEvent, pull: PullRequest, config: Config, job: Job
+) -> AcceptanceAnswer:
     """Ask GitHub whether somebody accepted the waivers, if the job that measured says so.
 
     If it knew of nobody it was red, and an approval that came later turns only the next one.
     """
     if result.policy is None or result.policy.accepted is None or config.sides is None:
-        return Asked()
+        return AcceptanceAnswer()
     return ask_about(pull.number, run.head_sha, run.id, config.accept, job)
 
 

@@ -11,7 +11,7 @@ from benchgate.baselines.policy import base_config, config_at, require_few
 from benchgate.baselines.unverified import cleaned, cleaned_loosening
 from benchgate.ci.announce import (
     USUAL_ENVIRONMENT,
-    Published,
+    PublishOutcome,
     Target,
     comment,
     name_of,
@@ -27,7 +27,7 @@ from benchgate.git.branches import ensure_commit
 from benchgate.git.repository import FULL_SHA
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark, own_markers
-from benchgate.github.plan import Comment, Commenting
+from benchgate.github.plan import CommentPlan, CommentTime
 from benchgate.github.pulls import commit_of, merge_base
 from benchgate.model.run import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.baselines.claims import Lie, Took
-    from benchgate.baselines.unverified import Cleaned
+    from benchgate.baselines.unverified import SanitizedResult
     from benchgate.ci.job import Job
     from benchgate.ci.step import Step
     from benchgate.config import Config
     from benchgate.github.comments import Marker
-    from benchgate.github.events import WorkflowRun
+    from benchgate.github.events import WorkflowRunEvent
     from benchgate.github.models import PullRequest
     from benchgate.model.result import Result
     from benchgate.model.run import Run
@@ -91,7 +91,7 @@ class Publication:
         choice: what the pull requests of this repository measure.
     """
 
-    run: WorkflowRun
+    run: WorkflowRunEvent
     pull: PullRequest
     is_shared: bool
     is_strange: bool
@@ -101,7 +101,7 @@ class Publication:
     step: Step
     choice: Choice = EVERYTHING
 
-    def of_result(self, left: Left) -> Published:
+    def of_result(self, left: Left) -> PublishOutcome:
         """Judge it, and comment; or say why that cannot be done.
 
         Raises:
@@ -123,7 +123,7 @@ class Publication:
         self.step.output(verdict=verdict.decision.value)
         return self._post(self._marker(leg), body)
 
-    def of_nothing(self, *, first: bool) -> list[Published]:
+    def of_nothing(self, *, first: bool) -> list[PublishOutcome]:
         """Say that there is no result, in each comment of an earlier commit.
 
         Args:
@@ -145,7 +145,7 @@ class Publication:
             if one.head != self.run.head_sha
         ]
 
-    def _of_failure(self, leg: Leg, message: str, hint: str) -> Published:
+    def _of_failure(self, leg: Leg, message: str, hint: str) -> PublishOutcome:
         """Say that there is no verdict: the one before it seems to be of this commit."""
         return self._post(self._marker(leg), self._failure(message, hint, _name(leg)))
 
@@ -158,9 +158,9 @@ class Publication:
         run = self.run
         return mark(str(leg), head=run.head_sha, run=run.id, attempt=run.attempt)
 
-    def _post(self, marker: Marker, text: str) -> Published:
+    def _post(self, marker: Marker, text: str) -> PublishOutcome:
         target = Target(self._repository, self.pull.number, marker)
-        wanted = Comment(Commenting.NOW, "the run measured its head")
+        wanted = CommentPlan(CommentTime.NOW, "the run measured its head")
         posted = comment(text, wanted, target, self.job.client)
         summarized = summarize(lambda _: text, self.step.environ)
         for one in (summarized, posted):
@@ -212,7 +212,9 @@ class Publication:
     def _today(self) -> date:
         return date.fromisoformat(self.effects.now()[:10])
 
-    def _cleaned(self, result: Result, base: Run, config: Config, own: Run | None) -> Cleaned:
+    def _cleaned(
+        self, result: Result, base: Run, config: Config, own: Run | None
+    ) -> SanitizedResult:
         sha = base.source.sha or ""
         ensure_commit(self.job.git, sha, self.job.git_variables)
         measured = [one.id for one in base.benchmarks]

@@ -12,14 +12,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from benchgate.baselines.claims import Took
-from benchgate.ci.announce import Published, no_comment
+from benchgate.ci.announce import PublishOutcome, no_comment
 from benchgate.ci.base import checked_out
 from benchgate.ci.publication import Left, Publication
 from benchgate.ci.stored_artifacts import read_file_of
 from benchgate.ci.suites import Legs
 from benchgate.errors import FormatError, GitHubError, UsageError
 from benchgate.github.artifacts import ArtifactKind, leg_in, list_artifacts
-from benchgate.github.plan import DEPENDABOT, Comment, Commenting, plan_for
+from benchgate.github.plan import DEPENDABOT, CommentPlan, CommentTime, plan_for
 from benchgate.github.pulls import find_pull_requests
 from benchgate.github.runner import stopped
 from benchgate.github.runs import read_run
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.ci.step import Step
     from benchgate.config import Config
     from benchgate.github.artifacts import Leg
-    from benchgate.github.events import WorkflowRun
+    from benchgate.github.events import WorkflowRunEvent
     from benchgate.github.models import Artifact, PullRequest
     from benchgate.github.models import WorkflowRun as KnownRun
     from benchgate.model.result import Result
@@ -58,7 +58,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 def publish(
-    run: WorkflowRun,
+    run: WorkflowRunEvent,
     config: Config,
     effects: Effects,
     job: Job,
@@ -80,8 +80,8 @@ def publish(
     """
     planned = plan_for(job.context, checked_out(job.git)).comment
     if not step.comments:
-        planned = Comment(Commenting.NEVER, "comments are turned off")
-    if planned.when is Commenting.NEVER:
+        planned = CommentPlan(CommentTime.NEVER, "comments are turned off")
+    if planned.when is CommentTime.NEVER:
         step.write([f"nothing to comment on: {planned.why}"])
         return 0
     repository = job.context.repository.full_name
@@ -112,7 +112,7 @@ def _publish(
     artifacts = _results(job, known, run)
     legs = _legs(artifacts, job, known, suite, step) if is_strange else None
     left = [(one, leg) for one, leg in artifacts if legs is None or leg in legs]
-    done: list[Published] = []
+    done: list[PublishOutcome] = []
     most = MOST_RESULTS if is_strange else MOST_OWN_RESULTS
     for artifact, leg in left[:most]:
         try:
@@ -144,7 +144,7 @@ def _is_strange(known: KnownRun, pulls: Iterable[PullRequest], job: Job) -> bool
     return not is_own or any(one is not None and one.login == DEPENDABOT for one in by)
 
 
-def _warn(step: Step, run: WorkflowRun, unknown: int, left: int, most: int) -> None:
+def _warn(step: Step, run: WorkflowRunEvent, unknown: int, left: int, most: int) -> None:
     if unknown:
         message = (
             f"run {run.id} left {counted(unknown, 'result')} of suites that the default branch's "
@@ -167,7 +167,7 @@ def _legs(
         return Legs.usual(job, suite)
 
 
-def _results(job: Job, known: KnownRun, run: WorkflowRun) -> list[tuple[Artifact, Leg]]:
+def _results(job: Job, known: KnownRun, run: WorkflowRunEvent) -> list[tuple[Artifact, Leg]]:
     """What this attempt of the run left: an earlier one's has been commented on.
 
     If another one has followed, GitHub tells the beginning of that one alone, and all counts:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.ci.announce import (
-    Published,
+    PublishOutcome,
     Target,
     annotation_lines,
     comment,
@@ -17,14 +17,14 @@ from benchgate.ci.announce import (
 )
 from benchgate.ci.base import checked_out
 from benchgate.ci.check_run import CheckRun
-from benchgate.ci.measuring import Kept, ci
+from benchgate.ci.measuring import KeptFile, ci
 from benchgate.ci.stored_artifacts import environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
 from benchgate.files import write_atomic
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark
-from benchgate.github.events import PullRequest
-from benchgate.github.plan import Comment, Commenting, plan_for
+from benchgate.github.events import PullRequestEvent
+from benchgate.github.plan import CommentPlan, CommentTime, plan_for
 from benchgate.github.runner import Annotation, Level, annotate, stopped, write_outputs
 from benchgate.model.outcome import Outcome
 from benchgate.report.comment import COMMENT_BYTES, render_comment
@@ -103,7 +103,7 @@ def ci_step(
     Raises:
         BenchgateError: as `ci` does; the pull request's comment tells of it, too.
     """
-    telling = _Telling.begin(request, effects, job, step)
+    telling = _JobReport.begin(request, effects, job, step)
     try:
         # What benchmarks print, and names of theirs, must not be obeyed as commands.
         with stopped(step.stream, step.draw):
@@ -130,12 +130,12 @@ def ci_step(
     return outcome.verdict.exit_code
 
 
-def _keep_baseline(step: Step, kept: Kept) -> None:
+def _keep_baseline(step: Step, kept: KeptFile) -> None:
     step.output(baseline=str(kept.path), baseline_name=kept.name)
 
 
 @dataclass(frozen=True, slots=True)
-class _Telling:
+class _JobReport:
     """What is told to GitHub, and how."""
 
     request: CiRequest
@@ -150,7 +150,7 @@ class _Telling:
         if not step.check_run:
             return telling
         planned = plan_for(job.context, checked_out(job.git)).comment
-        if planned.when is Commenting.LATER:
+        if planned.when is CommentTime.LATER:
             step.say(f"no check run: {planned.why}")
             return telling
         name = f"benchgate ({telling.name})" if telling.name else "benchgate"
@@ -166,7 +166,7 @@ class _Telling:
     def head(self) -> str:
         """The commit that is judged; of a pull request that of its branch, not the merge."""
         event = self.job.context.event
-        return event.head_sha if isinstance(event, PullRequest) else self.job.context.sha
+        return event.head_sha if isinstance(event, PullRequestEvent) else self.job.context.sha
 
     def of_verdict(self, outcome: CiOutcome, verdict: Verdict) -> None:
         """Tell the verdict; of what cannot be told, the page of the run says why."""
@@ -193,7 +193,7 @@ class _Telling:
     def of_failure(self, error: BenchgateError) -> None:
         """Say on the pull request that there is no verdict: the old one seems to be of this."""
         step = self.step
-        done: list[Published] = []
+        done: list[PublishOutcome] = []
         if not isinstance(error, Interrupted):
             text = render_failure(
                 step.redact(error.message),
@@ -218,18 +218,18 @@ class _Telling:
         self.step.write(annotate(Level.NOTICE, [said]))
         self._report(self._give_up(why))
 
-    def _comment(self, body: str, planned: Comment) -> Published:
+    def _comment(self, body: str, planned: CommentPlan) -> PublishOutcome:
         wanted = planned
         if not self.step.comments:
-            wanted = Comment(Commenting.NEVER, "comments are turned off")
+            wanted = CommentPlan(CommentTime.NEVER, "comments are turned off")
         elif self.request.choice.shard is not None:
-            wanted = Comment(Commenting.NEVER, "the job that joins all shards comments")
+            wanted = CommentPlan(CommentTime.NEVER, "the job that joins all shards comments")
         return comment(body, wanted, self._target, self.job.client)
 
     @property
     def _target(self) -> Target | None:
         context = self.job.context
-        if not isinstance(context.event, PullRequest):
+        if not isinstance(context.event, PullRequestEvent):
             return None
         marker = mark(
             str(Leg.of(self.request.suite, self._environment)),
@@ -254,33 +254,33 @@ class _Telling:
         repository = f"{context.server_url}/{context.repository.full_name}"
         return f"{repository}/actions/runs/{context.run_id}/attempts/{context.run_attempt}"
 
-    def _conclude(self, view: VerdictView, verdict: Verdict) -> Published:
+    def _conclude(self, view: VerdictView, verdict: Verdict) -> PublishOutcome:
         if self.check is None:
-            return Published()
+            return PublishOutcome()
         try:
             self.check.conclude(view, passed=verdict.exit_code == 0)
         except GitHubError as error:
             return _no_check_run(error)
-        return Published()
+        return PublishOutcome()
 
-    def _give_up(self, why: str) -> Published:
+    def _give_up(self, why: str) -> PublishOutcome:
         if self.check is None:
-            return Published()
+            return PublishOutcome()
         try:
             self.check.give_up(why)
         except GitHubError as error:
             return _no_check_run(error)
-        return Published()
+        return PublishOutcome()
 
-    def _report(self, *done: Published) -> None:
+    def _report(self, *done: PublishOutcome) -> None:
         for one in done:
             for note in one.notes:
                 self.step.say(note)
             self.step.warn(one.warnings)
 
 
-def _no_check_run(error: GitHubError) -> Published:
-    return Published(warnings=(f"no check run: {error.message}. {error.hint}".rstrip(),))
+def _no_check_run(error: GitHubError) -> PublishOutcome:
+    return PublishOutcome(warnings=(f"no check run: {error.message}. {error.hint}".rstrip(),))
 
 
 def _benchmarks_by_outcome(verdict: Verdict) -> Mapping[Outcome, int]:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.artifact import Wanted
+from benchgate.baselines.artifact import ArtifactQuery
 from benchgate.baselines.reading import MOST_BYTES, MOST_LISTED, MOST_TRIED, read_artifacts
 from benchgate.ci.own_runs import OwnRuns
 from benchgate.errors import GitHubError
 from benchgate.files import expand
-from benchgate.gate.stored import Found
+from benchgate.gate.stored import StoredResults
 from benchgate.github.artifacts import LIMITS, download_artifact, list_artifacts, read_member
 from benchgate.github.pulls import commit_of, merge_base
 from benchgate.github.runs import read_run
@@ -42,7 +42,7 @@ def read_stored(
     base: str | None,
     limit: int,
     here: Environment,
-) -> Found:
+) -> StoredResults:
     """Read what earlier runs of the default branch left, or say why that cannot be done.
 
     Args:
@@ -52,7 +52,7 @@ def read_stored(
         here: this machine.
     """
     repository = context.repository.full_name
-    wanted = Wanted(
+    wanted = ArtifactQuery(
         repository_id=context.repository.id,
         branch=context.default_branch,
         name=name,
@@ -75,7 +75,7 @@ def read_stored(
         )
     except GitHubError as error:
         hint = f" ({error.hint})" if error.hint else ""
-        return Found("artifact", warnings=(f"no stored results: {error.message}{hint}",))
+        return StoredResults("artifact", warnings=(f"no stored results: {error.message}{hint}",))
     return replace(found, warnings=(*warnings, *found.warnings))
 
 
@@ -107,7 +107,7 @@ class _Branch:
             raise
 
 
-def _listed(own: OwnRuns, wanted: Wanted) -> tuple[list[Artifact], tuple[str, ...]]:
+def _listed(own: OwnRuns, wanted: ArtifactQuery) -> tuple[list[Artifact], tuple[str, ...]]:
     """The artifacts of a name: those of the default branch's runs first, and a warning.
 
     GitHub lists a name over all runs, the newest first. If strangers' artifacts fill what is read

@@ -27,7 +27,7 @@ from benchgate.cli.world import (
     real_effects,
     working_directory,
 )
-from benchgate.github.events import WorkflowRun
+from benchgate.github.events import WorkflowRunEvent
 from benchgate.model.policy import Options
 from benchgate.session.choice import Choice
 
@@ -107,7 +107,7 @@ def command(
         return found.with_overrides(overrides)
 
     try:
-        if isinstance(context.event, WorkflowRun):
+        if isinstance(context.event, WorkflowRunEvent):
             with annotated(environ):
                 run = context.event
                 return publish(run, configure(), effects, job, step, choice=choice, suite=suite)

@@ -15,13 +15,13 @@ from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.files import read_result
 from benchgate.gate.comparison import CompareSettings, with_details
 from benchgate.gate.judging import judge_result, judge_stored, make_verdict
-from benchgate.gate.stored import Earlier, Found, newest_first
+from benchgate.gate.stored import EarlierResult, StoredResults, newest_first
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.config import Config
-    from benchgate.gate.judging import Judged
+    from benchgate.gate.judging import JudgedRuns
     from benchgate.model.policy import Options
     from benchgate.model.verdict import Verdict
 
@@ -40,8 +40,8 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
     """
     *earlier, last = paths
     if earlier:
-        results = newest_first(Earlier(str(path), read_result(path)) for path in earlier)
-        judged = judge_stored(Found("file", results), read_result(last), config)
+        results = newest_first(EarlierResult(str(path), read_result(path)) for path in earlier)
+        judged = judge_stored(StoredResults("file", results), read_result(last), config)
     else:
         judged = judge_result(read_result(last), config)
     if detail:
@@ -49,7 +49,7 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
     return make_verdict(judged, config)
 
 
-def _with_comparisons(judged: Judged, config: Config) -> Judged:
+def _with_comparisons(judged: JudgedRuns, config: Config) -> JudgedRuns:
     """Put every other estimate and test beside each row; it takes a moment for each."""
     gate = config.gate
     settings = CompareSettings(gate.confidence, gate.alpha, seed=judged.head.seed)

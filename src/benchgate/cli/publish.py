@@ -24,7 +24,7 @@ from benchgate.cli.world import (
     working_directory,
 )
 from benchgate.errors import UsageError
-from benchgate.github.events import WorkflowRun
+from benchgate.github.events import WorkflowRunEvent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def command(config_file: Path | None, verbose: bool, github_timeout: float) -> i
     effects = real_effects(quiet=True, cwd=working_directory())
     with annotated(environ):
         context = real_context(environ)
-        if not isinstance(context.event, WorkflowRun):
+        if not isinstance(context.event, WorkflowRunEvent):
             raise UsageError(
                 "`benchgate publish` needs the event workflow_run, and this job runs on "
                 f"{context.event_name}",

@@ -13,7 +13,7 @@ from benchgate.config.origin import dotted
 from benchgate.config.precedence import old_ids, with_options
 from benchgate.config.resolved import DECIDED_BY, Side
 from benchgate.config.rules import concerns, covers
-from benchgate.model.waiver import Loosened
+from benchgate.model.waiver import PolicyChange
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _NAMES_SHOWN = 3
 
 def loosening(
     base: Config, head: Config, ids: Sequence[str] = (), accepted: Acceptance | None = None
-) -> tuple[Loosened, ...]:
+) -> tuple[PolicyChange, ...]:
     """Compare two configurations; what is stricter in the head, or the same, is left out.
 
     Args:
@@ -66,7 +66,7 @@ def loosening(
     )
 
 
-def _table(base: Config, head: Config, table: str) -> Iterator[Loosened]:
+def _table(base: Config, head: Config, table: str) -> Iterator[PolicyChange]:
     before, after = getattr(base, table), getattr(head, table)
     for key in _laxer_keys((table,), before, after):
         was, now = _written(base, (table, key), before), _written(head, (table, key), after)
@@ -95,8 +95,10 @@ def _written(config: Config, path: KeyPath, table: Table) -> str:
     return _NOTHING if value is None else str(value)
 
 
-def _loosened(head: Config, path: KeyPath, before: str, after: str, *, about: str = "") -> Loosened:
-    return Loosened(
+def _loosened(
+    head: Config, path: KeyPath, before: str, after: str, *, about: str = ""
+) -> PolicyChange:
+    return PolicyChange(
         key=dotted(path),
         about=about,
         before=before,
@@ -111,7 +113,7 @@ def brings_waivers(base: Config, head: Config) -> bool:
     return next(_waivers(base, head, None), None) is not None
 
 
-def _waivers(base: Config, head: Config, accepted: Acceptance | None) -> Iterator[Loosened]:
+def _waivers(base: Config, head: Config, accepted: Acceptance | None) -> Iterator[PolicyChange]:
     """What the base waives neither so far nor so long."""
     renamed = old_ids(base, head)
     for index, waiver in enumerate(head.waivers):
@@ -137,7 +139,7 @@ def _grants(known: Waive, waiver: Waive, name: str) -> bool:
     return enough and known.until >= waiver.until and metrics and covers(known.benchmark, name)
 
 
-def _benchmarks(base: Config, head: Config) -> Iterator[Loosened]:
+def _benchmarks(base: Config, head: Config) -> Iterator[PolicyChange]:
     for index, was in enumerate(base.benchmarks):
         for name in _names(was):
             at, now = _found(was, name, head)
@@ -176,14 +178,14 @@ def _with_executions(benchmark: Benchmark, base: Config) -> Benchmark:
     return benchmark.model_copy(update={"executions": base.measure.executions})
 
 
-def _aliases(base: Config, head: Config) -> Iterator[Loosened]:
+def _aliases(base: Config, head: Config) -> Iterator[PolicyChange]:
     for old, new in head.aliases.items():
         if base.aliases.get(old) != new:
             before = base.aliases.get(old, _NOTHING)
             yield _loosened(head, ("aliases", old), before, new)
 
 
-def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[Loosened]:
+def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChange]:
     """Compare margins, statistics and metrics; equal differences are told once.
 
     Rules cannot be compared one by one: a later one wins, and globs overlap. So what they come to
@@ -207,7 +209,7 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[Loosened]:
     for (key, before, after), places in found.items():
         name, metric = places[0]
         path = _set_by(head, name, metric, key)
-        yield Loosened(
+        yield PolicyChange(
             key=dotted(path),
             about=_about(places, base.effective(renamed.get(name, name)).metrics),
             before=before,

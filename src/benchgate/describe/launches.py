@@ -11,13 +11,13 @@ import numpy as np
 from benchgate.describe.series import finite_ratio, launch_values
 from benchgate.model.statistics import (
     BetweenLaunches,
+    LaunchesForChange,
     Mean,
-    Needed,
     Quantile,
     Reach,
-    Trimmed,
     Warmup,
     WithinLaunch,
+    WithoutOutliers,
 )
 from benchgate.stats.autocorrelation import corrected_sem
 from benchgate.stats.components import variance_components
@@ -114,7 +114,7 @@ def full_mean(values: FloatArray, confidence: float) -> Mean:
 
 def trimmed_mean(
     values: FloatArray, mode: OutlierMode, confidence: float
-) -> tuple[Trimmed, tuple[str, ...]]:
+) -> tuple[WithoutOutliers, tuple[str, ...]]:
     """The mean without outliers, with the Winsorized standard error, and notes."""
     trimmed = trim(values, mode)
     found = moments(trimmed.kept)
@@ -127,7 +127,7 @@ def trimmed_mean(
         trimmed_mean_interval(trimmed, confidence),
     )
     notes = tuple(f"outliers by {mode}: {note}" for note in trimmed.notes)
-    return Trimmed(mode, trimmed.dropped_low, trimmed.dropped_high, mean), notes
+    return WithoutOutliers(mode, trimmed.dropped_low, trimmed.dropped_high, mean), notes
 
 
 def _note(samples: int, p: float, interval: Interval | None, *, resampled: bool) -> str:
@@ -202,7 +202,7 @@ def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach |
         # Of values as far apart as floats can be it is infinite.
         detectable = min(detectable, sys.float_info.max)
     needed = tuple(
-        Needed(change, count if count <= MOST_COUNTED else None)
+        LaunchesForChange(change, count if count <= MOST_COUNTED else None)
         for change in _CHANGES
         for count in (
             int(

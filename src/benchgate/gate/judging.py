@@ -12,7 +12,7 @@ from benchgate.gate.canary import is_canary
 from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.screening import joined as with_settled
 from benchgate.gate.shards import about_shard, joined, share_of
-from benchgate.gate.stored import Earlier, Found, choose_stored
+from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
 from benchgate.gate.suite import judge
 from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import WaveSettings
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from benchgate.gate.suite import Judgement, Need
     from benchgate.model.result import Shard
     from benchgate.model.row import Row
-    from benchgate.model.skipped import Skipped
-    from benchgate.model.waiver import Loosened
+    from benchgate.model.skipped import SkippedResult
+    from benchgate.model.waiver import PolicyChange
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class JudgedRuns:
     """Two runs and what the gate says of them.
 
     Attributes:
@@ -50,7 +50,7 @@ class Judged:
     duration_s: float
     warnings: tuple[str, ...] = ()
     base_source: str = "git"
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedResult, ...] = ()
     shard: Shard | None = None
     shards: int = 1
     complete: bool = True
@@ -61,7 +61,7 @@ class Judged:
         return self.judgement.needs
 
 
-def judge_result(result: Result, config: Config) -> Judged:
+def judge_result(result: Result, config: Config) -> JudgedRuns:
     """Judge a result by all that it holds: both arms, and what stored runs said first.
 
     Raises:
@@ -70,8 +70,8 @@ def judge_result(result: Result, config: Config) -> Judged:
     screening = result.screening
     if screening is None:
         return judge_run(result, config)
-    earlier = (Earlier(one.name, Result(one.run), one.why) for one in screening.earlier)
-    found = Found("artifact", tuple(earlier), screening.skipped, screening.warnings)
+    earlier = (EarlierResult(one.name, Result(one.run), one.why) for one in screening.earlier)
+    found = StoredResults("artifact", tuple(earlier), screening.skipped, screening.warnings)
     plain = replace(result, screening=None)
     if screening.head is None:
         measured = judge_run(plain, config)
@@ -92,7 +92,7 @@ def judge_result(result: Result, config: Config) -> Judged:
     )
 
 
-def judge_run(result: Result, config: Config) -> Judged:
+def judge_run(result: Result, config: Config) -> JudgedRuns:
     """Judge a result whose arms were measured in turn.
 
     Raises:
@@ -106,7 +106,7 @@ def judge_run(result: Result, config: Config) -> Judged:
     parts = result.shards or (result,)
     # If one of them has both arms, all have: that was looked at when they were joined.
     judgement = joined([_judge_shard(p.base, p, config) for p in parts if p.base])
-    return Judged(
+    return JudgedRuns(
         result.base,
         result.head,
         judgement,
@@ -140,7 +140,7 @@ def _shards(result: Result) -> int:
     return result.shard.count if result.shard else 1
 
 
-def judge_stored(found: Found, head: Result, config: Config) -> Judged:
+def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRuns:
     """Judge a result by earlier ones that were measured at other times.
 
     The first that counts is the base. With too few others to know how far runs differ the
@@ -160,7 +160,7 @@ def judge_stored(found: Found, head: Result, config: Config) -> Judged:
         earlier=stored.runs,
         shards=_shards(head),
     )
-    return Judged(
+    return JudgedRuns(
         run,
         head.head,
         judgement,
@@ -174,10 +174,10 @@ def judge_stored(found: Found, head: Result, config: Config) -> Judged:
     )
 
 
-def _judge_first(found: Found, head: Result, config: Config) -> Judged:
+def _judge_first(found: StoredResults, head: Result, config: Config) -> JudgedRuns:
     """Judge a result that there is no base for: none yet, or none that can be used."""
     nothing = Run(Source(), head.head.started, head.head.environment, ())
-    return Judged(
+    return JudgedRuns(
         nothing,
         head.head,
         judge(nothing, head.head, config, paired=False, waves=None),
@@ -190,7 +190,7 @@ def _judge_first(found: Found, head: Result, config: Config) -> Judged:
     )
 
 
-def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> Verdict:
+def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None) -> Verdict:
     """Conclude from the rows, and put everything a reader needs beside them.
 
     Args:
@@ -243,7 +243,7 @@ def make_verdict(judged: Judged, config: Config, *, day: date | None = None) -> 
     return replace(verdict, summary=headline(verdict))
 
 
-def _policy_changes(judged: Judged, config: Config) -> tuple[Loosened, ...]:
+def _policy_changes(judged: JudgedRuns, config: Config) -> tuple[PolicyChange, ...]:
     """Tell how the change loosens its own gate; nothing if its own configuration decides."""
     if config.sides is None:
         return ()
@@ -252,7 +252,7 @@ def _policy_changes(judged: Judged, config: Config) -> tuple[Loosened, ...]:
     return loosening(config.sides.base, config.sides.head, ids, config.sides.accepted)
 
 
-def _min_compared(judged: Judged, config: Config, rows: Iterable[Row]) -> int:
+def _min_compared(judged: JudgedRuns, config: Config, rows: Iterable[Row]) -> int:
     """Give how many must have been compared; a number that is set is one of the whole suite."""
     wanted = config.gate.min_compared
     if not isinstance(wanted, int):
@@ -261,7 +261,7 @@ def _min_compared(judged: Judged, config: Config, rows: Iterable[Row]) -> int:
     return 0 if judged.shard else wanted
 
 
-def _correction(judged: Judged, config: Config) -> str:
+def _correction(judged: JudgedRuns, config: Config) -> str:
     """Name what keeps the suite to alpha, whatever the number of its rows and shards."""
     if config.gate.rule == "classical":
         return "none"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import IntArray
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.replay import Build
+    from benchgate.gate.replay import ReplayedBuild
 
 CHANGE_MARGINS = 1.5
 """A change of so many margins is promised to be found."""
@@ -47,7 +47,9 @@ def slowed(evidences: Sequence[Evidence], benchmark: str) -> list[Evidence]:
     ]
 
 
-def judge_as_check(evidences: Sequence[Evidence], config: Config, fixed: int | None) -> Build:
+def judge_as_check(
+    evidences: Sequence[Evidence], config: Config, fixed: int | None
+) -> ReplayedBuild:
     """Judge rounds that are there as `check` would that had to measure them.
 
     Args:
@@ -69,7 +71,9 @@ def _taken(evidence: Evidence, rounds: IntArray) -> Evidence:
     return replace(evidence, base=evidence.base[rounds], head=evidence.head[rounds])
 
 
-def summed_up(clean: Sequence[Build], slower: Sequence[tuple[str, Build]]) -> Rehearsal:
+def summed_up(
+    clean: Sequence[ReplayedBuild], slower: Sequence[tuple[str, ReplayedBuild]]
+) -> Rehearsal:
     """Count false alarms and what was found, with exact bounds (Clopper and Pearson, 1934).
 
     Args:

@@ -35,7 +35,7 @@ class ReplayedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class ReplayedBuild:
     """What the gate said of one build.
 
     Attributes:
@@ -59,7 +59,7 @@ class Build:
         return self.having(Outcome.REGRESSED)
 
 
-def replay(evidences: Sequence[Evidence], waves: WaveSettings, confidence: float) -> Build:
+def replay(evidences: Sequence[Evidence], waves: WaveSettings, confidence: float) -> ReplayedBuild:
     """Measure and judge one build as `check` does, the budget without end.
 
     Args:
@@ -117,7 +117,7 @@ def build_of(
     findings: Iterable[Finding],
     measured: Mapping[str, int],
     unfinished: tuple[str, ...],
-) -> Build:
+) -> ReplayedBuild:
     """Put together what was found.
 
     Args:
@@ -126,7 +126,9 @@ def build_of(
     """
     found = iter(findings)
     rows = tuple(_row(e, None if e.obstacle else next(found)) for e in evidences)
-    return Build(rows, sum(measured.values()), max(measured.values(), default=0), unfinished)
+    return ReplayedBuild(
+        rows, sum(measured.values()), max(measured.values(), default=0), unfinished
+    )
 
 
 def _cut(evidence: Evidence, measured: Mapping[str, int]) -> Evidence:

@@ -12,7 +12,7 @@ from benchgate.gate.evidence import series_of
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.model.metrics import INSTRUCTIONS, notes_on
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row, Unconfirmed
+from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.run import Status, Tier
 from benchgate.stats.moments import finite_exp
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-12
 
 
-class Sides(TypedDict):
+class RowValues(TypedDict):
     """Of a row, in the metric's unit."""
 
     base: float | None
@@ -46,7 +46,7 @@ def sides(
     ratio: float | None,
     *,
     from_head: bool = False,
-) -> Sides:
+) -> RowValues:
     """Give the values that agree with a ratio, and the medians as they are.
 
     Without a finite ratio above 0 there is no change to agree with: the medians are shown.
@@ -116,12 +116,12 @@ def tested_row(
     )
 
 
-def _unconfirmed(evidence: Evidence, finding: Finding) -> Unconfirmed | None:
+def _unconfirmed(evidence: Evidence, finding: Finding) -> ConfirmationCost | None:
     if not finding.unconfirmed:
         return None
     head = evidence.pair.head
     round_s = head.round_s if head else None
-    return Unconfirmed(
+    return ConfirmationCost(
         finding.unconfirmed, None if round_s is None else finding.unconfirmed * round_s
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.model.row import RUNS_NEEDED
 from benchgate.model.run import CANARY_IDS
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Earlier:
+class EarlierResult:
     """A result that was measured before, under the name by which messages call it.
 
     Attributes:
@@ -47,7 +47,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class StoredResults:
     """What a source of stored results holds.
 
     Attributes:
@@ -58,8 +58,8 @@ class Found:
     """
 
     source: str
-    earlier: tuple[Earlier, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    earlier: tuple[EarlierResult, ...] = ()
+    skipped: tuple[SkippedResult, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -76,7 +76,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stored:
+class StoredBaseline:
     """The stored baseline of a head.
 
     Attributes:
@@ -89,26 +89,26 @@ class Stored:
 
     base: Result
     runs: tuple[Run, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedResult, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def newest_first(earlier: Iterable[Earlier]) -> tuple[Earlier, ...]:
+def newest_first(earlier: Iterable[EarlierResult]) -> tuple[EarlierResult, ...]:
     """Order results by when they say that they were measured."""
     return tuple(sorted(earlier, key=_started, reverse=True))
 
 
-def fit_for(found: Found, head: Run, aliases: Mapping[str, str]) -> Found:
+def fit_for(found: StoredResults, head: Run, aliases: Mapping[str, str]) -> StoredResults:
     """Leave out what can be no baseline of this head, whatever machine it is of.
 
     Args:
         aliases: old id to new id.
     """
-    kept: list[Earlier] = []
-    skipped: list[Skipped] = []
+    kept: list[EarlierResult] = []
+    skipped: list[SkippedResult] = []
     for one in found.earlier:
         if why := _why_unfit(one.run, head, kept, aliases):
-            skipped.append(Skipped(one.name, why))
+            skipped.append(SkippedResult(one.name, why))
         else:
             kept.append(one)
     return replace(
@@ -119,11 +119,11 @@ def fit_for(found: Found, head: Run, aliases: Mapping[str, str]) -> Found:
     )
 
 
-def of_machine(found: Found, head: Run) -> Found:
+def of_machine(found: StoredResults, head: Run) -> StoredResults:
     """Leave out what was measured on another machine than the head."""
     elsewhere = [one for one in found.earlier if differences(one.run, head)]
     skipped = tuple(
-        Skipped(one.name, f"another machine: {'; '.join(differences(one.run, head))}")
+        SkippedResult(one.name, f"another machine: {'; '.join(differences(one.run, head))}")
         for one in elsewhere
     )
     return replace(
@@ -134,8 +134,8 @@ def of_machine(found: Found, head: Run) -> Found:
 
 
 def choose_stored(
-    earlier: Sequence[Earlier], head: Run, aliases: Mapping[str, str] | None = None
-) -> Stored:
+    earlier: Sequence[EarlierResult], head: Run, aliases: Mapping[str, str] | None = None
+) -> StoredBaseline:
     """Take the first that can be compared with the head as its base.
 
     A single result is compared whatever it is. Of several, only complete runs of the same suite
@@ -147,11 +147,11 @@ def choose_stored(
     """
     if len(earlier) == 1:
         return _alone(earlier[0], head)
-    found = fit_for(Found("", tuple(earlier)), head, aliases or {})
+    found = fit_for(StoredResults("", tuple(earlier)), head, aliases or {})
     here = [one for one in found.earlier if not differences(one.run, head)]
     elsewhere = [one for one in found.earlier if differences(one.run, head)]
     other_machine = (
-        Skipped(one.name, f"another machine: {'; '.join(differences(one.run, head))}")
+        SkippedResult(one.name, f"another machine: {'; '.join(differences(one.run, head))}")
         for one in elsewhere
     )
     skipped = (*found.skipped, *other_machine)
@@ -163,10 +163,10 @@ def choose_stored(
         warnings = (*warnings, f"advisory: only {known}; slower times alone do not fail the build")
     why = f"{here[0].why}, and one of" if here[0].why else "the newest of"
     base = _because(here[0], f"{why} {counted(len(here), 'earlier run')}")
-    return Stored(base, tuple(one.run for one in here), skipped, warnings)
+    return StoredBaseline(base, tuple(one.run for one in here), skipped, warnings)
 
 
-def in_short(skipped: Sequence[Skipped], total: int) -> tuple[str, ...]:
+def in_short(skipped: Sequence[SkippedResult], total: int) -> tuple[str, ...]:
     """Give a warning for each result that was left out; one for all if they are many.
 
     Args:
@@ -181,16 +181,18 @@ def in_short(skipped: Sequence[Skipped], total: int) -> tuple[str, ...]:
     return (f"{len(skipped)} of {total} stored results are left out: {'; '.join(shown)}",)
 
 
-def _alone(one: Earlier, head: Run) -> Stored:
+def _alone(one: EarlierResult, head: Run) -> StoredBaseline:
     different = differences(one.run, head)
     warnings = tuple(f"measured on different machines: {d}" for d in different)
     if not one.run.complete:
         warnings = (*warnings, f"{one.name} was interrupted: it may lack rounds and benchmarks")
     base = _because(one, one.why) if one.why else one.result
-    return Stored(base, () if different else (one.run,), (), warnings)
+    return StoredBaseline(base, () if different else (one.run,), (), warnings)
 
 
-def _none_counts(first: Earlier, total: int, skipped: Sequence[Skipped], head: Run) -> Stored:
+def _none_counts(
+    first: EarlierResult, total: int, skipped: Sequence[SkippedResult], head: Run
+) -> StoredBaseline:
     alone = _alone(first, head)
     others = tuple(one for one in skipped if one.what != first.name)
     warnings = (
@@ -198,17 +200,17 @@ def _none_counts(first: Earlier, total: int, skipped: Sequence[Skipped], head: R
         f"no earlier run qualifies: compared only with {first.name}",
         *alone.warnings,
     )
-    return Stored(alone.base, (), others, warnings)
+    return StoredBaseline(alone.base, (), others, warnings)
 
 
-def _because(one: Earlier, why: str) -> Result:
+def _because(one: EarlierResult, why: str) -> Result:
     """Give a result as the base, with the reason in words."""
     head = one.result.head
     return replace(one.result, head=replace(head, source=replace(head.source, why=why)))
 
 
 def _why_unfit(
-    run: Run, head: Run, kept: Iterable[Earlier], aliases: Mapping[str, str]
+    run: Run, head: Run, kept: Iterable[EarlierResult], aliases: Mapping[str, str]
 ) -> str | None:
     """Say why a run can be no baseline of the head, None when it can."""
     if _is_same(run, head):
@@ -243,5 +245,5 @@ def _is_same(one: Run, other: Run) -> bool:
     return (one.started, one.seed, one.source.sha) == (other.started, other.seed, other.source.sha)
 
 
-def _started(one: Earlier) -> datetime:
+def _started(one: EarlierResult) -> datetime:
     return datetime.fromisoformat(one.run.started)

@@ -150,7 +150,7 @@ def choose(comments: Iterable[Comment], marker: Marker, author: str, head_now: s
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class CommentOutcome:
     """What became of it.
 
     Attributes:
@@ -178,7 +178,9 @@ class Api(Protocol):
         """Change something."""
 
 
-def post_sticky(api: Api, repository: str, number: int, body: str, marker: Marker) -> Posted:
+def post_sticky(
+    api: Api, repository: str, number: int, body: str, marker: Marker
+) -> CommentOutcome:
     """Write the comment of a suite, or update the one that there is.
 
     Args:
@@ -195,9 +197,9 @@ def post_sticky(api: Api, repository: str, number: int, body: str, marker: Marke
     choice = choose(_comments(api, list_path), marker, author, head_now)
     if isinstance(choice, Refuse):
         what = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
-        return Posted("", what)
+        return CommentOutcome("", what)
     if isinstance(choice, Leave):
-        return Posted(choice.url, f"left the comment as it is: {choice.reason}")
+        return CommentOutcome(choice.url, f"left the comment as it is: {choice.reason}")
     text = {"body": f"{body.rstrip()}\n\n{marker}\n"}
     if isinstance(choice, Update):
         path = f"/repos/{repository}/issues/comments/{choice.id}"
@@ -207,9 +209,9 @@ def post_sticky(api: Api, repository: str, number: int, body: str, marker: Marke
             if error.status != _NOT_FOUND:
                 raise  # otherwise it was deleted since it was listed
         else:
-            return Posted(updated.html_url, f"updated the comment{_left(choice.others)}")
+            return CommentOutcome(updated.html_url, f"updated the comment{_left(choice.others)}")
     created = _create(api, list_path, text, lambda one, of: _is_by(one, author) and of == marker)
-    return Posted(created.html_url, f"created a comment{_strange(created, author)}")
+    return CommentOutcome(created.html_url, f"created a comment{_strange(created, author)}")
 
 
 def _create(

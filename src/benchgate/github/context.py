@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_core import from_json
 
 from benchgate.errors import UsageError
-from benchgate.github.events import Repository
-from benchgate.github.payloads import PAYLOADS, FullName, Id, Outside, Ref, Sha
+from benchgate.github.events import EventRepository
+from benchgate.github.payloads import PAYLOADS, ForeignObject, FullName, Id, Ref, Sha
 from benchgate.json_object import misplaced
 from benchgate.model.fault import first_fault
 
@@ -42,7 +42,7 @@ Number: TypeAlias = Annotated[Id, BeforeValidator(_whole)]
 Url: TypeAlias = Annotated[str, AfterValidator(_url)]
 
 
-class Variables(Outside):
+class Variables(ForeignObject):
     """Those that are used; an empty one counts as not set, and is left out before."""
 
     event_name: str = Field(alias="GITHUB_EVENT_NAME")
@@ -93,7 +93,7 @@ class Context:
 
     event: Event
     event_name: str
-    repository: Repository
+    repository: EventRepository
     default_branch: str
     sha: str
     ref: str
@@ -193,7 +193,7 @@ def _model(event_name: str) -> type[Payload]:
     return PAYLOADS[event_name]
 
 
-def _repository(variables: Variables, payload: Payload) -> Repository:
+def _repository(variables: Variables, payload: Payload) -> EventRepository:
     """The payload's repository, under its name of today: one that is re-run may hold an old one."""
     id_ = payload.repository.id
     if variables.repository_id not in {None, id_}:
@@ -201,7 +201,7 @@ def _repository(variables: Variables, payload: Payload) -> Repository:
             variables.event_path,
             f"repository.id: {id_} is not GITHUB_REPOSITORY_ID, {variables.repository_id}",
         )
-    return Repository(id_, variables.repository)
+    return EventRepository(id_, variables.repository)
 
 
 def _damaged(name: str, what: str) -> UsageError:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class EventRepository:
     """A repository: the id stays when it is renamed or transferred, and no other ever gets it."""
 
     id: int
@@ -15,7 +15,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequestEvent:
     """`pull_request`: GITHUB_SHA is a merge commit that GitHub makes of base and head.
 
     Attributes:
@@ -27,13 +27,13 @@ class PullRequest:
     number: int
     is_open: bool
     head_sha: str
-    head_repository: Repository | None
+    head_repository: EventRepository | None
     base_sha: str
     base_ref: str
 
 
 @dataclass(frozen=True, slots=True)
-class Push:
+class PushEvent:
     """`push` of a branch or a tag.
 
     Attributes:
@@ -54,7 +54,7 @@ class Push:
 
 
 @dataclass(frozen=True, slots=True)
-class MergeGroup:
+class MergeGroupEvent:
     """`merge_group`: pull requests as they would be merged, behind those ahead in the queue.
 
     Its `base_sha` is not here: it is the previous entry of the queue, which may never be merged.
@@ -70,7 +70,7 @@ class MergeGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkflowRun:
+class WorkflowRunEvent:
     """`workflow_run`: another workflow's run; this one has the default branch and its rights.
 
     Attributes:
@@ -89,7 +89,7 @@ class WorkflowRun:
     conclusion: str | None
     head_sha: str
     head_branch: str | None
-    head_repository: Repository | None
+    head_repository: EventRepository | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +102,6 @@ class WorkflowDispatch:
     """`workflow_dispatch`: somebody started it, on any branch or tag."""
 
 
-Event: TypeAlias = PullRequest | Push | MergeGroup | WorkflowRun | Schedule | WorkflowDispatch
+Event: TypeAlias = (
+    PullRequestEvent | PushEvent | MergeGroupEvent | WorkflowRunEvent | Schedule | WorkflowDispatch
+)

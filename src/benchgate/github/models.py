@@ -6,13 +6,13 @@ from typing import Annotated, Any, Self, TypeAlias
 from pydantic import Field, ValidationError
 
 from benchgate.errors import GitHubError
-from benchgate.github.payloads import Id, Outside, Ref, Sha
+from benchgate.github.payloads import ForeignObject, Id, Ref, Sha
 from benchgate.model.fault import first_fault
 
 Time: TypeAlias = Annotated[datetime, Field(strict=False)]
 
 
-class Answered(Outside):
+class ApiObject(ForeignObject):
     """An object of an answer."""
 
     @classmethod
@@ -34,14 +34,14 @@ class Answered(Outside):
             ) from None
 
 
-class User(Answered):
+class User(ApiObject):
     """Who did something: "github-actions[bot]", of the type "Bot"."""
 
     login: str
     type: str
 
 
-class Repository(Answered):
+class Repository(ApiObject):
     """A repository.
 
     Attributes:
@@ -51,7 +51,7 @@ class Repository(Answered):
     id: Id
 
 
-class ArtifactRun(Answered):
+class ArtifactRun(ApiObject):
     """The run that left an artifact. GitHub promises none of it.
 
     Attributes:
@@ -65,7 +65,7 @@ class ArtifactRun(Answered):
     head_sha: Sha | None = None
 
 
-class Artifact(Answered):
+class Artifact(ApiObject):
     """An artifact.
 
     Attributes:
@@ -83,7 +83,7 @@ class Artifact(Answered):
     workflow_run: ArtifactRun | None = None
 
 
-class WorkflowRun(Answered):
+class WorkflowRun(ApiObject):
     """A run of a workflow.
 
     Attributes:
@@ -108,7 +108,7 @@ class WorkflowRun(Answered):
     actor: User | None = None
 
 
-class Comment(Answered):
+class Comment(ApiObject):
     """A comment; its author is None if the account was deleted."""
 
     id: Id
@@ -117,7 +117,7 @@ class Comment(Answered):
     user: User | None
 
 
-class PullRequestSide(Answered):
+class PullRequestSide(ApiObject):
     """The head or the base of a pull request; the repository of a head may be deleted."""
 
     ref: Ref
@@ -125,7 +125,7 @@ class PullRequestSide(Answered):
     repo: Repository | None
 
 
-class PullRequest(Answered):
+class PullRequest(ApiObject):
     """A pull request; its state is "open" or "closed"."""
 
     number: Id
@@ -135,7 +135,7 @@ class PullRequest(Answered):
     user: User | None = None
 
 
-class Review(Answered):
+class Review(ApiObject):
     """A review of a pull request.
 
     Attributes:
@@ -165,13 +165,13 @@ class Review(Answered):
         return self.author_association in {"OWNER", "MEMBER", "COLLABORATOR"}
 
 
-class Label(Answered):
+class Label(ApiObject):
     """A label; GitHub knows no two whose names differ in upper and lower case alone."""
 
     name: str
 
 
-class IssueEvent(Answered):
+class IssueEvent(ApiObject):
     """Something that happened to a pull request, such as "labeled"."""
 
     event: str
@@ -184,19 +184,19 @@ class IssueEvent(Answered):
         return self.label is not None and self.label.name.lower() == label.lower()
 
 
-class Permission(Answered):
+class Permission(ApiObject):
     """What somebody may do in a repository: "admin", "write", "read" or "none"."""
 
     permission: str
 
 
-class Commit(Answered):
+class Commit(ApiObject):
     """A commit."""
 
     sha: Sha
 
 
-class Comparison(Answered):
+class CommitComparison(ApiObject):
     """Two commits compared."""
 
     merge_base_commit: Commit

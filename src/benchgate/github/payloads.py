@@ -12,13 +12,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from benchgate.github.events import (
     Event,
-    MergeGroup,
-    PullRequest,
-    Push,
-    Repository,
+    EventRepository,
+    MergeGroupEvent,
+    PullRequestEvent,
+    PushEvent,
     Schedule,
     WorkflowDispatch,
-    WorkflowRun,
+    WorkflowRunEvent,
 )
 from benchgate.json_object import misplaced
 
@@ -68,25 +68,25 @@ FullName: TypeAlias = Annotated[str, AfterValidator(_full_name)]
 Word: TypeAlias = Annotated[str, AfterValidator(_word)]
 
 
-class Outside(BaseModel):
+class ForeignObject(BaseModel):
     """What others write: keys that are not used here are ignored, no type is guessed at."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
 
-class _Repository(Outside):
+class _Repository(ForeignObject):
     id: Id
     full_name: FullName
 
-    def repository(self) -> Repository:
-        return Repository(self.id, self.full_name)
+    def repository(self) -> EventRepository:
+        return EventRepository(self.id, self.full_name)
 
 
 class _OwnRepository(_Repository):
     default_branch: Ref
 
 
-class Payload(Outside):
+class Payload(ForeignObject):
     """What every payload has."""
 
     repository: _OwnRepository
@@ -96,17 +96,17 @@ class Payload(Outside):
         """What is used of it."""
 
 
-class _Head(Outside):
+class _Head(ForeignObject):
     sha: Sha
     repo: _Repository | None
 
 
-class _Base(Outside):
+class _Base(ForeignObject):
     sha: Sha
     ref: Ref
 
 
-class _PullRequest(Outside):
+class _PullRequest(ForeignObject):
     number: Id
     state: Literal["open", "closed"]
     head: _Head
@@ -116,9 +116,9 @@ class _PullRequest(Outside):
 class _PullRequestPayload(Payload):
     pull_request: _PullRequest
 
-    def event(self) -> PullRequest:
+    def event(self) -> PullRequestEvent:
         pull = self.pull_request
-        return PullRequest(
+        return PullRequestEvent(
             number=pull.number,
             is_open=pull.state == "open",
             head_sha=pull.head.sha,
@@ -134,11 +134,11 @@ class _PushPayload(Payload):
     forced: bool
     deleted: bool
 
-    def event(self) -> Push:
-        return Push(self.ref, self.before, forced=self.forced, deleted=self.deleted)
+    def event(self) -> PushEvent:
+        return PushEvent(self.ref, self.before, forced=self.forced, deleted=self.deleted)
 
 
-class _MergeGroup(Outside):
+class _MergeGroup(ForeignObject):
     base_ref: Ref
     head_ref: Ref
 
@@ -146,14 +146,14 @@ class _MergeGroup(Outside):
 class _MergeGroupPayload(Payload):
     merge_group: _MergeGroup
 
-    def event(self) -> MergeGroup:
+    def event(self) -> MergeGroupEvent:
         group = self.merge_group
         queued = _QUEUED.match(group.head_ref)
         number = int(queued[1]) if queued else None
-        return MergeGroup(group.base_ref.removeprefix(_BRANCH_PREFIX), number)
+        return MergeGroupEvent(group.base_ref.removeprefix(_BRANCH_PREFIX), number)
 
 
-class _WorkflowRun(Outside):
+class _WorkflowRun(ForeignObject):
     id: Id
     run_attempt: Id
     event: Word
@@ -167,9 +167,9 @@ class _WorkflowRunPayload(Payload):
     action: Word
     workflow_run: _WorkflowRun
 
-    def event(self) -> WorkflowRun:
+    def event(self) -> WorkflowRunEvent:
         run = self.workflow_run
-        return WorkflowRun(
+        return WorkflowRunEvent(
             id=run.id,
             attempt=run.run_attempt,
             event=run.event,

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.github.artifacts import ArtifactKind
 from benchgate.github.events import (
-    MergeGroup,
-    PullRequest,
-    Push,
+    MergeGroupEvent,
+    PullRequestEvent,
+    PushEvent,
     Schedule,
     WorkflowDispatch,
-    WorkflowRun,
+    WorkflowRunEvent,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class BaseRule(StrEnum):
     NONE = "none"
 
 
-class Commenting(StrEnum):
+class CommentTime(StrEnum):
     """Whether this job writes a comment on a pull request."""
 
     NOW = "now"
@@ -76,7 +76,7 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class ArtifactPlan:
     """What a complete measurement is kept as; None if there is nothing to measure."""
 
     kind: ArtifactKind | None
@@ -84,20 +84,20 @@ class Keeping:
 
 
 @dataclass(frozen=True, slots=True)
-class Comment:
+class CommentPlan:
     """Who comments."""
 
-    when: Commenting
+    when: CommentTime
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EventPlan:
     """What is to be done on an event."""
 
     base: Base
-    keeping: Keeping
-    comment: Comment
+    keeping: ArtifactPlan
+    comment: CommentPlan
 
     def words(self) -> tuple[str, ...]:
         """A line for each decision, with its reason."""
@@ -109,28 +109,28 @@ class Plan:
         )
 
 
-def plan_for(context: Context, head: Head) -> Plan:
+def plan_for(context: Context, head: Head) -> EventPlan:
     """The plan of a job.
 
     Args:
         context: of the job.
         head: what the workflow checked out, which no event tells.
     """
-    return Plan(_base(context, head), _keeping(context, head), _comment(context))
+    return EventPlan(_base(context, head), _keeping(context, head), _comment(context))
 
 
 def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
     main = context.default_branch
     match context.event:
-        case WorkflowRun():
+        case WorkflowRunEvent():
             return _none("this run only publishes what another run measured")
-        case PullRequest(is_open=False):
+        case PullRequestEvent(is_open=False):
             return _none("the pull request is closed; the push that merges it is measured")
-        case Push(deleted=True):
+        case PushEvent(deleted=True):
             return _none("the branch or tag was deleted")
-        case PullRequest() as pull:
+        case PullRequestEvent() as pull:
             return _base_of_pull_request(pull, head)
-        case MergeGroup(base_ref=target):
+        case MergeGroupEvent(base_ref=target):
             why = f"merge base with {target}: the whole group, including entries ahead in the queue"
             return Base(BaseRule.MERGE_BASE, why, merge_base_with=target)
         case _ if head.sha != context.sha:
@@ -139,7 +139,7 @@ def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
                 f"not {context.sha[:_SHORT]}, the commit of the event"
             )
             return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
-        case Push() as push:
+        case PushEvent() as push:
             return _base_of_push(push, context)
         case Schedule() | WorkflowDispatch() if _is_default(context):
             return _none(f"this is {main} itself, not a change to it")
@@ -147,7 +147,7 @@ def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
             return Base(BaseRule.MERGE_BASE, f"merge base with {main}", merge_base_with=main)
 
 
-def _base_of_pull_request(pull: PullRequest, head: Head) -> Base:
+def _base_of_pull_request(pull: PullRequestEvent, head: Head) -> Base:
     target = pull.base_ref
     # A head that is a merge itself must not be taken for the merge commit that GitHub made.
     if head.sha == pull.head_sha:
@@ -163,7 +163,7 @@ def _base_of_pull_request(pull: PullRequest, head: Head) -> Base:
     return Base(BaseRule.MERGE_BASE, why, merge_base_with=pull.base_sha)
 
 
-def _base_of_push(push: Push, context: Context) -> Base:
+def _base_of_push(push: PushEvent, context: Context) -> Base:
     main = context.default_branch
     if push.ref.startswith("refs/tags/"):
         return _none("a tag names a commit and changes nothing")
@@ -181,49 +181,59 @@ def _base_of_push(push: Push, context: Context) -> Base:
     return Base(BaseRule.BEFORE, "the commit before the push", sha=push.before)
 
 
-def _keeping(context: Context, head: Head) -> Keeping:  # noqa: PLR0911 - one row each
+def _keeping(context: Context, head: Head) -> ArtifactPlan:  # noqa: PLR0911 - one row each
     main = context.default_branch
     match context.event:
-        case WorkflowRun():
-            return Keeping(None, "the measurements of another run never become a baseline here")
-        case PullRequest(is_open=False) | Push(deleted=True):
-            return Keeping(None, "there is nothing left to measure")
-        case PullRequest():
-            return Keeping(ArtifactKind.RESULT, "a pull request is not part of the default branch")
-        case MergeGroup():
-            return Keeping(ArtifactKind.RESULT, "the group is not merged yet, and may never be")
+        case WorkflowRunEvent():
+            return ArtifactPlan(
+                None, "the measurements of another run never become a baseline here"
+            )
+        case PullRequestEvent(is_open=False) | PushEvent(deleted=True):
+            return ArtifactPlan(None, "there is nothing left to measure")
+        case PullRequestEvent():
+            return ArtifactPlan(
+                ArtifactKind.RESULT, "a pull request is not part of the default branch"
+            )
+        case MergeGroupEvent():
+            return ArtifactPlan(
+                ArtifactKind.RESULT, "the group is not merged yet, and may never be"
+            )
         case _ if not _is_default(context):
-            return Keeping(ArtifactKind.RESULT, f"{context.ref} is not the default branch, {main}")
+            return ArtifactPlan(
+                ArtifactKind.RESULT, f"{context.ref} is not the default branch, {main}"
+            )
         case _ if head.sha != context.sha:
             why = "the checked-out commit is not the commit of the run"
-            return Keeping(ArtifactKind.RESULT, why)
+            return ArtifactPlan(ArtifactKind.RESULT, why)
         case _:
-            return Keeping(ArtifactKind.BASELINE, f"later changes are compared with {main}")
+            return ArtifactPlan(ArtifactKind.BASELINE, f"later changes are compared with {main}")
 
 
-def _comment(context: Context) -> Comment:  # noqa: PLR0911 - one row each
+def _comment(context: Context) -> CommentPlan:  # noqa: PLR0911 - one row each
     match context.event:
-        case PullRequest(is_open=False):
-            return Comment(Commenting.NEVER, "the pull request is closed")
-        case PullRequest() as pull if _is_fork(pull, context):
+        case PullRequestEvent(is_open=False):
+            return CommentPlan(CommentTime.NEVER, "the pull request is closed")
+        case PullRequestEvent() as pull if _is_fork(pull, context):
             why = "the pull request is from a fork, whose token is read-only"
-            return Comment(Commenting.LATER, why)
-        case PullRequest() if context.actor == DEPENDABOT:
+            return CommentPlan(CommentTime.LATER, why)
+        case PullRequestEvent() if context.actor == DEPENDABOT:
             why = (
                 "Dependabot's token is read-only unless the workflow's `permissions` say otherwise"
             )
-            return Comment(Commenting.IF_ALLOWED, why)
-        case PullRequest():
-            return Comment(Commenting.NOW, "the pull request is from this repository")
-        case WorkflowRun(event="pull_request", is_completed=True):
+            return CommentPlan(CommentTime.IF_ALLOWED, why)
+        case PullRequestEvent():
+            return CommentPlan(CommentTime.NOW, "the pull request is from this repository")
+        case WorkflowRunEvent(event="pull_request", is_completed=True):
             why = "on the open pull request whose head the run measured"
-            return Comment(Commenting.NOW, why)
-        case WorkflowRun(event="pull_request"):
-            return Comment(Commenting.NEVER, "the run has not ended")
-        case WorkflowRun(event=event):
-            return Comment(Commenting.NEVER, f"the run is of {event}, not of a pull request")
+            return CommentPlan(CommentTime.NOW, why)
+        case WorkflowRunEvent(event="pull_request"):
+            return CommentPlan(CommentTime.NEVER, "the run has not ended")
+        case WorkflowRunEvent(event=event):
+            return CommentPlan(CommentTime.NEVER, f"the run is of {event}, not of a pull request")
         case _:
-            return Comment(Commenting.NEVER, f"{context.event_name} belongs to no pull request")
+            return CommentPlan(
+                CommentTime.NEVER, f"{context.event_name} belongs to no pull request"
+            )
 
 
 def _none(why: str) -> Base:
@@ -234,6 +244,6 @@ def _is_default(context: Context) -> bool:
     return context.ref == f"refs/heads/{context.default_branch}"
 
 
-def _is_fork(pull: PullRequest, context: Context) -> bool:
+def _is_fork(pull: PullRequestEvent, context: Context) -> bool:
     """Whether the head is of another repository, or of one that is gone; names may have changed."""
     return pull.head_repository is None or pull.head_repository.id != context.repository.id

@@ -5,19 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from benchgate.github.models import Commit, Comparison, IssueEvent, Permission, PullRequest, Review
+from benchgate.github.models import (
+    Commit,
+    CommitComparison,
+    IssueEvent,
+    Permission,
+    PullRequest,
+    Review,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from benchgate.github.client import Client
-    from benchgate.github.events import WorkflowRun
+    from benchgate.github.events import WorkflowRunEvent
     from benchgate.github.models import User
 
 
 def find_pull_requests(
-    client: Client, repository: str, run: WorkflowRun
+    client: Client, repository: str, run: WorkflowRunEvent
 ) -> tuple[PullRequest, ...]:
     """The open pull requests whose head a run measured; none if that is another by now.
 
@@ -65,7 +72,7 @@ def merge_base(client: Client, repository: str, base: str, head: str) -> str:
         GitHubError: GitHub refuses, does not answer, or knows no common history.
     """
     path = f"/repos/{repository}/compare/{quote(base, safe='')}...{quote(head, safe='')}"
-    return Comparison.read(client.get(path), path).merge_base_commit.sha
+    return CommitComparison.read(client.get(path), path).merge_base_commit.sha
 
 
 def commit_of(client: Client, repository: str, name: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import CommandBenchmark, Measure
-    from benchgate.measure.armenviron import Outside
+    from benchgate.measure.armenviron import StartingEnvironment
     from benchgate.measure.engine import Arm, ArmName
     from benchgate.measure.process import Execution
 
@@ -87,7 +87,9 @@ def run_settings(
 
 
 def arm_commands(
-    benchmarks: Mapping[ArmName, CommandBenchmark], arms: Sequence[Arm], outside: Outside
+    benchmarks: Mapping[ArmName, CommandBenchmark],
+    arms: Sequence[Arm],
+    outside: StartingEnvironment,
 ) -> tuple[ArmCommand, ...]:
     """What to run in each arm that has it, under conditions as equal as they can be made.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class StartingEnvironment:
     """What benchgate was started from.
 
     Attributes:
@@ -32,7 +32,10 @@ class Outside:
 
 
 def environ_of(
-    arm: Arm, outside: Outside, pythonpath: Sequence[str] | None, command: Sequence[str] = ()
+    arm: Arm,
+    outside: StartingEnvironment,
+    pythonpath: Sequence[str] | None,
+    command: Sequence[str] = (),
 ) -> dict[str, str]:
     """Give the variables of a command in one arm, before those that are configured.
 

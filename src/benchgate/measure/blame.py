@@ -14,7 +14,7 @@ _WHY = "the base fails now, but did not fail before the head was built or run"
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class BaseTrial:
     """What the base did before anything of the head was built or run.
 
     Attributes:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.armcommand import ArmCommand, RunSettings
     from benchgate.measure.engine import Arm, ArmName
-    from benchgate.measure.process import Execution, Launcher
+    from benchgate.measure.process import CommandLauncher, Execution
 
 
 class CommandFailedError(Exception):
@@ -49,7 +49,7 @@ class BurstRunner:
     def __init__(
         self,
         arms: Mapping[ArmName, Arm],
-        launcher: Launcher,
+        launcher: CommandLauncher,
         *,
         checkout: Path | None,
         cpu: int | None,

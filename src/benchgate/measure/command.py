@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.affinity import supports_pinning
 from benchgate.measure.armcommand import arm_commands, run_settings, workload_hash
-from benchgate.measure.armenviron import Outside
+from benchgate.measure.armenviron import StartingEnvironment
 from benchgate.measure.burst import BurstRunner, CommandFailedError
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import (
@@ -18,7 +18,7 @@ from benchgate.measure.engine import (
     Observation,
 )
 from benchgate.measure.lockstep import starting_order
-from benchgate.measure.process import Launcher
+from benchgate.measure.process import CommandLauncher
 from benchgate.model.renames import renamed
 from benchgate.model.run import Tier
 
@@ -69,7 +69,7 @@ class CommandEngine:
         cpu: int | None = None,
         all_cpus: frozenset[int] | None = None,
         unpinned: str = "not pinned: no CPU was chosen",
-        outside: Outside | None = None,
+        outside: StartingEnvironment | None = None,
         event: Event | None = None,
         burst_s: float = BURST_S,
     ) -> None:
@@ -79,11 +79,11 @@ class CommandEngine:
         }
         self._arms = {arm.name: arm for arm in arms}
         self._data = DataFiles({arm.name: arm.root for arm in arms})
-        outside = outside or Outside()
+        outside = outside or StartingEnvironment()
         self._commands = {
             id_: arm_commands(each, arms, outside) for id_, each in self._benchmarks.items()
         }
-        self._launcher = Launcher(guardian, event)
+        self._launcher = CommandLauncher(guardian, event)
         self._bursts = BurstRunner(
             self._arms,
             self._launcher,

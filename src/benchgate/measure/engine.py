@@ -108,7 +108,7 @@ class Discovery:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class MetricSamples:
     """One metric in one launch; arrays as in model.result.Launch."""
 
     metric: Metric
@@ -133,7 +133,7 @@ class Observation:
     arm: ArmName
     benchmark: str
     order: int
-    metrics: tuple[Measured, ...] = ()
+    metrics: tuple[MetricSamples, ...] = ()
     error: str | None = None
     notes: tuple[str, ...] = ()
     once_s: float = 0.0

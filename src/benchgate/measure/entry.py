@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ArmEntry:
     """Where a benchmark is in one arm: its file, its name in that, and what was asked for there.
 
     Attributes:
@@ -34,7 +34,7 @@ class Entry:
         lead: the arm that decides how both are run, where both have it.
     """
 
-    sides: Mapping[ArmName, Side]
+    sides: Mapping[ArmName, ArmEntry]
     lead: ArmName
 
     @property
@@ -58,7 +58,7 @@ class Entry:
         return max(side.timeout_s for side in self.sides.values())
 
     @property
-    def _leading(self) -> Side:
+    def _leading(self) -> ArmEntry:
         return self.sides.get(self.lead) or next(iter(self.sides.values()))
 
     def place_in(self, arms: Iterable[ArmName]) -> tuple[tuple[str, str], ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.measure.engine import Measured
+from benchgate.measure.engine import MetricSamples
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, TIME
 from benchgate.units import format_value
 
@@ -24,10 +24,10 @@ _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
 )
 
 
-def measured_in(samples: list[Execution], warmup: list[Execution]) -> tuple[Measured, ...]:
+def measured_in(samples: list[Execution], warmup: list[Execution]) -> tuple[MetricSamples, ...]:
     """Give the metrics of the executions of a burst."""
     measured = [
-        Measured(
+        MetricSamples(
             metric=metric,
             loops=1,
             samples=np.array([value(execution) for execution in samples], dtype=np.float64),
@@ -36,7 +36,7 @@ def measured_in(samples: list[Execution], warmup: list[Execution]) -> tuple[Meas
         for metric, value in _METRICS
     ]
     if all(execution.count is not None for execution in samples):
-        measured.append(Measured(INSTRUCTIONS, 1, _counts(samples), _counts(warmup)))
+        measured.append(MetricSamples(INSTRUCTIONS, 1, _counts(samples), _counts(warmup)))
     return tuple(measured)
 
 

@@ -14,7 +14,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from benchgate.measure.places import CACHED_CODE, entries_below, is_in_use, remake, renew, share
-from benchgate.measure.witness import IMPORTABLE, MOST_READ_BYTES, Seen, Witness
+from benchgate.measure.witness import IMPORTABLE, MOST_READ_BYTES, FileState, Witness
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Ground:
     def _own_files(self, arm: Arm) -> Iterator[tuple[bool, int, str]]:
         for path in (*_files_below(arm.root), *self._installed[arm.env]):
             if path not in self._shared and f"{os.sep}{CACHED_CODE}{os.sep}" not in path:
-                seen = Seen.of(path)
+                seen = FileState.of(path)
                 if seen and stat.S_ISREG(seen.mode) and seen.size:
                     is_program = bool(seen.mode & stat.S_IXUSR) or path.endswith(IMPORTABLE)
                     yield not is_program, seen.size, path
@@ -180,9 +180,9 @@ def _equal_in_commits(kept: Witness, other: Witness) -> Iterator[tuple[str, str]
 def _equal_installed(kept: Witness, other: Witness) -> Iterator[tuple[str, str]]:
     left_bytes = MOST_READ_BYTES
     for path in _files_below(kept.arm.env):
-        seen = Seen.of(path) if kept.is_installed(path) and _is_mapped(path) else None
+        seen = FileState.of(path) if kept.is_installed(path) and _is_mapped(path) else None
         twin = other.path_of(kept.name(path))
-        there = Seen.of(twin) if seen else None
+        there = FileState.of(twin) if seen else None
         if seen and there and (seen.mode, seen.size) == (there.mode, there.size):
             left_bytes -= seen.size
             if left_bytes < 0:
@@ -197,5 +197,5 @@ def _files_below(top: Path) -> list[str]:
 
 def _is_mapped(path: str) -> bool:
     """Whether a file fills pages that programs use as they are."""
-    seen = None if path.endswith(_TEXT) else Seen.of(path)
+    seen = None if path.endswith(_TEXT) else FileState.of(path)
     return seen is not None and seen.size >= _PAGE_BYTES

@@ -30,7 +30,7 @@ _MAX_FOLDERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Provided:
+class ProvidedModules:
     """What one tree provides.
 
     Attributes:
@@ -53,7 +53,7 @@ class Provided:
         return _normalized(owner.name) in self.projects
 
 
-def provided_by(root: Path) -> Provided:
+def provided_by(root: Path) -> ProvidedModules:
     """Look through a tree for packages, modules and the names of projects."""
     modules: dict[str, str] = {}
     projects: set[str] = set()
@@ -76,7 +76,7 @@ def provided_by(root: Path) -> Provided:
             modules |= dict.fromkeys(named, place.relative_to(root).as_posix())
     # Of compiled projects the tree shows no module: it has the project's name.
     compiled = {name.replace("-", "_") for name in projects}
-    return Provided(dict.fromkeys(compiled, "") | modules, frozenset(projects))
+    return ProvidedModules(dict.fromkeys(compiled, "") | modules, frozenset(projects))
 
 
 @lru_cache

@@ -65,7 +65,7 @@ class Player(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SamplePlan:
     """How a benchmark is measured in every launch of a session, the same on both arms.
 
     Attributes:
@@ -102,7 +102,7 @@ def make_plan(
     samples: int,
     warmup: int | None,
     is_warm: bool = False,
-) -> Plan:
+) -> SamplePlan:
     """Settle the number of samples that all arms share.
 
     Args:
@@ -128,7 +128,7 @@ def make_plan(
     if warmup is None and count < _WARMUP_WINDOW:
         warmup = _SLOW_WARMUP
         notes.append(f"too slow to see whether the warm-up settles: {min(warmup, count)} discarded")
-    return Plan(loops, count, None if warmup is None else min(warmup, count), tuple(notes))
+    return SamplePlan(loops, count, None if warmup is None else min(warmup, count), tuple(notes))
 
 
 def take_turns(players: Sequence[Player], count: int, rng: random.Random) -> list[Turns]:

@@ -46,7 +46,7 @@ class ForeignCodeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _OpenedFiles:
     """What was opened while a command ran.
 
     Attributes:
@@ -112,7 +112,7 @@ class OwnCode:
         hidden = hidden_by_tree(arm, opened.own)
         return (_hidden(hidden),) if hidden else ()
 
-    def _opened(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _Opened:
+    def _opened(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _OpenedFiles:
         """Watch one execution, and more of them if something seems foreign."""
         started_s = time.perf_counter()
         opened = self._watched(arm, others, run)
@@ -124,7 +124,7 @@ class OwnCode:
             foreign -= self._watched(arm, others, lambda: time.sleep(pause_s)).foreign
         return replace(opened, foreign=foreign)
 
-    def _watched(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _Opened:
+    def _watched(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _OpenedFiles:
         own_folders = folders_below(_places([arm]), _REPOSITORY)
         their_folders = folders_below(_places(others), _REPOSITORY)
         users_folders = self._users_folders
@@ -143,7 +143,7 @@ class OwnCode:
             for name, each in zip(_NAMES, folders, strict=True)
             if not each.complete
         )
-        return _Opened(seen, foreign, gaps)
+        return _OpenedFiles(seen, foreign, gaps)
 
     def _foreign(self, arm: Arm, others: Sequence[Arm], files: frozenset[Path]) -> str:
         file = min(files)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchgate.measure.counters import CounterError, count_per_call
-from benchgate.measure.engine import Measured, Stopwatch
+from benchgate.measure.engine import MetricSamples, Stopwatch
 from benchgate.measure.lockstep import (
-    Plan,
+    SamplePlan,
     Turns,
     make_plan,
     take_turns,
@@ -59,7 +59,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
+class LaunchOutcome:
     """What one launch gave.
 
     Attributes:
@@ -70,8 +70,8 @@ class Launched:
         once_s: the time of what only the first launch of a session needs.
     """
 
-    plan: Plan
-    metrics: tuple[tuple[Measured, ...], ...]
+    plan: SamplePlan
+    metrics: tuple[tuple[MetricSamples, ...], ...]
     is_spent: bool
     notes: tuple[str, ...]
     once_s: float
@@ -80,13 +80,13 @@ class Launched:
 def measure_launch(
     workers: Sequence[Worker],
     names: Sequence[str],
-    plan: Plan | None,
+    plan: SamplePlan | None,
     sampling: Sampling,
     rng: random.Random,
     *,
     timeout_s: float,
     alone: bool,
-) -> Launched:
+) -> LaunchOutcome:
     """Measure one benchmark in every worker.
 
     Args:
@@ -132,7 +132,7 @@ def measure_launch(
     for worker in workers:
         worker.forget_output()
     is_spent = any(step["changed"] for step in closed)
-    return Launched(plan, tuple(map(tuple, metrics)), is_spent, notes, once.elapsed_s)
+    return LaunchOutcome(plan, tuple(map(tuple, metrics)), is_spent, notes, once.elapsed_s)
 
 
 def _ask(
@@ -152,7 +152,7 @@ def _allow_turns(workers: Sequence[Worker], timeout_s: float) -> None:
         worker.allow(timeout_s * len(workers))
 
 
-def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> Plan:
+def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> SamplePlan:
     timer_cost_ns = max(worker.timer.error_ns for worker in workers)
     target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
     found = [worker.ask("calibrate", target_ns=target_ns) for worker in workers]
@@ -172,7 +172,9 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> Plan:
     )
 
 
-def _warm_up(workers: Sequence[Worker], plan: Plan, rng: random.Random) -> tuple[list[Turns], Plan]:
+def _warm_up(
+    workers: Sequence[Worker], plan: SamplePlan, rng: random.Random
+) -> tuple[list[Turns], SamplePlan]:
     """Discard samples; if their number is open, settle it for all launches."""
     if plan.warmup is not None:
         return take_turns(workers, plan.warmup, rng), plan
@@ -189,7 +191,7 @@ def _count(
     loops: int,
     event: Event,
     timeout_s: float,
-    into: Sequence[list[Measured]],
+    into: Sequence[list[MetricSamples]],
 ) -> tuple[str, ...]:
     """Count in every worker, or say why not; of one arm alone a count is worth nothing."""
     counts = []
@@ -204,11 +206,11 @@ def _count(
     return ()
 
 
-def _timings(loops: int, turns: Turns, warmup: Turns) -> list[Measured]:
+def _timings(loops: int, turns: Turns, warmup: Turns) -> list[MetricSamples]:
     scale = 1e9 * loops
     return [
-        Measured(TIME, loops, _scaled(turns.wall_ns, scale), _scaled(warmup.wall_ns, scale)),
-        Measured(CPU_TIME, loops, _scaled(turns.cpu_ns, scale), _scaled(warmup.cpu_ns, scale)),
+        MetricSamples(TIME, loops, _scaled(turns.wall_ns, scale), _scaled(warmup.wall_ns, scale)),
+        MetricSamples(CPU_TIME, loops, _scaled(turns.cpu_ns, scale), _scaled(warmup.cpu_ns, scale)),
     ]
 
 
@@ -216,5 +218,5 @@ def _scaled(values: Sequence[int], divisor: float) -> FloatArray:
     return np.asarray(values, dtype=np.float64) / divisor
 
 
-def _single(metric: Metric, value: float) -> Measured:
-    return Measured(metric, 1, np.array([value], dtype=np.float64), _NOTHING)
+def _single(metric: Metric, value: float) -> MetricSamples:
+    return MetricSamples(metric, 1, np.array([value], dtype=np.float64), _NOTHING)

@@ -69,7 +69,7 @@ class Execution:
                 )
 
 
-class Launcher:
+class CommandLauncher:
     """Executes commands, one at a time.
 
     After an execution nothing is left of its process group. When this process ends or is

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.config import PythonBenchmark
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.lockstep import Plan
+    from benchgate.measure.lockstep import SamplePlan
     from benchgate.measure.worker import Worker
 
 
@@ -57,7 +57,7 @@ class PythonEngine:
             lead=lead,
             unpinned=settings.unpinned,
         )
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, SamplePlan] = {}
 
     def discover(self) -> Discovery:
         """Import every benchmark file once in each arm and list its functions.

@@ -11,7 +11,7 @@ from benchgate.errors import UsageError
 from benchgate.measure.benchfiles import BenchFile, find_files
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure
-from benchgate.measure.entry import Entry, Side
+from benchgate.measure.entry import ArmEntry, Entry
 from benchgate.measure.interpreter import scripts_of, settings_of
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
 from benchgate.model.renames import renamed
@@ -120,7 +120,7 @@ class PythonDiscovery:
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
         parallel = file.benchmark.parallel or described["parallel"]
-        side = Side(file, described["id"], parallel, self._workers.timeout_s(file))
+        side = ArmEntry(file, described["id"], parallel, self._workers.timeout_s(file))
         entry = Entry({arm.name: side}, self._lead)
         known = self.entries.get(id_)
         self.entries[id_] = known.joined(entry) if known else entry

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.benchfiles import helpers_of, own_folders
-from benchgate.measure.importpath import Provided, import_path, moved, provided_by
+from benchgate.measure.importpath import ProvidedModules, import_path, moved, provided_by
 from benchgate.measure.interpreter import has_own_interpreter, interpreter_of
 from benchgate.measure.layout import Layout
 from benchgate.measure.pair import Sampling
@@ -70,7 +70,7 @@ class Workers:
         # What the default interpreter turned out to be: a version manager's shim starts slowly.
         self._executables: dict[ArmName, str] = {}
         self._alive: list[Worker] = []
-        self._provided: dict[ArmName, Provided] = {}
+        self._provided: dict[ArmName, ProvidedModules] = {}
 
     def timeout_s(self, file: BenchFile) -> float:
         """Give how long a launch of a benchmark in a file may take."""
@@ -179,7 +179,7 @@ class Workers:
         variables.pop("OLDPWD", None)
         return variables | {"PWD": str(arm.root)}
 
-    def _provided_by(self, arm: Arm) -> Provided | None:
+    def _provided_by(self, arm: Arm) -> ProvidedModules | None:
         """Give what an arm must import from its own tree; nothing where there is one arm only."""
         if len(self._arms) > 1 and arm.name not in self._provided:
             self._provided[arm.name] = provided_by(arm.root)

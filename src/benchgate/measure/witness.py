@@ -32,7 +32,7 @@ _MOST_READ_FILES = 10_000
 _MOST_ASKED_OF_GIT = 20
 
 
-class Seen(NamedTuple):  # there are thousands, which are compared in every round
+class FileState(NamedTuple):  # there are thousands, which are compared in every round
     """A file as it was.
 
     Attributes:
@@ -46,7 +46,7 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
     inode: int
     digest: bytes | None = None
 
-    def looks_like(self, other: Seen, *, moved: bool = False) -> bool:
+    def looks_like(self, other: FileState, *, moved: bool = False) -> bool:
         """Whether nothing was done to the file, as far as is known without reading it.
 
         Args:
@@ -56,7 +56,7 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
         return self[:compared] == other[:compared]
 
     @classmethod
-    def of(cls, path: str) -> Seen | None:
+    def of(cls, path: str) -> FileState | None:
         """Look at a file without reading it; None if there is none."""
         try:
             now = os.lstat(path)
@@ -64,16 +64,16 @@ class Seen(NamedTuple):  # there are thousands, which are compared in every roun
             return None
         return cls(now.st_mode, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino)
 
-    def read(self, path: str) -> Seen:
+    def read(self, path: str) -> FileState:
         """Add what is in the file."""
         return self._replace(digest=_digest(path, self.mode))
 
-    def is_twin_of(self, other: Seen) -> bool:
+    def is_twin_of(self, other: FileState) -> bool:
         """Whether one regular file could stand for both."""
         is_read = stat.S_ISREG(self.mode) and self.digest is not None
         return is_read and (self.mode, self.digest) == (other.mode, other.digest)
 
-    def has_content_of(self, before: Seen) -> bool:
+    def has_content_of(self, before: FileState) -> bool:
         """Whether both are equal files; by size and time if one was not read."""
         if self.mode != before.mode:
             return False
@@ -96,7 +96,7 @@ class Witness:
     def __init__(self, arm: Arm, checked_out: Iterable[str]) -> None:
         self.arm = arm
         self.checked_out = frozenset(checked_out)
-        self.seen: dict[str, Seen] = {}
+        self.seen: dict[str, FileState] = {}
         self.touched: dict[str, None] = {}
         self._root, self._env = (f"{folder}{os.sep}" for folder in (arm.root, arm.env))
 
@@ -105,7 +105,7 @@ class Witness:
         self.seen.clear()
         code = (entry.path for entry in self._entries() if _is_code(entry))
         paths = {*self.checked_out, *code}
-        found = [(path, seen) for path in paths if (seen := Seen.of(path))]
+        found = [(path, seen) for path in paths if (seen := FileState.of(path))]
         left_bytes = MOST_READ_BYTES
         for index, (path, seen) in enumerate(sorted(found, key=lambda one: (one[1].size, one[0]))):
             left_bytes -= seen.size
@@ -120,7 +120,7 @@ class Witness:
         """
         for path in list(self.seen) if moved is None else moved:
             before = self.seen.get(path) if path.startswith(self._root) else None
-            now = Seen.of(path) if before else None
+            now = FileState.of(path) if before else None
             # If it differs in more, it was changed, and shall be found to be.
             if before and now and now.looks_like(before, moved=True):
                 self.seen[path] = now._replace(digest=before.digest)
@@ -159,13 +159,13 @@ class Witness:
             yield f"{_shown(self.name(path))} was added, and an import can find it"
         for entry in entries:
             if self._is_compiled(entry) and entry.path not in self.seen:
-                seen = Seen.of(entry.path)
+                seen = FileState.of(entry.path)
                 if seen:
                     self.seen[entry.path] = seen.read(entry.path)
 
-    def _change(self, path: str, before: Seen, *, read_all: bool) -> str:
+    def _change(self, path: str, before: FileState, *, read_all: bool) -> str:
         """Say in a word what happened to a file; "" if nothing did."""
-        now = Seen.of(path)
+        now = FileState.of(path)
         if now is None:
             is_program = not path.endswith(IMPORTABLE) and path not in self.checked_out
             # A program that is gone shows when it is started.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.importpath import Provided
+    from benchgate.measure.importpath import ProvidedModules
     from benchgate.measure.layout import Layout
 
 _MODULES_NAMED = 5
@@ -57,7 +57,7 @@ class WorkerSetting:
     helpers: Path | None = None
     own: Sequence[Path] = ()
     own_interpreter: bool = False
-    provided: Provided | None = None
+    provided: ProvidedModules | None = None
 
 
 class Worker(WorkerProcess):

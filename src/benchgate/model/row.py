@@ -62,7 +62,7 @@ class Calibration(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
-class Unconfirmed(JsonObject):
+class ConfirmationCost(JsonObject):
     """What it would have taken to confirm that a row got worse, or to clear it.
 
     Attributes:
@@ -126,7 +126,7 @@ class Row(JsonObject):
     test: Text | None = None
     detectable: Estimate = None
     rounds_needed: Count | None = None
-    unconfirmed: Unconfirmed | None = None
+    unconfirmed: ConfirmationCost | None = None
     advisory: bool = False
     calibration: Calibration | None = None
     waiver: Waiver | None = None

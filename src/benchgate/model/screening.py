@@ -9,7 +9,7 @@ from pydantic import FailFast, Field
 
 from benchgate.json_object import JsonObject, Text
 from benchgate.model.run import Run
-from benchgate.model.skipped import Skipped
+from benchgate.model.skipped import SkippedResult
 
 MOST_STORED: Final = 100
 
@@ -42,6 +42,6 @@ class Screening(JsonObject):
 
     head: Run | None
     earlier: Annotated[tuple[StoredRun, ...], FailFast(), Field(max_length=MOST_STORED)]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedResult, ...] = ()
     warnings: tuple[Text, ...] = ()
     is_first: bool = False

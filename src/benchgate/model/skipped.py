@@ -15,7 +15,7 @@ MOST_REASONS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped(JsonObject):
+class SkippedResult(JsonObject):
     """A stored result that was not used.
 
     Attributes:
@@ -27,7 +27,7 @@ class Skipped(JsonObject):
     reason: Text
 
 
-def by_reason(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
+def by_reason(skipped: Iterable[SkippedResult]) -> tuple[SkippedResult, ...]:
     """One entry for each result, or for each reason that more than `EXAMPLES` share.
 
     Of many reasons the last ones are counted alone.
@@ -35,14 +35,19 @@ def by_reason(skipped: Iterable[Skipped]) -> tuple[Skipped, ...]:
     found: dict[str, list[str]] = {}
     for one in skipped:
         found.setdefault(one.reason, []).append(one.what)
-    shown: list[Skipped] = []
+    shown: list[SkippedResult] = []
     for reason, names in found.items():
         if len(names) > EXAMPLES:
             examples = ", ".join(names[:EXAMPLES])
-            shown.append(Skipped(f"{len(names)} results", f"{reason}; for example {examples}"))
+            shown.append(
+                SkippedResult(f"{len(names)} results", f"{reason}; for example {examples}")
+            )
         else:
-            shown += [Skipped(name, reason) for name in names]
+            shown += [SkippedResult(name, reason) for name in names]
     rest = len(shown) - MOST_REASONS
     if rest <= 0:
         return tuple(shown)
-    return (*shown[:MOST_REASONS], Skipped(f"{rest} more", "the JSON verdict has all of them"))
+    return (
+        *shown[:MOST_REASONS],
+        SkippedResult(f"{rest} more", "the JSON verdict has all of them"),
+    )

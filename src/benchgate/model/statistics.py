@@ -57,7 +57,7 @@ class Mean(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmed(JsonObject):
+class WithoutOutliers(JsonObject):
     """The same without outliers. No test and no quantile leaves any sample out.
 
     Attributes:
@@ -109,7 +109,7 @@ class BetweenLaunches(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
-class Needed(JsonObject):
+class LaunchesForChange(JsonObject):
     """Launches on each side that would find a change.
 
     Attributes:
@@ -136,7 +136,7 @@ class Reach(JsonObject):
     alpha: Probability
     power: Probability
     detectable_ratio: float | None
-    needed: tuple[Needed, ...]
+    needed: tuple[LaunchesForChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class SeriesDetail(JsonObject):
     samples: Count
     quantiles: tuple[Quantile, ...]
     full: Mean
-    trimmed: Trimmed
+    trimmed: WithoutOutliers
     within: WithinLaunch | None = None
     between: BetweenLaunches | None = None
     reach: Reach | None = None

@@ -13,8 +13,8 @@ from benchgate.model.environment import Environment
 from benchgate.model.outcome import COMPARED
 from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.skipped import Skipped
-from benchgate.model.waiver import Loosened
+from benchgate.model.skipped import SkippedResult
+from benchgate.model.waiver import PolicyChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,8 +91,8 @@ class Verdict(JsonObject):
     settings: GateSettings
     rows: Annotated[tuple[Row, ...], FailFast()]
     warnings: tuple[Text, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    policy_changes: tuple[Loosened, ...] = ()
+    skipped: tuple[SkippedResult, ...] = ()
+    policy_changes: tuple[PolicyChange, ...] = ()
     environment: Environment = field(default_factory=Environment)
     duration_s: NotNegative = 0.0
     rounds: Count = 0

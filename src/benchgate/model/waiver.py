@@ -12,7 +12,7 @@ from benchgate.json_object import Day, JsonObject, Text
 from benchgate.model.outcome import Outcome
 
 
-class Accepting(StrEnum):
+class AcceptanceMethod(StrEnum):
     """How somebody accepted the waivers that a change brings along."""
 
     REVIEW = "review"
@@ -29,7 +29,7 @@ class Acceptance(JsonObject):
     """
 
     by: Text
-    how: Accepting
+    how: AcceptanceMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Waiver(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
-class Loosened(JsonObject):
+class PolicyChange(JsonObject):
     """One way in which the head's configuration is laxer than the base's.
 
     Attributes:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         Reach,
         SeriesDetail,
         SeriesStatistics,
-        Trimmed,
         Warmup,
         WithinLaunch,
+        WithoutOutliers,
     )
 
 _MEAN_COLUMNS = (
@@ -131,7 +131,7 @@ def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str
         yield "note", plain_line(note)
 
 
-def _outliers(trimmed: Trimmed) -> str:
+def _outliers(trimmed: WithoutOutliers) -> str:
     parts = ((trimmed.dropped_low, "below"), (trimmed.dropped_high, "above"))
     dropped = " and ".join(f"{count} {where}" for count, where in parts if count)
     if not dropped:

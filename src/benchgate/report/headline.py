@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.model.outcome import DECIDED, Outcome
-from benchgate.model.row import Row, Unconfirmed
+from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.verdict import Decision, Reason
 from benchgate.report import words
 from benchgate.report.escape import plain_line
@@ -83,7 +83,7 @@ def _unconfirmed(suspects: Sequence[Row], total: int) -> list[str]:
     looks = "looks" if one else "look"
     needed = [row.unconfirmed for row in suspects if row.unconfirmed]
     seconds = [each.seconds for each in needed if each.seconds is not None]
-    takes = Unconfirmed(
+    takes = ConfirmationCost(
         max(each.rounds for each in needed), sum(seconds) if len(seconds) == len(needed) else None
     )
     start = f"{len(suspects)} of {_benchmarks(total)} {looks} {words.worse_word(suspects)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import RUNS_NEEDED
-from benchgate.model.waiver import Accepting
+from benchgate.model.waiver import AcceptanceMethod
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_percent
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchgate.model.row import Row
-    from benchgate.model.waiver import Acceptance, Loosened
+    from benchgate.model.waiver import Acceptance, PolicyChange
 
 
 _LOGIN_LIMIT = 60
@@ -49,9 +49,9 @@ def _waived(row: Row) -> list[str]:
 def _accepted(acceptance: Acceptance) -> str:
     """Who accepted a waiver in the change; a login without `@` notifies nobody."""
     how = {
-        Accepting.REVIEW: "who approved this commit",
-        Accepting.LABEL: "who set the label",
-        Accepting.PUSH: "who pushed it to the default branch",
+        AcceptanceMethod.REVIEW: "who approved this commit",
+        AcceptanceMethod.LABEL: "who set the label",
+        AcceptanceMethod.PUSH: "who pushed it to the default branch",
     }
     return f"accepted by {plain_line(acceptance.by, _LOGIN_LIMIT)}, {how[acceptance.how]}"
 
@@ -144,7 +144,7 @@ class LooseningView:
     changes: tuple[str, ...]
 
 
-def view_loosening(changes: Iterable[Loosened]) -> tuple[LooseningView, ...]:
+def view_loosening(changes: Iterable[PolicyChange]) -> tuple[LooseningView, ...]:
     """First the changes that did not affect the verdict, then those that did."""
     by_title: dict[str, list[str]] = {JUDGED: [], IN_FORCE: []}
     for change in changes:
@@ -152,7 +152,7 @@ def view_loosening(changes: Iterable[Loosened]) -> tuple[LooseningView, ...]:
     return tuple(LooseningView(title, _first(lines)) for title, lines in by_title.items() if lines)
 
 
-def _line(change: Loosened) -> str:
+def _line(change: PolicyChange) -> str:
     about = f", {plain_line(change.about)}" if change.about else ""
     place = f" ({plain_line(change.place)})" if change.place else ""
     before, after = plain_line(change.before), plain_line(change.after)

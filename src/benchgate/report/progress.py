@@ -122,7 +122,7 @@ class _State:
         return f", about {format_duration(max(0.0, self.ends_s - now_s))} left"
 
 
-class _Telling(Progress):
+class _ProgressDisplay(Progress):
     """Keeps the state that both kinds of display speak of."""
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
@@ -163,7 +163,7 @@ class _Telling(Progress):
         return f"{format_duration(now_s - self._began_s)} elapsed{self._state.left(now_s)}"
 
 
-class PlainProgress(_Telling):
+class PlainProgress(_ProgressDisplay):
     """One line per round, for logs."""
 
     def building(self, arm: str) -> None:
@@ -182,7 +182,7 @@ class PlainProgress(_Telling):
         self.message("; ".join(part for part in (measured, states, self._elapsed()) if part))
 
 
-class LiveProgress(_Telling):
+class LiveProgress(_ProgressDisplay):
     """Two lines that change in place, and vanish at the end."""
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from benchgate.model.row import Row
-    from benchgate.model.skipped import Skipped
+    from benchgate.model.skipped import SkippedResult
     from benchgate.model.verdict import Decision, Verdict
     from benchgate.report.notes import LooseningView
 
@@ -130,7 +130,7 @@ def view_verdict(verdict: Verdict) -> VerdictView:
     )
 
 
-def _skipped(skipped: Iterable[Skipped]) -> tuple[tuple[str, str], ...]:
+def _skipped(skipped: Iterable[SkippedResult]) -> tuple[tuple[str, str], ...]:
     return tuple((plain_line(one.what) or "(no name)", plain_line(one.reason)) for one in skipped)
 
 

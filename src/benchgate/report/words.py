@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from benchgate.model.environment import Environment
     from benchgate.model.grid import Grid
-    from benchgate.model.row import Row, Unconfirmed
+    from benchgate.model.row import ConfirmationCost, Row
     from benchgate.model.run import Source
     from benchgate.model.statistics import SeriesStatistics
 
@@ -196,7 +196,7 @@ def least_change(ratio: float) -> str:
     return size.replace("x ", "a factor of ") if size[0] == "x" else f"a change of {size}"
 
 
-def confirming(unconfirmed: Unconfirmed) -> str:
+def confirming(unconfirmed: ConfirmationCost) -> str:
     """What confirming a suspect takes: "11 more rounds, about 7m"."""
     rounds = counted(unconfirmed.rounds, "more round")
     if unconfirmed.seconds is None:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.suite import Need
     from benchgate.git.repository import Git
-    from benchgate.measure.blame import Tried
+    from benchgate.measure.blame import BaseTrial
     from benchgate.model.result import Result
     from benchgate.model.run import Source
     from benchgate.session.effects import Effects
-    from benchgate.session.outlook import Spending
+    from benchgate.session.outlook import BudgetForecast
     from benchgate.session.rounds import Planner
     from benchgate.session.session import Session
 
@@ -56,7 +56,7 @@ class ArmsRequest:
     output: Path | None = None
     suite: str = DEFAULT_SUITE
     self_check: bool = False
-    tried: Tried | None = None
+    tried: BaseTrial | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -135,7 +135,7 @@ def _measure(
     else:
         planner = ScreenAndConfirm(session, waves, needs, once)
 
-    def foresee(spending: Spending) -> str | None:
+    def foresee(spending: BudgetForecast) -> str | None:
         if fixed:
             return of_fixed_rounds(spending, fixed)
         return of_the_screen(spending, replace(waves, alpha=waves.alpha / shards), len(needs()))

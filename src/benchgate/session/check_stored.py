@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config import Config
-    from benchgate.gate.stored import Found
+    from benchgate.gate.stored import StoredResults
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
     from benchgate.model.run import Run
@@ -73,10 +73,10 @@ class _Place:
         shown = path.relative_to(effects.cwd) if path.is_relative_to(effects.cwd) else path
         return cls(shown, config.baseline.source == "file")
 
-    def read(self) -> Found:
+    def read(self) -> StoredResults:
         return read_single(self.path) if self.is_file else read_folder(self.path)
 
-    def require(self, found: Found, config: Config) -> None:
+    def require(self, found: StoredResults, config: Config) -> None:
         """Refuse to go on without a baseline if one is required."""
         if found.earlier or not config.baseline.required:
             return
@@ -88,7 +88,7 @@ class _Place:
             details=reasons,
         )
 
-    def remarks(self, found: Found, output: Path | None) -> tuple[str, ...]:
+    def remarks(self, found: StoredResults, output: Path | None) -> tuple[str, ...]:
         """Say so if there is nothing to compare with, and how this run becomes a baseline."""
         if found.earlier:
             return ()

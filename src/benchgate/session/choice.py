@@ -14,7 +14,7 @@ from benchgate.model.run import CANARY_IDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.gate.stored import Earlier, Found
+    from benchgate.gate.stored import EarlierResult, StoredResults
     from benchgate.model.result import Shard
     from benchgate.model.run import Run
     from benchgate.session.session import Session
@@ -123,7 +123,9 @@ def nothing_chosen(
     )
 
 
-def chosen_of(found: Found, choice: Choice, aliases: Mapping[str, str], head: Run) -> Found:
+def chosen_of(
+    found: StoredResults, choice: Choice, aliases: Mapping[str, str], head: Run
+) -> StoredResults:
     """Leave out of the earlier runs what was not asked for: the head lacks it for no other reason.
 
     Their files do not tell tags, so of benchmarks chosen by tag those are kept that the head has.
@@ -136,7 +138,7 @@ def chosen_of(found: Found, choice: Choice, aliases: Mapping[str, str], head: Ru
         name = aliases.get(id_, id_)
         return bool({id_, name} & measured) or (not choice.tags and choice.wants(name, ()))
 
-    def narrowed(one: Earlier) -> Earlier:
+    def narrowed(one: EarlierResult) -> EarlierResult:
         run_ = one.result.head
         kept = tuple(x for x in run_.benchmarks if is_asked_for(x.id))
         return replace(one, result=replace(one.result, head=replace(run_, benchmarks=kept)))

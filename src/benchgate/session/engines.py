@@ -13,7 +13,7 @@ from benchgate.measure.affinity import (
     read_busy_ticks,
     supports_pinning,
 )
-from benchgate.measure.armenviron import Outside
+from benchgate.measure.armenviron import StartingEnvironment
 from benchgate.measure.benchfiles import find_folders, search_of
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine
@@ -111,7 +111,7 @@ def make_engines(
                 cpu=place.cpu,
                 all_cpus=place.cpus,
                 unpinned=place.unpinned,
-                outside=Outside(environ, place.checkout),
+                outside=StartingEnvironment(environ, place.checkout),
                 event=event,
             )
         )

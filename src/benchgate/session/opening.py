@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import available_cpus, kept_off
-from benchgate.measure.blame import Tried
+from benchgate.measure.blame import BaseTrial
 from benchgate.measure.build import build
 from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.engine import ArmName
@@ -42,7 +42,7 @@ def open_session(
     *,
     checkout: Path | None,
     choice: Choice,
-    tried: Tried | None = None,
+    tried: BaseTrial | None = None,
     ground: Ground | None = None,
 ) -> Session:
     """Build the arms and find their benchmarks.
@@ -89,7 +89,7 @@ def open_session(
                 seed,
                 effects.clock,
                 cpu_count=len(place.cpus),
-                tried=tried or Tried(),
+                tried=tried or BaseTrial(),
                 ground=ground,
             )
         )
@@ -138,7 +138,7 @@ def _try_alone(
     *,
     guardian: Guardian,
     checkout: Path | None,
-) -> Tried:
+) -> BaseTrial:
     """Run each benchmark of the base once, as shortly as can be, while there is nothing else."""
     once = {
         "samples": 1,
@@ -159,7 +159,7 @@ def _try_alone(
         ids = [d.id for d in found if choice.wants(new_ids.get(d.id, d.id), d.tags)]
         session.measure_round(0, ids, lambda _: None)
         results = session.results()[arm.name]
-    return Tried(frozenset(one.id for one in results if one.status is Status.FAILED))
+    return BaseTrial(frozenset(one.id for one in results if one.status is Status.FAILED))
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:

@@ -20,7 +20,7 @@ CLASSICAL_LEAST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class BudgetForecast:
     """A budget after the first round.
 
     Attributes:
@@ -48,7 +48,7 @@ class Spending:
         return f"{rounds} (about {format_duration(rounds * self.round_s)})"
 
 
-def of_the_screen(spending: Spending, waves: WaveSettings, rows: int) -> str | None:
+def of_the_screen(spending: BudgetForecast, waves: WaveSettings, rows: int) -> str | None:
     """Say what a budget that is too short to confirm a suspect can still show; else None.
 
     Args:
@@ -69,7 +69,7 @@ def of_the_screen(spending: Spending, waves: WaveSettings, rows: int) -> str | N
     )
 
 
-def of_fixed_rounds(spending: Spending, rounds: int) -> str | None:
+def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> str | None:
     """Say that a budget has no time for all of the rounds; None if it has."""
     if spending.rounds >= rounds:
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from benchgate.gate.findings import Stage
 from benchgate.gate.plan import RoundPlan, follow_up, screen
-from benchgate.session.outlook import Spending
+from benchgate.session.outlook import BudgetForecast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -127,7 +127,7 @@ def measure_rounds(
     clock: Callable[[], float],
     progress: Progress,
     save: Callable[[], None],
-    foresee: Callable[[Spending], str | None] = lambda _: None,
+    foresee: Callable[[BudgetForecast], str | None] = lambda _: None,
 ) -> tuple[str, ...]:
     """Measure rounds until the planner has none left.
 
@@ -158,12 +158,14 @@ def measure_rounds(
         save()
         progress.round_ended(round_index, planner.counts())
         if round_index == 0:
-            _tell(progress, foresee, Spending(session.round_s, deadline_s - clock(), budget_s))
+            _tell(
+                progress, foresee, BudgetForecast(session.round_s, deadline_s - clock(), budget_s)
+            )
         round_index += 1
 
 
 def _tell(
-    progress: Progress, foresee: Callable[[Spending], str | None], spending: Spending
+    progress: Progress, foresee: Callable[[BudgetForecast], str | None], spending: BudgetForecast
 ) -> None:
     if spending.round_s and math.isfinite(spending.left_s) and (text := foresee(spending)):
         progress.message(text)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.replay import Build
+    from benchgate.gate.replay import ReplayedBuild
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
     from benchgate.model.self_check import Rehearsal
@@ -81,8 +81,8 @@ def rehearse(evidences: Sequence[Evidence], config: Config, effects: Effects) ->
         return None
     rng = np.random.default_rng(effects.draw_seed())
     ends_s = effects.clock() + _REHEARSAL_S
-    clean: list[Build] = []
-    slower: list[tuple[str, Build]] = []
+    clean: list[ReplayedBuild] = []
+    slower: list[tuple[str, ReplayedBuild]] = []
     for benchmark in islice(cycle(ids), _BUILDS):
         clean.append(judge_as_check(shuffled(evidences, rng), config, fixed))
         changed = slowed(shuffled(evidences, rng), benchmark)

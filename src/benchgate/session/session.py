@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.blame import Tried
+from benchgate.measure.blame import BaseTrial
 from benchgate.model.run import CANARY_IDS
 from benchgate.session.recorder import Recorder
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.stats.timer import Timer
 
 
-_UNTRIED = Tried()
+_UNTRIED = BaseTrial()
 
 
 class Session:
@@ -45,7 +45,7 @@ class Session:
         clock: Callable[[], float],
         *,
         cpu_count: int | None = None,
-        tried: Tried = _UNTRIED,
+        tried: BaseTrial = _UNTRIED,
         ground: Ground | None = None,
     ) -> None:
         self.recorder = Recorder(arms)

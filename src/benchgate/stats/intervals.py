@@ -16,7 +16,7 @@ from benchgate.stats.outliers import winsorized_sem
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
-    from benchgate.stats.outliers import Trimmed
+    from benchgate.stats.outliers import TrimmedSample
 
 
 def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
@@ -44,7 +44,7 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
     return t_interval(described.mean, described.sem, described.n - 1, confidence, "t")
 
 
-def trimmed_mean_interval(trimmed: Trimmed, confidence: float) -> Interval | None:
+def trimmed_mean_interval(trimmed: TrimmedSample, confidence: float) -> Interval | None:
     """The t interval of a trimmed mean: mean of the h values kept +- t(h - 1) Winsorized SEM.
 
     The plain standard error of the kept values would take the outliers that were dropped for

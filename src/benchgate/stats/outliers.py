@@ -30,7 +30,7 @@ _DEVIATIONS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trimmed:
+class TrimmedSample:
     """What a rule kept of one sample of n values.
 
     Attributes:
@@ -51,7 +51,7 @@ class Trimmed:
     notes: tuple[str, ...]
 
 
-def trim(values: FloatArray, mode: OutlierMode) -> Trimmed:
+def trim(values: FloatArray, mode: OutlierMode) -> TrimmedSample:
     """Drop the outliers of a sample; at least one value is always kept.
 
     Args:
@@ -82,7 +82,7 @@ def trim(values: FloatArray, mode: OutlierMode) -> Trimmed:
             raise ValueError(f"mode must be one of {', '.join(OUTLIER_MODES)}, and is {mode!r}")
 
 
-def winsorized_sem(trimmed: Trimmed) -> float | None:
+def winsorized_sem(trimmed: TrimmedSample) -> float | None:
     """The standard error of a trimmed mean: s_w sqrt(n) / h (Tukey and McLaughlin, 1963).
 
     s_w is the standard deviation, ddof = 1, of all n values after each one dropped has taken
@@ -100,7 +100,7 @@ def winsorized_sem(trimmed: Trimmed) -> float | None:
     return winsorized.sem * (winsorized.n / len(kept))
 
 
-def _by_count(values: FloatArray, mode: OutlierMode, low: int, high: int) -> Trimmed:
+def _by_count(values: FloatArray, mode: OutlierMode, low: int, high: int) -> TrimmedSample:
     n = len(values)
     notes: tuple[str, ...] = ()
     if high == n:
@@ -108,14 +108,14 @@ def _by_count(values: FloatArray, mode: OutlierMode, low: int, high: int) -> Tri
     if mode == "both5" and high == 0:
         notes = ("fewer than 20 values: 5 % per end is less than one, and none is dropped",)
     kept = np.sort(np.argsort(values, kind="stable")[low : n - high])
-    return Trimmed(mode, values[kept], low, high, None, None, notes)
+    return TrimmedSample(mode, values[kept], low, high, None, None, notes)
 
 
-def _by_fences(values: FloatArray, mode: Literal["iqr", "mad"]) -> Trimmed:
+def _by_fences(values: FloatArray, mode: Literal["iqr", "mad"]) -> TrimmedSample:
     scaled, exponent = binary_scaled(values)
     low, high, notes = _quartile_fences(scaled) if mode == "iqr" else _median_fences(scaled)
     below, above = scaled < low, scaled > high
-    return Trimmed(
+    return TrimmedSample(
         mode=mode,
         kept=values[~(below | above)],
         dropped_low=int(np.count_nonzero(below)),
