@@ -14,7 +14,7 @@ from benchmarks.gate.ways import draw
 
 from benchgate.config import loads
 from benchgate.gate.conclude import Terms, conclude
-from benchgate.gate.replay import ReplayedBuild, ReplayedRow
+from benchgate.gate.recorded_build import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
 from benchgate.model.run import BenchmarkResult, Launch, Run, Series, Source, Tier

@@ -17,7 +17,7 @@ from validation.rates import Rate
 
 from benchgate.config import loads
 from benchgate.gate.cut_short import unspent_families
-from benchgate.gate.replay import states
+from benchgate.gate.recorded_build import states
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.outcome import Outcome
 from benchgate.stats.mannwhitney import least_p_mann_whitney, mann_whitney

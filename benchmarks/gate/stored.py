@@ -19,7 +19,7 @@ from benchgate.config import loads
 from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import is_steady, run_value
 from benchgate.gate.rows import tested_row
-from benchgate.gate.screening import to_measure
+from benchgate.gate.settled import to_measure
 from benchgate.gate.suite import Judgement, gather_rows
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome

@@ -11,7 +11,7 @@ from benchgate.model.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.gate.replay import ReplayedBuild
+    from benchgate.gate.recorded_build import ReplayedBuild
 
 CONFIDENCE = 0.95
 

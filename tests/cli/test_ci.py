@@ -17,8 +17,8 @@ import click
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from benchgate.cli import check, ci, compare, job, publish, run
-from benchgate.cli.job import TOKEN_VARIABLE
+from benchgate.cli import actions, check, ci, compare, publish, run
+from benchgate.cli.actions import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
 from benchgate.model.policy import OVERRIDES, Options
@@ -120,7 +120,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> Called:
     monkeypatch.setattr(ci, "ci_step", one.ci_step)
     monkeypatch.setattr(ci, "publish", one.publish)
     monkeypatch.setattr(publish, "publish", one.publish)
-    monkeypatch.setattr(job, "Client", one.client)
+    monkeypatch.setattr(actions, "Client", one.client)
     return one
 
 

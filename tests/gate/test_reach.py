@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.comparison import CompareSettings, with_details
+from benchgate.gate.other_tests import CompareSettings, with_details
 
 if TYPE_CHECKING:
     from collections.abc import Callable

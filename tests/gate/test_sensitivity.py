@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
+    from benchgate.model.noise import Sensitivity
     from benchgate.model.run import BenchmarkResult, Series
-    from benchgate.model.self_check import Sensitivity
 
 DEFAULT = Procedure(rounds=12, level=0.0025, confidence=1 - (1 - 0.95) * 2 / 3, limit=30)
 

@@ -13,7 +13,7 @@ from benchgate.config import loads
 from benchgate.model.outcome import Outcome
 
 if TYPE_CHECKING:
-    from benchgate.gate.replay import ReplayedBuild
+    from benchgate.gate.recorded_build import ReplayedBuild
 
 BUILDS = 12
 CONFIG = loads("", "defaults")

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.conftest import unchanged
-from tests.report.test_self_check import CHECK, CPU, NOISY, QUIET, REHEARSAL, TAIL, WAITING
+from tests.report.test_doctor import CHECK, CPU, NOISY, QUIET, REHEARSAL, TAIL, WAITING
 
 from benchgate.model.outcome import Outcome
 from benchgate.report.advice import advise, false_alarms, named, next_round
 
 if TYPE_CHECKING:
-    from benchgate.model.self_check import SelfCheck, Sensitivity
+    from benchgate.model.noise import SelfCheck, Sensitivity
 
 GOOD = replace(CHECK, rows=(QUIET,))
 WIDE = replace(QUIET, benchmark="w", rounds=80, least_margin=0.031)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from benchgate.baselines.base_config import BASE_HAS_NONE, judged_by_base, measured_by_base
 from benchgate.baselines.git import choose_base
-from benchgate.baselines.policy import BASE_HAS_NONE, judged_by_base, measured_by_base
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.branches import ensure_commit
 from benchgate.github.artifacts import ArtifactKind

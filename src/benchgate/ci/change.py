@@ -10,7 +10,7 @@ from benchgate.ci.stored_artifacts import is_like
 from benchgate.errors import MeasureError
 from benchgate.gate.canary import is_canary
 from benchgate.gate.judging import judge_result
-from benchgate.gate.screening import can_settle, to_measure
+from benchgate.gate.settled import can_settle, to_measure
 from benchgate.gate.stored import fit_for, of_machine
 from benchgate.git.changes import settings_digest
 from benchgate.measure.blame import BaseTrial

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchgate.baselines.policy import require_few
+from benchgate.baselines.base_config import require_few
 from benchgate.ci.acceptance import AcceptanceAnswer, ask_about
 from benchgate.config import loads, policy_from, with_accepted
 from benchgate.errors import UsageError

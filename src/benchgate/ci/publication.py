@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
+from benchgate.baselines.base_config import base_config, config_at, require_few
 from benchgate.baselines.claims import lie_about_base, lie_about_named_base, lie_about_time
-from benchgate.baselines.policy import base_config, config_at, require_few
 from benchgate.baselines.unverified import cleaned, cleaned_loosening
 from benchgate.ci.announce import (
     USUAL_ENVIRONMENT,
@@ -30,8 +30,7 @@ from benchgate.github.comments import mark, own_markers
 from benchgate.github.plan import CommentPlan, CommentTime
 from benchgate.github.pulls import commit_of, merge_base
 from benchgate.model.run import Source
-from benchgate.report.comment import COMMENT_BYTES, render_comment
-from benchgate.report.failure import render_failure
+from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.view import named, view_verdict, without_secrets
 from benchgate.session.choice import EVERYTHING
 from benchgate.session.records import DEFAULT_SUITE

@@ -27,8 +27,7 @@ from benchgate.github.events import PullRequestEvent
 from benchgate.github.plan import CommentPlan, CommentTime, plan_for
 from benchgate.github.runner import Annotation, Level, annotate, stopped, write_outputs
 from benchgate.model.outcome import Outcome
-from benchgate.report.comment import COMMENT_BYTES, render_comment
-from benchgate.report.failure import render_failure
+from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import named, view_verdict, without_secrets
 

@@ -94,7 +94,7 @@ def command(
     outputs.require_writable(output)
     _require_effect(click.get_current_context(), of_run=run_url is not None)
     if run_url is not None:
-        from benchgate.cli.job import replay_run  # noqa: PLC0415 - a client of GitHub is slow to load
+        from benchgate.cli.actions import replay_run  # noqa: PLC0415 - a client of GitHub is slow to load
 
         verdict, result = replay_run(run_url, artifact, effects.environ)
         if output is not None:

@@ -11,7 +11,7 @@ from benchgate.ci.measuring import CiRequest
 from benchgate.ci.publish import publish
 from benchgate.ci.step import ci_step
 from benchgate.cli import options as o
-from benchgate.cli.job import (
+from benchgate.cli.actions import (
     TOKEN_VARIABLE,
     annotated,
     checkout,

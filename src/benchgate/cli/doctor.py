@@ -23,7 +23,7 @@ from benchgate.measure.environment import read_environment
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.verdict import Decision
-from benchgate.report.self_check import render_self_check
+from benchgate.report.doctor import render_self_check
 from benchgate.session.choice import Choice
 from benchgate.session.engines import choose_place
 from benchgate.session.self_check import DEFAULT_ROUNDS, LEAST_ROUNDS, self_check

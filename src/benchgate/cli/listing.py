@@ -9,7 +9,7 @@ import click
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository_or_none
 from benchgate.model.run import Tier
-from benchgate.report.listing import ListedBenchmark, render_listing
+from benchgate.report.benchmark_list import ListedBenchmark, render_listing
 from benchgate.session.choice import Choice
 from benchgate.session.one_tree import open_tree
 

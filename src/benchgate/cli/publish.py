@@ -8,7 +8,7 @@ import click
 
 from benchgate.ci.publish import publish
 from benchgate.cli import options as o
-from benchgate.cli.job import (
+from benchgate.cli.actions import (
     TOKEN_VARIABLE,
     annotated,
     checkout,

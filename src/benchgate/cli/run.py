@@ -8,9 +8,9 @@ import click
 
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository_or_none
-from benchgate.describe.result import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.files import ensure_writable
-from benchgate.report.result import render_result
+from benchgate.report.statistics_table import render_result
 from benchgate.session.choice import Choice
 from benchgate.session.one_tree import RunRequest, run
 

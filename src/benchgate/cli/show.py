@@ -14,13 +14,13 @@ from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
 from benchgate.describe.detail import DetailSettings
-from benchgate.describe.result import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import ensure_writable, read_result
 from benchgate.model.codec import encode_statistics
 from benchgate.model.redact import Redactor
 from benchgate.model.run import CANARY_IDS
-from benchgate.report.result import render_result
+from benchgate.report.statistics_table import render_result
 from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.stats.outliers import OUTLIER_MODES
 

@@ -10,7 +10,7 @@ from benchgate.config import loosening
 from benchgate.errors import UsageError
 from benchgate.gate.canary import is_canary
 from benchgate.gate.conclude import Terms, conclude
-from benchgate.gate.screening import joined as with_settled
+from benchgate.gate.settled import joined as with_settled
 from benchgate.gate.shards import about_shard, joined, share_of
 from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
 from benchgate.gate.suite import judge

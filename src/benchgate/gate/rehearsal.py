@@ -14,9 +14,9 @@ import numpy as np
 from scipy.special import betaincinv
 
 from benchgate.gate.at_once import judge_at_once
-from benchgate.gate.replay import build_of, replay
+from benchgate.gate.recorded_build import build_of, replay
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.self_check import Rehearsal
+from benchgate.model.noise import Rehearsal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import IntArray
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.replay import ReplayedBuild
+    from benchgate.gate.recorded_build import ReplayedBuild
 
 CHANGE_MARGINS = 1.5
 """A change of so many margins is promised to be found."""

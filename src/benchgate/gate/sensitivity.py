@@ -13,8 +13,8 @@ from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.in_waves import LOOKING_SHARE
 from benchgate.gate.waves import WaveSettings, rounds_to_confirm
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME
+from benchgate.model.noise import Sensitivity, Steadier, Tail
 from benchgate.model.run import Tier
-from benchgate.model.self_check import Sensitivity, Steadier, Tail
 from benchgate.stats.power import MOST_COUNTED, detectable_ratio, launches_to_detect
 from benchgate.stats.spread import pooled_robust_spread, robust_spread
 

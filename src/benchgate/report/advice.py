@@ -13,7 +13,7 @@ from benchgate.units import format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from benchgate.model.self_check import SelfCheck, Sensitivity
+    from benchgate.model.noise import SelfCheck, Sensitivity
 
 _NAMES_SHOWN = 3
 _NAME_LIMIT = 60

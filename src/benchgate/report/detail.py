@@ -1,7 +1,8 @@
-"""All details of one series, on a terminal or as plain lines in a pipe."""
+"""All that is known of one series, on a terminal or as plain lines in a pipe."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -9,11 +10,10 @@ from rich.text import Text
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
-from benchgate.report.sparkline import sparkline
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
@@ -28,6 +28,26 @@ if TYPE_CHECKING:
         WithinLaunch,
         WithoutOutliers,
     )
+
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+# Smaller differences would make mountains of noise.
+_LEAST_SPAN = math.log(1.5)
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """The values from least to greatest as blocks of eight heights, on a scale of ratios.
+
+    Args:
+        values: positive ones; "" stands for a series that has others, or none.
+    """
+    if not values or min(values) <= 0:
+        return ""
+    logs = [math.log(value) for value in values]
+    low, span = min(logs), max(max(logs) - min(logs), _LEAST_SPAN)
+    last = len(_BLOCKS) - 1
+    return "".join(_BLOCKS[round((log - low) / span * last)] for log in logs)
+
 
 _MEAN_COLUMNS = (
     Column("mean of", name=True),

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.model.verdict import Decision
-from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
 from benchgate.report.escape import (
     code_block,
     code_cell,
@@ -18,11 +17,12 @@ from benchgate.report.escape import (
     plain_line,
     prose,
 )
+from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.report.comparison import ComparisonView
+    from benchgate.report.row_detail import ComparisonView
     from benchgate.report.view import Group, RowView, VerdictView
 
 _ICONS = {

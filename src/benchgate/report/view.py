@@ -13,11 +13,11 @@ from benchgate.model.outcome import Outcome
 from benchgate.model.skipped import by_reason
 from benchgate.model.verdict import NO_BASELINE
 from benchgate.report import words
-from benchgate.report.comparison import ComparisonView, view_comparison
 from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import headline
 from benchgate.report.notes import note, view_loosening
 from benchgate.report.ordering import is_tail, needs_attention, worst_first
+from benchgate.report.row_detail import ComparisonView, view_comparison
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:

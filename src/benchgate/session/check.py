@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from benchgate.baselines.base_config import judged_by_base, measured_by_base
 from benchgate.baselines.git import choose_base
-from benchgate.baselines.policy import judged_by_base, measured_by_base
 from benchgate.gate.judging import judge_run, make_verdict
 from benchgate.session.arms import ArmsRequest, measure_arms
 from benchgate.session.check_stored import STORED_SOURCES, check_stored

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from benchgate.gate.findings import Stage
-from benchgate.gate.plan import RoundPlan, follow_up, screen
+from benchgate.gate.next_round import RoundPlan, follow_up, screen
 from benchgate.session.outlook import BudgetForecast
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
 from benchgate.measure.environment import CpuTicks
 from benchgate.measure.lockstep import STRETCH
+from benchgate.model.noise import SelfCheck
 from benchgate.model.policy import Options
-from benchgate.model.self_check import SelfCheck
 from benchgate.session.arms import fixed_rounds
 from benchgate.session.check import CheckRequest, check
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.replay import ReplayedBuild
+    from benchgate.gate.recorded_build import ReplayedBuild
     from benchgate.git.repository import Git
+    from benchgate.model.noise import Rehearsal
     from benchgate.model.result import Result
-    from benchgate.model.self_check import Rehearsal
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
 

@@ -17,7 +17,7 @@ from tests.describe.conftest import (
 )
 
 from benchgate.describe.detail import DetailSettings
-from benchgate.describe.result import describe
+from benchgate.describe.result_statistics import describe
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import CANARY_ID, Kind, Metric, Status

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.conftest import printed, unchanged, verdict
 
+from benchgate.model.noise import Rehearsal, SelfCheck, Sensitivity, Steadier, Tail
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
-from benchgate.model.self_check import Rehearsal, SelfCheck, Sensitivity, Steadier, Tail
 from benchgate.model.verdict import Decision
-from benchgate.report.self_check import headline, render_self_check
+from benchgate.report.doctor import headline, render_self_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable

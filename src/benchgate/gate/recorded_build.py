@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.in_waves import judge_in_waves
-from benchgate.gate.plan import follow_up
+from benchgate.gate.next_round import follow_up
 from benchgate.gate.suite import needs_of
 from benchgate.model.outcome import Outcome
 from benchgate.stats.moments import finite_exp

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from benchgate.report.listing import ListedBenchmark, render_listing
+from benchgate.report.benchmark_list import ListedBenchmark, render_listing
 
 LISTED = (
     ListedBenchmark("json/dumps", "python", "benchmarks/bench_json.py:3", ("fast", "json")),

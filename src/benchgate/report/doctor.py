@@ -16,7 +16,7 @@ from benchgate.units import counted, format_duration, format_percent
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from benchgate.model.self_check import Rehearsal, SelfCheck, Sensitivity, Tail
+    from benchgate.model.noise import Rehearsal, SelfCheck, Sensitivity, Tail
 
 _COLUMNS = (
     Column("benchmark", name=True),

@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.gate.findings import Stage
-from benchgate.gate.replay import replay
+from benchgate.gate.recorded_build import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome

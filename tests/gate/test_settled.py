@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.screening import can_settle, joined, to_measure
+from benchgate.gate.settled import can_settle, joined, to_measure
 from benchgate.gate.suite import judge
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome

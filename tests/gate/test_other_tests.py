@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.gate.comparison import CompareSettings, with_details
+from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Better, Kind, Metric
 

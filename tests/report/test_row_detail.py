@@ -11,7 +11,7 @@ from tests.report.conftest import CLEAN, COMPARED, COMPARED_ONCE, changed, print
 from benchgate.model.comparison import Effect, RatioEstimate, Significance
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.report.comparison import view_comparison
+from benchgate.report.row_detail import view_comparison
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 
