@@ -12,6 +12,7 @@ from benchgate.measure.engine import (
     ArmName,
     Definition,
     Discovery,
+    DiscoveryFailure,
     MetricSamples,
     Observation,
 )
@@ -61,6 +62,7 @@ class FakeEngine:
     arms: Sequence[ArmName]
     clock: Clock
     interrupted_in: int | None = None
+    failures: tuple[DiscoveryFailure, ...] = ()
     rounds: list[tuple[str, ...]] = field(default_factory=list)
 
     def discover(self) -> Discovery:
@@ -72,7 +74,8 @@ class FakeEngine:
                     if arm in fake.values_s
                 )
                 for arm in self.arms
-            }
+            },
+            self.failures,
         )
 
     def measure_round(
@@ -142,9 +145,10 @@ class World:
         fakes: Mapping[str, Fake],
         arms: Sequence[ArmName] = BOTH,
         interrupted_in: int | None = None,
+        failures: tuple[DiscoveryFailure, ...] = (),
     ) -> tuple[Session, FakeEngine]:
         """Open a session of these benchmarks."""
-        engine = FakeEngine(fakes, arms, self.clock, interrupted_in)
+        engine = FakeEngine(fakes, arms, self.clock, interrupted_in, failures)
         session = Session([engine], arms, 7, self.clock)
         session.discover()
         return session, engine

@@ -18,7 +18,7 @@ from benchgate.model.policy import Options
 from benchgate.model.run import Source, Tier
 from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason
-from benchgate.session.records import Record
+from benchgate.session.result_file import ResultFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ def measured_all(world: World, fakes: Mapping[str, Fake], rounds: int = 12) -> R
     session, _ = world.open(fakes)
     for index in range(rounds):
         session.measure_round(index, session.ids, world.progress.measured)
-    record = Record.begin(
+    record = ResultFile.begin(
         session,
         {ArmName.BASE: Source("b" * 40), ArmName.HEAD: Source("a" * 40)},
         world.effects,

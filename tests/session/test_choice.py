@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import UsageError
-from benchgate.measure.engine import ArmName, Discovery, DiscoveryFailure
+from benchgate.measure.engine import ArmName, DiscoveryFailure
 from benchgate.session.choice import Choice, leave_out_unwanted
 
 if TYPE_CHECKING:
@@ -86,9 +86,8 @@ def test_what_could_not_be_read_may_have_been_asked_for(glob: str, *, asked_for:
 
 def test_what_could_not_be_read_is_why_nothing_matches(world: World) -> None:
     def session_of(unread: str) -> Session:
-        session, _ = world.open({"parse/large": world.fake()})
         failure = DiscoveryFailure(ArmName.HEAD, unread, "ImportError: no numpy\nmore")
-        session.recorder.define(Discovery({}, (failure,)))
+        session, _ = world.open({"parse/large": world.fake()}, failures=(failure,))
         return session
 
     session = session_of("words")

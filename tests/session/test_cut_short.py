@@ -14,7 +14,7 @@ from benchgate.measure.engine import ArmName
 from benchgate.model.row import ConfirmationCost
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision
-from benchgate.session.records import Record
+from benchgate.session.result_file import ResultFile
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def verdict_of(world: World, tmp_path: Path) -> Callable[[Mapping[str, Fake], fl
     def make(fakes: Mapping[str, Fake], budget_s: float) -> Verdict:
         session, _ = world.open(fakes)
         output = tmp_path / "result.json.gz"
-        record = Record.begin(
+        record = ResultFile.begin(
             session,
             {ArmName.BASE: Source("b" * 40), ArmName.HEAD: Source("a" * 40)},
             world.effects,

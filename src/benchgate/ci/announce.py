@@ -15,7 +15,7 @@ from benchgate.github.runner import Annotation, Level, annotate, write_summary
 from benchgate.model.verdict import Decision
 from benchgate.report.escape import plain_line
 from benchgate.report.remarks import remarks
-from benchgate.session.records import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -22,7 +22,7 @@ from benchgate.model.redact import Redactor
 from benchgate.model.shards import join
 from benchgate.model.skipped import by_reason
 from benchgate.session.choice import Choice
-from benchgate.session.records import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -33,7 +33,7 @@ from benchgate.model.run import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.view import named, view_verdict, without_secrets
 from benchgate.session.choice import EVERYTHING
-from benchgate.session.records import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

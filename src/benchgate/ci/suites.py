@@ -12,7 +12,7 @@ from benchgate.ci.own_runs import OwnRuns
 from benchgate.ci.stored_artifacts import read_result_of
 from benchgate.errors import FormatError, GitHubError
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in
-from benchgate.session.records import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

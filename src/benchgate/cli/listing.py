@@ -24,7 +24,7 @@ _KINDS = {Tier.LOCKSTEP: "python", Tier.INTERLEAVED: "command"}
 
 def list_benchmarks(session: Session) -> tuple[ListedBenchmark, ...]:
     """Prepare what a session found for display, in the order in which it was found."""
-    definitions = {d.id: d for arm in session.arms for d in session.recorder.definitions(arm)}
+    definitions = {d.id: d for arm in session.arms for d in session.definitions(arm)}
     return tuple(
         ListedBenchmark(id_, _KINDS[d.tier], d.location, d.tags)
         for id_ in session.ids

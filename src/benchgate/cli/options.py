@@ -19,7 +19,7 @@ import click
 
 from benchgate.errors import UsageError
 from benchgate.model.policy import OVERRIDES, Options
-from benchgate.session.records import DEFAULT_SUITE
+from benchgate.session.result_file import DEFAULT_SUITE
 from benchgate.session.sharding import parse_shard
 from benchgate.units import parse_duration_s
 

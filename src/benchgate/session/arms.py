@@ -14,7 +14,7 @@ from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
 from benchgate.session.opening import open_session
 from benchgate.session.outlook import of_fixed_rounds, of_the_screen, too_few_rounds
-from benchgate.session.records import DEFAULT_SUITE, Record, working_tree_source
+from benchgate.session.result_file import DEFAULT_SUITE, ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.units import counted, format_duration
 
@@ -91,7 +91,7 @@ def measure_arms(
             tried=request.tried,
             ground=trees.ground,
         )
-        record = Record.begin(
+        result_file = ResultFile.begin(
             session,
             {ArmName.BASE: base, ArmName.HEAD: head},
             effects,
@@ -105,23 +105,22 @@ def measure_arms(
                 *warnings,
                 *trees.notes,
                 *unlike_arms(config, session.toolchains),
-                *config.unmatched(session.recorder.found()),
+                *config.unmatched(session.known_ids),
             ),
         )
-        _measure(session, record, config, effects, self_check=request.self_check)
-    return record.result()
+        _measure(session, result_file, config, effects, self_check=request.self_check)
+    return result_file.result()
 
 
 def _measure(
-    session: Session, record: Record, config: Config, effects: Effects, *, self_check: bool
+    session: Session, result_file: ResultFile, config: Config, effects: Effects, *, self_check: bool
 ) -> None:
     effects.progress.found(len(session.ids))
-    recorder = session.recorder
-    once = frozenset(id_ for id_ in session.ids if not recorder.is_on_all_arms(id_))
+    once = frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
     shards = session.shard.count if session.shard else 1
 
     def needs() -> Sequence[Need]:
-        return judge_run(record.result(), config).needs
+        return judge_run(result_file.result(), config).needs
 
     planner: Planner
     waves = WaveSettings.of(config)
@@ -131,7 +130,7 @@ def _measure(
         too_few = None if self_check else too_few_rounds(fixed, compared, config, shards=shards)
         if too_few:
             effects.progress.message(f"warning: {too_few}")
-            record.warnings += (too_few,)
+            result_file.warnings += (too_few,)
     else:
         planner = ScreenAndConfirm(session, waves, needs, once)
 
@@ -140,24 +139,24 @@ def _measure(
             return of_fixed_rounds(spending, fixed)
         return of_the_screen(spending, replace(waves, alpha=waves.alpha / shards), len(needs()))
 
-    with record.kept_when_interrupted():
+    with result_file.kept_when_interrupted():
         still_open = measure_rounds(
             session,
             planner,
             budget_s=config.measure.limit_s,
             clock=effects.clock,
             progress=effects.progress,
-            save=record.save,
+            save=result_file.save,
             foresee=foresee,
         )
     if still_open:
         named = ", ".join(still_open[:_OPEN_NAMED])
         budget = format_duration(config.measure.budget_s)
         how_many = counted(len(still_open), "benchmark")
-        record.warnings += (
+        result_file.warnings += (
             f"the budget of {budget} ended before {how_many} could be decided: {named}",
         )
-    record.finish(session.conclude())
+    result_file.finish(session.conclude())
 
 
 def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:

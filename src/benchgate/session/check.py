@@ -12,7 +12,7 @@ from benchgate.session.arms import ArmsRequest, measure_arms
 from benchgate.session.check_stored import STORED_SOURCES, check_stored
 from benchgate.session.choice import Choice
 from benchgate.session.one_tree import RunRequest
-from benchgate.session.records import working_tree_source
+from benchgate.session.result_file import working_tree_source
 
 if TYPE_CHECKING:
     from pathlib import Path

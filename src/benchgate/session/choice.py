@@ -74,9 +74,9 @@ def leave_out_unwanted(choice: Choice, session: Session) -> None:
     """
     found: dict[str, tuple[str, ...]] = {}
     for arm in session.arms:
-        for one in session.recorder.definitions(arm):
+        for one in session.definitions(arm):
             found[one.id] = (*found.get(one.id, ()), *one.tags)
-    failed = {f.id: f.error or "" for arm in session.arms for f in session.recorder.failures(arm)}
+    failed = {failure.id: failure.error or "" for failure in session.unread}
     session.leave_out(
         id_ for id_, tags in found.items() if id_ not in CANARY_IDS and not choice.wants(id_, tags)
     )

@@ -11,7 +11,7 @@ from benchgate.measure.worktree import one_arm, sweep
 from benchgate.model.run import Source
 from benchgate.session.choice import Choice
 from benchgate.session.opening import open_session
-from benchgate.session.records import DEFAULT_SUITE, Record, working_tree_source
+from benchgate.session.result_file import DEFAULT_SUITE, ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.units import format_duration
 
@@ -51,7 +51,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
     """
     began_s, started = effects.clock(), effects.now()
     with open_tree(request.choice, config, git, effects) as (session, notes):
-        record = Record.begin(
+        result_file = ResultFile.begin(
             session,
             {ArmName.HEAD: working_tree_source(git) if git else Source()},
             effects,
@@ -63,20 +63,20 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
             warnings=notes,
         )
         effects.progress.found(len(session.ids))
-        with record.kept_when_interrupted():
+        with result_file.kept_when_interrupted():
             dropped = measure_rounds(
                 session,
                 FixedRounds(session, config.measure.rounds or DEFAULT_ROUNDS),
                 budget_s=config.measure.budget_s,
                 clock=effects.clock,
                 progress=effects.progress,
-                save=record.save,
+                save=result_file.save,
             )
         if dropped:
             budget = format_duration(config.measure.budget_s)
-            record.warnings += (f"the budget of {budget} ended before the last round",)
-        record.finish(session.conclude())
-        return record.result()
+            result_file.warnings += (f"the budget of {budget} ended before the last round",)
+        result_file.finish(session.conclude())
+        return result_file.result()
 
 
 @contextmanager

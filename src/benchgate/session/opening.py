@@ -110,9 +110,9 @@ def _is_head(arm: Arm) -> bool:
 
 def note_uncounted(session: Session, config: Config, reason: str) -> None:
     """Tell those benchmarks that are to be judged by instructions why they cannot be."""
-    for id_ in session.recorder.found():
+    for id_ in session.known_ids:
         if INSTRUCTIONS.name in config.effective(id_).metrics:
-            session.recorder.note(id_, f"{INSTRUCTIONS.name}: {reason}")
+            session.note(id_, f"{INSTRUCTIONS.name}: {reason}")
 
 
 def _build(arm: Arm, config: Config, guardian: Guardian, effects: Effects) -> None:
@@ -154,7 +154,7 @@ def _try_alone(
     engines = make_engines(light, [arm], place, guardian, environ, event=None)
     with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
         session.discover()
-        found = session.recorder.definitions(arm.name)
+        found = session.definitions(arm.name)
         new_ids = config.aliases
         ids = [d.id for d in found if choice.wants(new_ids.get(d.id, d.id), d.tags)]
         session.measure_round(0, ids, lambda _: None)

@@ -24,7 +24,7 @@ _WHAT_TO_DO = (
 
 
 @dataclass(slots=True)
-class _Record:
+class _BenchmarkRecord:
     """One benchmark of one arm."""
 
     definition: Definition
@@ -62,7 +62,7 @@ class Recorder:
     """
 
     def __init__(self, arms: Iterable[ArmName]) -> None:
-        self._records: dict[ArmName, dict[str, _Record]] = {arm: {} for arm in arms}
+        self._records: dict[ArmName, dict[str, _BenchmarkRecord]] = {arm: {} for arm in arms}
         self._failures: dict[ArmName, list[BenchmarkResult]] = {arm: [] for arm in self._records}
         self.is_spoiled = False
 
@@ -70,7 +70,7 @@ class Recorder:
         """Take note of the benchmarks that an engine found, and of what it could not read."""
         for arm, definitions in discovery.found.items():
             for definition in definitions:
-                self._records[arm][definition.id] = _Record(definition)
+                self._records[arm][definition.id] = _BenchmarkRecord(definition)
         for failure in discovery.failures:
             result = BenchmarkResult(
                 failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error

@@ -13,7 +13,7 @@ from benchgate.session.recorder import Recorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import ArmName, Engine, Observation
+    from benchgate.measure.engine import ArmName, Definition, Engine, Observation
     from benchgate.measure.ground import Ground
     from benchgate.model.result import Shard
     from benchgate.model.run import BenchmarkResult
@@ -48,7 +48,7 @@ class Session:
         tried: BaseTrial = _UNTRIED,
         ground: Ground | None = None,
     ) -> None:
-        self.recorder = Recorder(arms)
+        self._recorder = Recorder(arms)
         self.arms = tuple(arms)
         self.seed = seed
         self.cpu_count = cpu_count
@@ -74,7 +74,7 @@ class Session:
         for engine in self._engines:
             discovery = self._tried.of_discovery(engine.discover())
             for arm, definitions in discovery.found.items():
-                known = {one.id for one in self.recorder.definitions(arm)}
+                known = {one.id for one in self._recorder.definitions(arm)}
                 if taken := sorted(known & {one.id for one in definitions}):
                     raise UsageError(
                         f"two benchmarks have the id {taken[0]}",
@@ -83,7 +83,7 @@ class Session:
             found = {d.id for definitions in discovery.found.values() for d in definitions}
             for id_ in found:
                 self._engines_of.setdefault(id_, []).append(engine)
-            self.recorder.define(discovery)
+            self._recorder.define(discovery)
             if CANARY_IDS.isdisjoint(found):
                 self.timers |= discovery.timers
                 for arm, versions in discovery.toolchains.items():
@@ -99,16 +99,37 @@ class Session:
 
         There are none any more when a file was changed that all of them may use.
         """
-        if self.recorder.is_spoiled:
+        if self._recorder.is_spoiled:
             return ()
         left_out = self.hidden | CANARY_IDS
-        return tuple(id_ for id_ in self.recorder.ids() if id_ not in left_out)
+        return tuple(id_ for id_ in self._recorder.ids() if id_ not in left_out)
 
     @property
     def failures(self) -> tuple[BenchmarkResult, ...]:
         """What could not be read in any arm, but for what is left out."""
-        every = (failure for arm in self.arms for failure in self.recorder.failures(arm))
-        return tuple(failure for failure in every if failure.id not in self.hidden)
+        return tuple(failure for failure in self.unread if failure.id not in self.hidden)
+
+    @property
+    def unread(self) -> tuple[BenchmarkResult, ...]:
+        """What could not be read in any arm, also if it is left out."""
+        return tuple(failure for arm in self.arms for failure in self._recorder.failures(arm))
+
+    @property
+    def known_ids(self) -> tuple[str, ...]:
+        """Every benchmark that was found in any arm, wanted or not, under all of its names."""
+        return self._recorder.found()
+
+    def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
+        """What was found in one arm."""
+        return self._recorder.definitions(arm)
+
+    def is_on_all_arms(self, id_: str) -> bool:
+        """Whether every arm has the benchmark."""
+        return self._recorder.is_on_all_arms(id_)
+
+    def note(self, id_: str, note: str) -> None:
+        """Add a note to a benchmark, in every arm that has it."""
+        self._recorder.note(id_, note)
 
     @property
     def round_s(self) -> float:
@@ -141,13 +162,13 @@ class Session:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
             started, last = self._clock(), None
             for observation in engine.measure_round(chosen, rng, round_index):
-                self.recorder.add(self._laid_to(observation), round_index)
+                self._recorder.add(self._laid_to(observation), round_index)
                 if observation.benchmark != last:
                     last = observation.benchmark
                     now = self._clock()
                     self.costs_s[last] = max(0.0, now - started - observation.once_s)
                     started = now
-                    self.recorder.took(last, self.costs_s[last])
+                    self._recorder.took(last, self.costs_s[last])
                     if last not in CANARY_IDS:
                         on_measured(last)
         if self._ground:
@@ -158,31 +179,31 @@ class Session:
         """Compare what was measured with what was built; give warnings for the result."""
         if self._ground is None:
             return ()
-        if not self.recorder.is_spoiled:
+        if not self._recorder.is_spoiled:
             self._refuse(self._ground.changes())
         return self._ground.warnings
 
     def _laid_to(self, seen: Observation) -> Observation:
         """Give an observation; a failure is attributed to the arm that caused it."""
-        if seen.error is None or not self.recorder.is_on_all_arms(seen.benchmark):
+        if seen.error is None or not self.is_on_all_arms(seen.benchmark):
             return seen
         return self._tried.of_launch(
-            seen, self.recorder.definition(seen.arm, seen.benchmark).own_id
+            seen, self._recorder.definition(seen.arm, seen.benchmark).own_id
         )
 
     def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
         """What was measured so far, by arm."""
-        return {arm: self.recorder.results(arm, self.hidden) for arm in self.arms}
+        return {arm: self._recorder.results(arm, self.hidden) for arm in self.arms}
 
     def _refuse(self, changes: Sequence[str]) -> None:
         """Let the run fail in which a file was changed that must stay what it is."""
         if changes:
-            self.recorder.spoil(changes)
+            self._recorder.spoil(changes)
 
     def _note_unmoved(self, notes: Iterable[str]) -> None:
         for note in notes:
-            for id_ in self.recorder.found():
-                self.recorder.note(id_, note)
+            for id_ in self.known_ids:
+                self.note(id_, note)
 
     def close(self) -> None:
         """End every process of every engine."""

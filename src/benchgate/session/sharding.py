@@ -68,8 +68,7 @@ def keep_share(shard: Shard, session: Session, aliases: Mapping[str, str]) -> No
     Args:
         aliases: old id to new id; what was renamed stays together.
     """
-    unread = (failure.id for arm in session.arms for failure in session.recorder.failures(arm))
-    found = tuple(dict.fromkeys((*session.ids, *unread)))
+    found = tuple(dict.fromkeys((*session.ids, *(failure.id for failure in session.unread))))
     numbers = deal((aliases.get(id_, id_) for id_ in found), shard.count)
     session.leave_out(id_ for id_ in found if numbers[aliases.get(id_, id_)] != shard.number)
     session.shard = replace(shard, dealt=found)

@@ -8,7 +8,7 @@ from benchgate.errors import Interrupted
 from benchgate.files import read_result
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Source, Status
-from benchgate.session.records import Record, working_tree_source
+from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.stats.timer import Timer
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from benchgate.session.session import Session
 
 
-def begin(world: World, session: Session, output: Path | None, screen_rounds: int = 0) -> Record:
-    return Record.begin(
+def begin(
+    world: World, session: Session, output: Path | None, screen_rounds: int = 0
+) -> ResultFile:
+    return ResultFile.begin(
         session,
         {ArmName.BASE: Source("b" * 40, why="merge base"), ArmName.HEAD: Source("a" * 40)},
         world.effects,
@@ -35,7 +37,7 @@ def begin(world: World, session: Session, output: Path | None, screen_rounds: in
     )
 
 
-def measure(world: World, session: Session, record: Record, rounds: int) -> None:
+def measure(world: World, session: Session, record: ResultFile, rounds: int) -> None:
     with record.kept_when_interrupted():
         measure_rounds(
             session,

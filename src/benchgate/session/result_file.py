@@ -32,7 +32,7 @@ DEFAULT_SUITE = "default"
 
 
 @dataclass(slots=True)
-class Record:
+class ResultFile:
     """Gives the result of a session at any moment, and saves it.
 
     Attributes:
