@@ -1,7 +1,7 @@
 """The server as a process of its own: `python -m tests.contract --state STATE --port-file FILE`.
 
 It ends on SIGTERM or Ctrl-C, with the process that started it, or after its time, and then fails
-where a request was not as GitHub describes it.
+where a request was does not match GitHub's API.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Client:
 
 @pytest.fixture
 def github() -> Iterator[GitHubServer]:
-    """Fails the test where a request or an answer is not as GitHub describes it."""
+    """Fails the test where a request or an answer is does not match GitHub's API."""
     with GitHubServer(*SCENE) as server:
         yield server
 

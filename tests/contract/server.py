@@ -3,7 +3,7 @@
     with GitHubServer(Repository(id=1, full_name="octo-org/hello"), ...) as github:
         Client(github.api_url, ...)
 
-Leaving raises an AssertionError where a request or an answer was not as GitHub describes it.
+Leaving raises an AssertionError where a request or an answer was does not match GitHub's API.
 """
 
 from __future__ import annotations

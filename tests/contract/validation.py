@@ -148,7 +148,7 @@ def _described(request: Request, path: str) -> Iterator[Problem]:
     with _validating:
         errors = list(description.api().request_validator.iter_errors(_AtGitHub(request, path)))
     for error in errors:
-        yield Problem(422, f"not as GitHub describes it: {_words(error)}")
+        yield Problem(422, f"does not match GitHub's API: {_words(error)}")
 
 
 def _words(error: Exception) -> str:

@@ -288,9 +288,9 @@ KILLED_SESSION = """
 import os, sys
 from pathlib import Path
 from benchgate.measure.guardian import Guardian
-from benchgate.measure.process import Launcher
+from benchgate.measure.process import CommandLauncher
 text = "sleep 300 & echo $! $$ > pids; sleep 300"
-Launcher(Guardian.start()).execute(
+CommandLauncher(Guardian.start()).execute(
     ["sh", "-c", text], cwd=Path(sys.argv[1]), env=os.environ, timeout_s=300
 )
 """
