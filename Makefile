@@ -6,13 +6,14 @@ BUDGET ?= 30m
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PYTEST := $(BIN)/pytest -q --timeout=300 --numprocesses auto --dist loadgroup
 PEERS := .venv-peers
 PEERS_INSTALLED := $(PEERS)/.installed
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-gate bench-peers lock clean
+.PHONY: help demo test test-slow lint bench bench-gate bench-peers lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -20,8 +21,11 @@ help: ## list these targets
 demo: $(INSTALLED) ## judge a change to the example project, then the same project without it
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
 
-test: $(INSTALLED) ## run the tests; ARGS are pytest's
-	@$(BIN)/pytest -q --timeout=300 $(ARGS)
+test: $(INSTALLED) ## run the tests, except slow ones; ARGS are pytest's
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-slow: $(INSTALLED) ## run the slow tests: whole programs, GitHub's runner, documented commands
+	@$(PYTEST) -m slow $(ARGS)
 
 lint: $(INSTALLED) ## check format, rules, types, layers and workflows
 	$(BIN)/ruff format --check

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from benchgate.git.repository import Git
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 QUICKSTART = ROOT / "examples" / "quickstart"
 

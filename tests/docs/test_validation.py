@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "validation.md"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)  # a minute of two processors, however busy these are
 def test_the_page_says_what_the_statistics_do() -> None:
     done = subprocess.run(

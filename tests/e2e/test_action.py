@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Project
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ACTION = "octo-org/benchgate@v1"
 SHIPPED = ("action.yml", "requirements/action.txt", "scripts/action-setup.sh", "src/benchgate")

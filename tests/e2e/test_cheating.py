@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Program, Project
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = ("--rounds", "4")
 SPY = """
 import glob, json, os, re, sys, tempfile

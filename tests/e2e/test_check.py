@@ -8,11 +8,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
+import pytest
 
 from benchgate.model.codec import RESULT, VERDICT
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Done, Program, Project
+
+pytestmark = pytest.mark.slow
 
 # One row: eight rounds reach p = 1/256.
 ROUNDS = ("--rounds", "8")

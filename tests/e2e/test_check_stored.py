@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.e2e.conftest import Done, Program, Project
+
+pytestmark = pytest.mark.slow
 
 ROUNDS = ("--rounds", "6")
 QUIET = ("-q", "--json", "-")

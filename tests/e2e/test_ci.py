@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Program, Project
 
+pytestmark = pytest.mark.slow
+
 ZEROS = "0" * 40
 BASELINE = "benchgate-baseline.default.linux-x86_64"
 RESULT = "benchgate-result.default.linux-x86_64"

@@ -13,7 +13,10 @@ import pytest
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program, Project
 
-pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler"),
+]
 
 C = """\
 #define PY_SSIZE_T_CLEAN

@@ -13,6 +13,8 @@ from benchgate.model.codec import decode_result
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program, Project
 
+pytestmark = pytest.mark.xdist_group("cpu")
+
 OBSTACLE = find_obstacle(USER_INSTRUCTIONS)
 TWO_KINDS = """\
 [[benchmark]]

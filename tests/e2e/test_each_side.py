@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Check: TypeAlias = Callable[..., Verdict]
 
+pytestmark = pytest.mark.slow
+
 # One row: eight rounds reach p = 1/256, and chance stays inside of 50 %.
 ROUNDS = "rounds = 8\n"
 WIDE = QUICK.replace("[gate]\n", '[gate]\nmargin = "50%"\n')

@@ -15,6 +15,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.e2e.conftest import Done, Program, Project
 
+pytestmark = pytest.mark.slow
+
 SLEEPING_GRANDCHILD = """\
 [[benchmark]]
 name = "tree"

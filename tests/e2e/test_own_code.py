@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Program, Project
 
+pytestmark = pytest.mark.slow
+
 MAIN = """\
 import time
 

@@ -20,6 +20,8 @@ from benchgate.measure.affinity import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.xdist_group("cpu")
+
 STAT = """\
 cpu  60 6 30 1500 12 3 9 21 4 2
 cpu0 10 1 5 700 6 1 4 10 3 1

@@ -29,6 +29,8 @@ from benchgate.measure.counters import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.xdist_group("cpu")
+
 TASK_CLOCK = Event(type=1, config=1)
 PAGE_FAULTS = Event(type=1, config=2)
 UNKNOWN = Event(type=1, config=99)

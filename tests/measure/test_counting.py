@@ -42,7 +42,10 @@ UNKNOWN = Event(type=1, config=99)
 SOFTWARE = find_obstacle(TASK_CLOCK)
 HARDWARE = find_obstacle(USER_INSTRUCTIONS)
 
-pytestmark = pytest.mark.skipif(SOFTWARE is not None, reason=f"nothing to count: {SOFTWARE}")
+pytestmark = [
+    pytest.mark.xdist_group("cpu"),
+    pytest.mark.skipif(SOFTWARE is not None, reason=f"nothing to count: {SOFTWARE}"),
+]
 
 TOUCH = """
 import mmap

@@ -32,7 +32,10 @@ NEVER = Event(type=1, config=9)
 UNKNOWN = Event(type=1, config=99)
 SOFTWARE = find_obstacle(TASK_CLOCK)
 
-pytestmark = pytest.mark.skipif(SOFTWARE is not None, reason=f"nothing to count: {SOFTWARE}")
+pytestmark = [
+    pytest.mark.xdist_group("cpu"),
+    pytest.mark.skipif(SOFTWARE is not None, reason=f"nothing to count: {SOFTWARE}"),
+]
 
 PYTHON = f"{shlex.quote(sys.executable)} -I -S -c"
 PAGES = 5000
