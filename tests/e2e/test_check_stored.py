@@ -52,7 +52,7 @@ def test_the_first_run_becomes_the_baseline_of_the_next(benchgate: Program, toy:
     same = benchgate(toy.root, *arguments, *QUIET, "--output", folder / "2.json.gz")
     same.check(0)
     verdict = verdict_of(same)
-    assert (verdict["base"]["source"], verdict["base"]["sha"]) == (
+    assert (verdict["base_source"], verdict["base"]["sha"]) == (
         "directory",
         toy.git.head_sha(),
     )
@@ -83,7 +83,7 @@ def test_a_file_is_a_baseline_too(benchgate: Program, toy: Project) -> None:
     benchgate(toy.root, "run", "-q", *ROUNDS, "--output", base).check(0)
     again = benchgate(toy.root, *arguments, *QUIET)
     again.check(0)
-    assert verdict_of(again)["base"]["source"] == "file"
+    assert verdict_of(again)["base_source"] == "file"
     (toy.root / base).write_text("{}")
     benchgate(toy.root, *arguments).check(2, "base.json: holds no `schema`")
 
