@@ -143,7 +143,7 @@ def test_a_budget_that_ends_early_names_what_is_open(benchgate: Program, toy: Pr
     done = benchgate(toy.root, "check", "--json", "-", "--budget", "100ms")
     done.check(4)
     assert any(
-        "the budget of 0.1 s ended with 1 benchmark open: toy/work" in w
+        "the budget of 0.1 s ended before 1 benchmark could be decided: toy/work" in w
         for w in verdict_of(done)["warnings"]
     )
 
@@ -239,7 +239,7 @@ def test_a_failed_benchmark_of_a_run(benchgate: Program, toy: Project) -> None:
 
 def test_one_result_with_one_arm_cannot_be_compared(benchgate: Program, toy: Project) -> None:
     benchgate(toy.root, "run", *ONE_ROUND, "--output", "../one.json").check(0)
-    benchgate(toy.root, "compare", "../one.json").check(2, "one arm only", "hint:")
+    benchgate(toy.root, "compare", "../one.json").check(2, "holds only one side", "hint:")
 
 
 def test_a_self_check_tells_what_can_be_seen(benchgate: Program, toy: Project) -> None:
