@@ -231,7 +231,7 @@ def _print(diagnosis: Diagnosis) -> None:
         "OS": f"{about.os}, {about.kernel}",
         "CPU": f"{about.cpu_model or about.machine}, {about.cpu_count} usable",
         "memory": memory,
-        "inside": about.virtualisation or "no virtual machine or container was found",
+        "inside": about.virtualization or "no virtual machine or container was found",
         "governor": f"{about.governor or 'unknown'}, turbo {_known(about.turbo)}",
         "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
         "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",

@@ -49,7 +49,7 @@ def read_environment(
         memory_bytes=_memory_bytes(),
         governor=_read(_CPU_FOLDER / "cpu0/cpufreq/scaling_governor"),
         turbo=_turbo(),
-        virtualisation=_virtualisation(cpu),
+        virtualization=_virtualization(cpu),
         runner_image=_runner_image(environ),
         load_average=_load_average(),
         python=platform.python_version(),
@@ -95,7 +95,7 @@ def _turbo() -> bool | None:
     return None if boost is None else boost == "1"
 
 
-def _virtualisation(cpu: Mapping[str, str]) -> str:
+def _virtualization(cpu: Mapping[str, str]) -> str:
     """Name the container and the hypervisor, as far as they show themselves."""
     inside = []
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():

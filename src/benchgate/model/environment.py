@@ -27,7 +27,7 @@ class Environment(JsonObject):
         memory_bytes: physical memory.
         governor: CPU frequency governor of the first CPU.
         turbo: whether the CPU may exceed its base clock.
-        virtualisation: name of the hypervisor or container, "" when none was seen.
+        virtualization: name of the hypervisor or container, "" when none was seen.
         runner_image: image of the hosted CI runner.
         load_average: of the last minute when the run started.
         python: version of the interpreter that benchgate itself runs in.
@@ -46,7 +46,7 @@ class Environment(JsonObject):
     memory_bytes: Count | None = None
     governor: Text | None = None
     turbo: bool | None = None
-    virtualisation: Text = ""
+    virtualization: Text = ""
     runner_image: Text | None = None
     load_average: float | None = None
     python: Text = ""
