@@ -1,13 +1,13 @@
 """All errors that benchgate raises on purpose, each with its exit code and a remedy.
 
     BenchgateError              1  never raised itself; anything else that escapes is a bug
-    ├── UsageError              2  the command line, or the place it was called in
-    │   ├── NotARepositoryError 2  what needs a git repository was called outside of one
-    │   ├── ConfigError         2  benchgate.toml or [tool.benchgate]
+    ├── UsageError              2  the command line is wrong, or was called in the wrong place
+    │   ├── NotARepositoryError 2  a command that needs a git repository was called outside of one
+    │   ├── ConfigError         2  benchgate.toml or [tool.benchgate] is not valid
     │   └── FormatError         2  a result or verdict file that cannot be trusted
     ├── MeasureError            5  a benchmark, or the head's build, failed
-    ├── BaselineError           6  nothing to compare with
-    ├── GitHubError             7  GitHub could not be reached, or refused
+    ├── BaselineError           6  there is nothing to compare with
+    ├── GitHubError             7  GitHub could not be reached, or refused the request
     └── Interrupted           130  Ctrl-C or SIGTERM; what was measured is saved
 
 A message says what happened and where; the hint says what to do about it.
@@ -64,7 +64,7 @@ class MeasureError(BenchgateError):
 
 
 class BaselineError(BenchgateError):
-    """The baseline asked for does not exist or cannot be built."""
+    """The requested baseline does not exist or cannot be built."""
 
     exit_code = 6
 
@@ -73,7 +73,7 @@ class GitHubError(BenchgateError):
     """GitHub could not be reached or refused.
 
     Args:
-        status: of GitHub's answer, as HTTP has it; None if there was none to go by.
+        status: HTTP status of GitHub's answer; None if there was no answer.
     """
 
     exit_code = 7
@@ -92,7 +92,7 @@ class Interrupted(BenchgateError):  # noqa: N818 - it is an event, as KeyboardIn
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """The end of a sentence, `; did you mean 'margin'?`, or nothing where nothing is close."""
+    """A sentence ending such as `; did you mean 'margin'?`; empty if no candidate is close."""
     import difflib  # noqa: PLC0415 - for a message alone
 
     close = difflib.get_close_matches(word, list(candidates), n=1)

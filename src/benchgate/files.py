@@ -26,20 +26,20 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_result(path: Path) -> Result:
-    """The result in a file.
+    """Read the result in a file.
 
     Raises:
-        UsageError: there is no such file, or it may not be read.
-        FormatError: it is no result file, or damaged.
+        UsageError: there is no such file, or it cannot be read.
+        FormatError: it is not a result file, or it is damaged.
     """
     return decode_result(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
-    """What a file holds, expanded when it is gzip by name or by its first bytes.
+    """Read a file; expand it if its name or its first bytes say gzip.
 
     Raises:
-        UsageError: there is no such file, or it may not be read.
+        UsageError: there is no such file, or it cannot be read.
         FormatError: it is not valid gzip, or larger than the limit.
     """
     try:
@@ -53,13 +53,13 @@ def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
 
 
 def expand(data: bytes, name: str, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
-    """What data from elsewhere hold, expanded when they are gzip by their first bytes.
+    """Expand data that came from elsewhere if their first bytes say gzip.
 
     Args:
         name: for messages.
 
     Raises:
-        FormatError: they are not valid gzip, or more than the limit.
+        FormatError: they are not valid gzip, or larger than the limit.
     """
     packed = data[:2] == _GZIP_MAGIC
     return _expanded(io.BytesIO(data), name, packed=packed, limit_bytes=limit_bytes)
@@ -82,7 +82,7 @@ def _expanded(file: BinaryIO, name: str, *, packed: bool, limit_bytes: int) -> b
 
 
 def _read_up_to(stream: BinaryIO | gzip.GzipFile, limit_bytes: int) -> bytes | None:
-    """All that the stream holds; None when it is more than the limit."""
+    """Everything in the stream; None if it is larger than the limit."""
     chunks: list[bytes] = []
     size_bytes = 0
     while chunk := stream.read(_CHUNK_BYTES):
@@ -97,10 +97,10 @@ _FETCH_AGAIN = "The file was damaged after it was written: write or download it 
 
 
 def ensure_writable(path: Path) -> None:
-    """Finds out before measuring starts whether `write_atomic` will be able to write there.
+    """Check, before measuring starts, that `write_atomic` will be able to write there.
 
     Raises:
-        UsageError: says why not, and what to do.
+        UsageError: it will not; the message says why and what to do.
     """
     try:
         _probe(_target(path))
@@ -125,14 +125,14 @@ def _probe(target: Path) -> None:
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Replaces a file as a whole: whoever reads it finds the old content or the new, never a part.
+    """Replace a whole file: a reader sees the old content or the new content, never a part.
 
-    A new file gets the permissions that the umask leaves, a replaced one keeps its own. What a
-    killed writer of the same file left behind is removed.
+    A new file gets the permissions that the umask leaves; a replaced file keeps its own. Temporary
+    files that a killed writer of the same file left behind are removed.
 
     Args:
-        path: of an existing folder; a name that ends in .gz makes it gzip.
-        data: the content, not compressed.
+        path: in an existing folder; the file is written as gzip if the name ends in .gz.
+        data: the content, uncompressed.
 
     Raises:
         UsageError: it cannot be written, e.g. because the disk is full.
@@ -161,7 +161,7 @@ def _replace(target: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    # The new name itself must survive a power cut, too.
+    # The new name must survive a power cut, too.
     folder = os.open(target.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
@@ -170,12 +170,12 @@ def _replace(target: Path, data: bytes) -> None:
 
 
 def _target(path: Path) -> Path:
-    """Where a symbolic link leads, so that the link stays and its target is replaced."""
+    """Follow a symbolic link, so that the link stays and its target is replaced."""
     return Path(os.path.realpath(path))
 
 
 def _is_special(path: Path) -> bool:
-    """Whether it is a device or a pipe, such as /dev/null, which must not be replaced by a file."""
+    """Whether it is a device or a pipe, such as /dev/null, which a file must not replace."""
     return path.exists() and not path.is_file()
 
 
@@ -184,7 +184,7 @@ def _temporary(target: Path) -> Path:
 
 
 def _create(temporary: Path, target: Path) -> int:
-    """A descriptor of a new file with the target's permissions, or those of the umask."""
+    """Open a new file with the permissions of the target, or those that the umask leaves."""
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     with suppress(FileNotFoundError):
@@ -193,7 +193,7 @@ def _create(temporary: Path, target: Path) -> int:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Removes the temporary files of writers that live no more."""
+    """Remove the temporary files of writers that have ended."""
     prefix, suffix = f".{target.name}.", ".tmp"
     for other in target.parent.iterdir():
         name = other.name

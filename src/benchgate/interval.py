@@ -9,7 +9,7 @@ from benchgate.json_object import JsonObject, Probability, Text
 
 @dataclass(frozen=True, slots=True)
 class Interval(JsonObject):
-    """Where the true value lies, by one method.
+    """The range in which the true value probably lies, by one method.
 
     Attributes:
         low, high: in the unit of the data; finite, low <= high.

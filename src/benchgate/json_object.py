@@ -1,11 +1,11 @@
-"""What the JSON documents are made of: objects with a key for each field, and typed values.
+"""The building blocks of JSON documents: objects with one key per field, and typed values.
 
-The dataclasses of a document are defined once, from these types: pydantic reads and writes them,
-and makes the JSON Schema of them. In the program they are plain dataclasses: constructing one
-checks nothing. A document is checked as a whole when it is read, and before it is written.
+Each dataclass of a document is defined once, with these types. pydantic reads and writes it and
+makes its JSON Schema. Inside the program it is a plain dataclass: constructing one checks
+nothing. A document is checked as a whole when it is read and before it is written.
 
-Reading takes JSON, and writing takes the objects themselves: a type that treats them differently
-has a schema for each (`json_or_python_schema`).
+Reading takes JSON, but writing takes the objects themselves: a type that treats the two
+differently has one schema for each (`json_or_python_schema`).
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ MAX_NAME = 10_000
 
 
 class JsonObject:
-    """A dataclass that is an object of a JSON document.
+    """A dataclass that stands for an object of a JSON document.
 
-    In the document every key is known, none is left out (the defaults of the dataclass are for
-    the program), no type is guessed at, and no number is NaN or infinite.
+    The document must have every key and no others (the defaults of the dataclass are only for the
+    program). Types are not converted, and no number is NaN or infinite.
     """
 
     __slots__ = ()
@@ -70,7 +70,7 @@ class JsonObject:
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Describe the object by the docstring of its class, without the attributes."""
+        """Describe the object by its class docstring, without the Attributes section."""
         found = handler(schema)
         description = inspect.cleandoc(cls.__doc__ or "").partition("\n\nAttributes:")[0]
         handler.resolve_ref_schema(found)["description"] = description
@@ -78,17 +78,17 @@ class JsonObject:
 
 
 def misplaced(message: str, *place: str | int) -> PydanticCustomError:
-    """The error of a check that sees a whole object and finds fault deep inside it.
+    """The error of a check that sees a whole object and finds a fault deep inside it.
 
     Args:
-        message: what is wrong there.
+        message: what is wrong.
         place: keys and indices from the checked object down to the fault.
     """
     return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place})
 
 
 class _Text:
-    """A text passes through the redaction when it is written as JSON."""
+    """Redacts a text when it is written as JSON."""
 
     def __init__(self, *, max_length: int, min_length: int = 0) -> None:
         self._max_length = max_length
@@ -108,7 +108,7 @@ class _Text:
 
 
 def _encodable(value: object) -> object:
-    """Output of a program may hold bytes that are no UTF-8; Python keeps them as surrogates."""
+    """Output of a program may hold bytes that are not UTF-8; Python keeps them as surrogates."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     return value
@@ -126,7 +126,7 @@ NotNegative: TypeAlias = Annotated[float, Field(ge=0)]
 
 
 class _NullUnlessFinite:
-    """JSON has no infinity and no NaN: null is written for both. None of them is read."""
+    """JSON has no infinity and no NaN: both are written as null. Neither is accepted when read."""
 
     def __get_pydantic_core_schema__(
         self, source: type[Any], handler: GetCoreSchemaHandler
@@ -149,7 +149,7 @@ PValue: TypeAlias = Annotated[Probability | None, _NullUnlessFinite()]
 
 
 class _OpenEnds:
-    """Two numbers in JSON, null for an end that is infinite; NaN says no more than that."""
+    """Two numbers; in JSON, an end that is infinite or NaN is null."""
 
     def __get_pydantic_core_schema__(
         self, source: type[Any], handler: GetCoreSchemaHandler

@@ -52,8 +52,8 @@ def format_value(value: float, unit: str, display_unit: str | None = None) -> st
 
     Args:
         value: in the base unit.
-        unit: "s", "B", or anything else, which is a count and shown behind it.
-        display_unit: one of TIME_UNITS to show a time in, whatever its size.
+        unit: "s" or "B"; anything else is a count, and is shown after the number.
+        display_unit: one of TIME_UNITS, to show a time in that unit whatever its size.
     """
     if unit == "s":
         if display_unit is not None:
@@ -66,10 +66,10 @@ def format_value(value: float, unit: str, display_unit: str | None = None) -> st
 def format_values(
     values: Sequence[float], unit: str, display_unit: str | None = None
 ) -> tuple[str, ...]:
-    """Several values that are read side by side: rounded, a larger one never looks smaller.
+    """Format values that are read side by side; rounding never makes a larger one look smaller.
 
-    12344 and 12344.4 are "12.34k" both: next to a count that is shown whole, one that is rounded
-    to four digits could seem to be the lesser. The rest is as in `format_value`.
+    12344 and 12344.4 are both "12.34k". Beside a count that is shown whole, a count rounded to four
+    digits could look like the smaller one. Everything else is as in `format_value`.
     """
     if unit == "s":
         return tuple(format_value(value, unit, display_unit) for value in values)
@@ -131,7 +131,7 @@ def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
     if value == 0:
         return f"0 {scale[-1][1] if scale is not _TIME_SCALE else 's'}".rstrip()
     for factor, name in scale:
-        # 0.9995 would be rounded up to 1.000 of this very unit.
+        # 0.9995 would be rounded up to 1.000 in this unit.
         if abs(value) >= factor * 0.99995:
             return f"{_digits(value / factor)} {name}".rstrip()
     factor, name = scale[-1]
@@ -139,9 +139,9 @@ def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
 
 
 def _digits(value: float) -> str:
-    """Four significant digits, never in exponent form for what people meet."""
+    """Four significant digits; usual sizes never get an exponent."""
     if value == 0 or not 1e-4 <= abs(value) < 1e15:
         return f"{value:.4g}"
-    rounded = float(f"{value:.3e}")  # 9.9996 is 10.00, of another magnitude
+    rounded = float(f"{value:.3e}")  # 9.9996 becomes 10.00, which has one digit more
     decimals = 3 - math.floor(math.log10(abs(rounded)))
     return f"{value:.{min(max(decimals, 0), 6)}f}"

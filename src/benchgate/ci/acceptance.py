@@ -1,7 +1,7 @@
 """Whether the waivers in a change apply before the change is merged.
 
-They do if somebody who may write to the repository has accepted exactly this commit. Whether
-that is possible, and how, is said by the base's configuration.
+They do if somebody with write access to the repository has accepted exactly this commit. The
+base's configuration says whether that is possible, and how.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _MERGE = "They apply once they are merged."
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceAnswer:
-    """What became of the question who accepted a change's waivers.
+    """Who accepted a change's waivers, or why they do not count.
 
     Attributes:
-        accepted: None if nobody did, or nobody had to.
+        accepted: None if nobody accepted them, or nobody had to.
         warnings: why its waivers do not count, and what to do about it.
     """
 
@@ -39,10 +39,10 @@ class AcceptanceAnswer:
 
 
 def ask(config: Config, job: Job) -> AcceptanceAnswer:
-    """Find out in the job that measured. GitHub is asked only if it makes a difference.
+    """Find out in the job that measured. It asks GitHub only if the answer makes a difference.
 
     Args:
-        config: by which the change is judged.
+        config: the configuration that judges the change.
     """
     if config.sides is None or not brings_waivers(config.sides.base, config.sides.head):
         return AcceptanceAnswer()
@@ -64,9 +64,9 @@ def ask_about(
     """Find out about a pull request.
 
     Args:
-        head: the commit that was measured; None for the one that it has now.
-        run_id: of the run that measured it, which began when the commit was there already.
-        accept: what the base's configuration says.
+        head: the commit that was measured; None for the current head of the pull request.
+        run_id: of the run that measured it; the commit was there before the run began.
+        accept: the [accept] table of the base's configuration.
     """
     repository = job.context.repository
     try:

@@ -1,6 +1,6 @@
 """Publishes a verdict on GitHub: summary, comment, annotations, check run.
 
-None of it changes the verdict: what cannot be published is a warning.
+If something cannot be published, that is a warning and does not change the verdict.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _FORBIDDEN: Final = 403
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A comment on a pull request.
+    """The pull request that gets a comment, and the comment's marker.
 
     Attributes:
         repository: e.g. "octo-org/hello".
         number: of the pull request.
-        marker: of the suite and the kind of machine, of which each has a comment of its own; of
-            the commit that was judged, and the run that measured it.
+        marker: tells the comments apart by suite and kind of machine; it also names the commit that
+            was judged and the run that measured it.
     """
 
     repository: str
@@ -48,13 +48,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class PublishOutcome:
-    """What became of it.
+    """What was published, and what could not be.
 
     Attributes:
         comment_url: "" if there is none.
         notes: for the log.
         warnings: what could not be published.
-        error: why there is no comment, if there was to be one.
+        error: why there is no comment although one was wanted.
     """
 
     comment_url: str = ""
@@ -64,7 +64,7 @@ class PublishOutcome:
 
 
 def name_of(suite: str, environment: str) -> str:
-    """What tells a verdict from the others on a pull request; "" if it is the usual one."""
+    """The words that tell a verdict from others on the same pull request; "" for the usual one."""
     parts = (suite, DEFAULT_SUITE), (environment, USUAL_ENVIRONMENT)
     return ", ".join(part for part, usual in parts if part != usual)
 
@@ -73,7 +73,7 @@ def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Publi
     """Write the summary of the step.
 
     Args:
-        render: makes the markdown in at most so many UTF-8 bytes.
+        render: makes the markdown, at most as many UTF-8 bytes long as its argument says.
     """
     try:
         why_not = write_summary(render, environ)
@@ -83,12 +83,12 @@ def summarize(render: Callable[[int], str], environ: Mapping[str, str]) -> Publi
 
 
 def comment(body: str, wanted: CommentPlan, target: Target | None, api: Api) -> PublishOutcome:
-    """Write the comment, or keep the one that there is up to date.
+    """Write the comment, or update the existing one.
 
     Args:
-        body: in at most `COMMENT_BYTES`.
-        wanted: whether it is wanted, and why not.
-        target: None if no pull request is known.
+        body: at most `COMMENT_BYTES` long.
+        wanted: whether a comment is wanted, and the reason.
+        target: None if the pull request is unknown.
     """
     if target is None or wanted.when in {CommentTime.NEVER, CommentTime.LATER}:
         where = " from here" if wanted.when is CommentTime.LATER else ""
@@ -105,16 +105,16 @@ def comment(body: str, wanted: CommentPlan, target: Target | None, api: Api) -> 
 
 
 def no_comment(error: GitHubError) -> PublishOutcome:
-    """What became of a comment that GitHub did not let be written."""
+    """Report that GitHub did not let benchgate write a comment."""
     warning = f"no comment: {error.message}. {error.hint}".rstrip()
     return PublishOutcome(warnings=(warning,), error=error)
 
 
 def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
-    """The workflow commands that mark what got worse beside its code.
+    """The workflow commands that annotate the diff with each benchmark that got worse.
 
-    If that is nothing and the job fails all the same, they say why: the page of a merge group's
-    run or of a push has no comment that does.
+    If nothing got worse but the job fails, they say why, because the page of a run for a merge
+    group or a push has no comment that says so.
     """
     level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING
     marks = [Annotation(one.text, one.title, one.location) for one in remarks(view)]

@@ -1,4 +1,4 @@
-"""What a job compares its commit with, and whose rules decide."""
+"""Finds the base commit of a job, and whose rules judge the change."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 
 class MergeBaseFinder(Protocol):
-    """GitHub's compare API: the merge base of a commit or branch with a commit."""
+    """Gets the merge base of a commit or branch with a commit from GitHub's compare API."""
 
     def __call__(self, base: str, head: str) -> str:
-        """Give the commit, in full."""
+        """Get the full hash of the merge base."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NoBase:
-    """There is nothing to compare with, for a reason."""
+    """There is nothing to compare with, and why."""
 
     why: str
 
@@ -57,14 +57,14 @@ def find_base(
     merge_base: MergeBaseFinder,
     fetch: Callable[[str], None],
 ) -> Source | NoBase:
-    """Give the base commit of an event, fetched if the checkout lacks it.
+    """Find the base commit of an event; fetch it if the checkout does not have it.
 
     Args:
         merge_base: asked if the checkout does not hold enough of the history.
 
     Raises:
-        BaselineError: what is found is no commit that can be had here.
-        GitHubError: it has to be asked for, and GitHub does not answer.
+        BaselineError: what was found is not a commit, or cannot be fetched here.
+        GitHubError: GitHub has to be asked for it, and does not answer.
     """
     head = git.head_sha()
     sha = base.sha
@@ -80,7 +80,7 @@ def find_base(
 
 
 def _local_merge_base(git: Git, other: str, head: str) -> str | None:
-    """What a complete clone knows itself; a shallow one may find an ancestor that is too far."""
+    """Find the merge base in a complete clone; in a shallow one it could be too old."""
     if git.is_shallow():
         return None
     for name in (f"refs/remotes/origin/{other}", other):
@@ -91,13 +91,13 @@ def _local_merge_base(git: Git, other: str, head: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonBase:
-    """With what the head is compared.
+    """The base commit of a job, and the configuration that judges.
 
     Attributes:
-        base: the commit, which is here; None if there is none.
-        why: the reason, then.
-        config: what is measured, and how it is judged.
-        introduces: whether the base has no configuration, and the head brings the first one.
+        base: the commit, which the checkout has; None if there is none.
+        why: the reason if there is no base.
+        config: says what is measured, and how it is judged.
+        introduces: whether the base has no configuration, so that the head brings the first one.
     """
 
     base: Source | None
@@ -108,21 +108,21 @@ class ComparisonBase:
 
 
 def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> ComparisonBase:
-    """Find the base of an event, and judge by its configuration.
+    """Find the base of an event, and use the base's configuration to judge.
 
     Args:
-        start: the folder that the head's configuration was searched from.
+        start: the folder where the search for the head's configuration started.
 
     Raises:
-        BaselineError: the base cannot be had.
+        BaselineError: the base cannot be found or fetched.
         GitHubError: GitHub has to be asked for it, and does not answer.
-        UsageError: what is checked out is no change of the event's.
+        UsageError: the checked-out commit does not contain the event's change.
     """
     lost: tuple[str, ...] = ()
     try:
         base = _base(plan, job)
     except (BaselineError, GitHubError) as error:
-        # What was pushed is there, and later changes start from it, whatever came before it.
+        # A pushed commit is on the branch already: later changes start from it in any case.
         if plan.keeping.kind is not ArtifactKind.BASELINE:
             raise
         base = NoBase(plan.base.why)
@@ -154,7 +154,7 @@ def _base(plan: EventPlan, job: Job) -> Source | NoBase:
 
 
 def _require_no_change(base: NoBase, job: Job) -> None:
-    """Refuse to call a change unchanged because something else is checked out."""
+    """Fail if the checked-out commit is not the event's: it would be called unchanged."""
     event = job.context.event
     is_change = isinstance(event, MergeGroupEvent) or (
         isinstance(event, PullRequestEvent) and event.is_open
@@ -168,10 +168,10 @@ def _require_no_change(base: NoBase, job: Job) -> None:
 
 
 def require_baseline(judged: JudgedRuns, result: Result, config: Config, why: str) -> None:
-    """Refuse to go on if a baseline is required, and no benchmark of one is known.
+    """Fail if a baseline is required, but no benchmark of any baseline is known.
 
     Args:
-        why: there is no commit to measure, if that is so.
+        why: the reason if there is no commit to measure.
     """
     if judged.judgement.base_benchmarks or not config.baseline.required:
         return

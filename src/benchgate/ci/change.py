@@ -1,4 +1,4 @@
-"""How CI measures a change: stored runs settle what they can, and the rest is measured in turn."""
+"""How CI measures a change: stored runs decide what they can, the rest is measured in turn."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
 
-# If stored runs can settle fewer, measuring the head alone costs more than it saves.
+# If stored runs can decide fewer, measuring the head alone costs more than it saves.
 _LEAST_SETTLED_SHARE = 0.5
-# Both arms get this share of the budget, the head alone no more than the rest.
+# Both arms get this share of the budget; the head alone gets at most the rest.
 _LEAST_BUDGET_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
-    """What is measured, beside the configuration.
+    """What to measure, in addition to the configuration.
 
     Attributes:
         base: the commit; None if there is none to measure.
-        found: what stored runs there are.
+        found: the stored runs that exist.
         output: saved after every round of both arms.
-        keep: takes the head measured alone, if that is to be a baseline.
-        by_stored_alone: nothing is measured in turn.
+        keep: receives the result of the head measured alone, if it becomes a baseline.
+        by_stored_alone: compare with stored runs only; measure nothing in turn.
     """
 
     choice: Choice
@@ -62,7 +62,7 @@ class ChangeRequest:
 
 
 def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
-    """Measure the head alone if that is of use, then in turn with the base what is open.
+    """Measure the head alone if that helps, then measure in turn what is still open.
 
     Raises:
         BaselineError: the base cannot be checked out or built.
@@ -75,7 +75,7 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
     if request.base is None or request.by_stored_alone:
         alone = _measure_alone(request, config, git, effects)
         held = _held(found, alone, config, choice)
-        # If nothing was changed, nothing can be missed that is not known of this machine.
+        # Without a base nothing was changed: no regression can be missed, even on a new machine.
         is_first = not held.earlier and (request.base is None or found.is_first)
         return replace(alone, screening=replace(held, is_first=is_first))
     screening = _unused(found)
@@ -103,15 +103,15 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
 
 
 def _tried(base: Run) -> BaseTrial:
-    """Take from the base's own stored run what fails in it: the head has been run here already."""
+    """Read failures from the base's own stored run: the head's code has already run here."""
     return BaseTrial(frozenset(one.id for one in base.benchmarks if one.status is Status.FAILED))
 
 
 def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
-    """Measure the head alone, and give it away at once: nothing that fails later must lose it.
+    """Measure the head alone and hand the result over at once, so a later failure cannot lose it.
 
     Raises:
-        MeasureError: what was run has changed how git checks out a commit: the base is next.
+        MeasureError: code of the head changed how git checks out commits, and the base is next.
     """
     before = settings_digest(git)
     alone = run(RunRequest(request.choice, suite=request.suite), config, git, effects)
@@ -142,16 +142,16 @@ def _unused(found: StoredResults) -> Screening | None:
 
 
 def _comparable(found: StoredResults, base: Source, here: Environment) -> list[Run]:
-    """Give the stored runs of this machine, the base's own first; none if that is not known.
+    """The stored runs of this machine, the base's own first; none if its own is unknown.
 
-    Others tell how far runs differ, but not what the head was changed from.
+    Other runs tell how far runs differ, but not what the head started from.
     """
     runs = [one.run for one in found.earlier if is_like(one.run, here)]
     return runs if runs and runs[0].source.sha == base.sha else []
 
 
 def _is_of_use(runs: Sequence[Run], config: Config) -> bool:
-    """Whether stored runs would probably settle enough, were the head unchanged."""
+    """Whether stored runs would probably decide enough if the head were unchanged."""
     if not runs or config.gate.rule == "classical" or config.measure.until_decided:
         return False
     known = sum(not is_canary(benchmark) for benchmark in runs[0].benchmarks)
@@ -159,13 +159,13 @@ def _is_of_use(runs: Sequence[Run], config: Config) -> bool:
 
 
 def _with_less_time(config: Config, spent_s: float) -> Config:
-    """Leave the rest of the budget, but a share of it however long the build took."""
+    """Leave the rest of the budget, but at least a share of it, however long the build took."""
     budget_s = config.measure.limit_s
     return _with_budget(config, max(budget_s - spent_s, _LEAST_BUDGET_SHARE * budget_s))
 
 
 def _with_budget(config: Config, budget_s: float) -> Config:
-    """Measure for so long; without end as long as it is."""
+    """Set the budget in seconds; an infinite one stays infinite."""
     if math.isinf(budget_s):
         return config
     return replace(config, measure=config.measure.model_copy(update={"budget_s": budget_s}))

@@ -43,10 +43,10 @@ class CheckRun:
         self._path = f"{path}/{created['id']}"
 
     def conclude(self, view: VerdictView, *, passed: bool) -> None:
-        """Give the verdict.
+        """Conclude the check run with the verdict.
 
         Args:
-            passed: whether the job goes on; no verdict may fail it or not.
+            passed: whether the job passes, whatever the verdict says.
 
         Raises:
             GitHubError: GitHub refuses, or does not answer.
@@ -61,7 +61,7 @@ class CheckRun:
         )
 
     def give_up(self, why: str) -> None:
-        """Say that there will be no verdict, so that nobody waits for it.
+        """Conclude it without a verdict, so that nobody waits for one.
 
         Raises:
             GitHubError: GitHub refuses, or does not answer.

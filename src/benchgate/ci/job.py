@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job, and GitHub.
+    """A job of GitHub Actions, with access to GitHub.
 
     Attributes:
-        git: what the workflow checked out.
-        git_variables: by which git may fetch from the repository.
+        git: the repository that the workflow checked out.
+        git_variables: environment variables that let git fetch from the repository.
         here: the machine.
     """
 

@@ -1,4 +1,4 @@
-"""Which benchmarks the base has, found without running any of its code."""
+"""Finds out which benchmarks the base has, without running any of its code."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def known_benchmarks(
     choice: Choice,
     measured: Collection[str],
 ) -> Known:
-    """Tell the ids of a commit's benchmarks, and which of them have to be measured.
+    """List the ids of a commit's benchmarks, and which of them have to be measured.
 
-    A run of another commit may know a benchmark that this one lacks. So of such a run only those
-    have to be measured whose function is defined here, and of which nothing was measured: which
-    parameters it had at this commit is not known.
+    A run of another commit may know a benchmark that this commit lacks. So, if the run measured
+    another commit, a benchmark of it has to be measured only if this commit defines its function
+    and nothing of the function was measured: its parameters at this commit are unknown.
 
     Args:
         config: of the commit.
-        own: what the default branch's newest run measured; None if there is none.
-        choice: what the pull requests of this repository measure.
+        own: what the newest run of the default branch measured; None if there is none.
+        choice: the benchmarks that pull requests of this repository measure.
         measured: ids that the run measured at this commit.
     """
     functions = dict(_functions(config, git, sha))
@@ -54,7 +54,7 @@ def known_benchmarks(
     names = {one.name for one in commands}
     stored = {one.id for one in own.benchmarks if not is_canary(one)} if own else set()
     expected = {one.name for one in commands if choice.wants(one.name, one.tags)}
-    if own and not choice.tags:  # which tags a stored benchmark has is not known
+    if own and not choice.tags:  # the tags of a stored benchmark are unknown
         here = stored if own.source.sha == sha else _elsewhere(stored, functions, measured)
         expected |= {id_ for id_ in here if choice.wants(id_, ())}
     renamed = {*config.aliases, *config.aliases.values()}

@@ -44,12 +44,12 @@ _JUDGED_AGAIN = frozenset({CommentTime.LATER, CommentTime.IF_ALLOWED})
 
 @dataclass(frozen=True, slots=True)
 class CiRequest:
-    """What was asked for, beside the configuration.
+    """The inputs of a job, in addition to the configuration.
 
     Attributes:
-        folder: for the files of this job; each has one of its own.
+        folder: for the files of this job; every job has its own folder.
         suite: tells several uses of benchgate in one repository apart.
-        shards: where the results of a suite's parts are; then nothing is measured.
+        shards: the folder with the results of a suite's shards; if given, nothing is measured.
     """
 
     folder: Path
@@ -68,11 +68,11 @@ class KeptFile:
 
 @dataclass(frozen=True, slots=True)
 class CiOutcome:
-    """What a job came to.
+    """The outcome of a job.
 
     Attributes:
         verdict: None if the event leaves nothing to measure.
-        why: the reason, then.
+        why: the reason if there is no verdict.
     """
 
     plan: EventPlan
@@ -90,15 +90,15 @@ def ci(
     keep_baseline: Callable[[KeptFile], None],
     say: Callable[[str], None],
 ) -> CiOutcome:
-    """Measure what the event is about, and decide.
+    """Measure what the event changed, and decide.
 
     Args:
-        keep_baseline: told as soon as there is a baseline for later runs: what fails after that
-            must not lose it.
-        say: takes the reasons of what is done, for `-v`.
+        keep_baseline: called as soon as there is a baseline for later runs, so that a later failure
+            cannot lose it.
+        say: receives the reason of each decision, for `-v`.
 
     Raises:
-        BaselineError: the base cannot be had or built, or a baseline is required and missing.
+        BaselineError: the base cannot be found or built, or a required baseline is missing.
         GitHubError: GitHub has to be asked for the base, and does not answer.
         MeasureError: the head cannot be built.
         UsageError: no benchmarks.
@@ -143,10 +143,10 @@ def ci(
 
 
 def _joined(shards: Path, base: Source | None, head: str) -> Result:
-    """Join what the jobs of a suite's parts have left, all of it of this event's commits.
+    """Join the results of a suite's shard jobs, which must all be of this event's commits.
 
     Raises:
-        UsageError: there is nothing, or not every part once, or of another base.
+        UsageError: there are none, some shard is missing or there twice, or the base is another.
     """
     paths = sorted(path for name in MEMBERS for path in shards.rglob(name))
     if not paths:
@@ -207,17 +207,17 @@ def _measured(
 
 
 def _is_baseline(request: CiRequest, config: Config, plan: EventPlan) -> bool:
-    """Whether a baseline is kept for later runs: of the whole suite, if these read one."""
+    """Whether a baseline is kept for later runs: only of a whole suite, if later runs read it."""
     is_whole = request.choice.shard is None and request.shards is None
     is_read = config.baseline.source in _STORED_SOURCES
     return is_whole and is_read and plan.keeping.kind is ArtifactKind.BASELINE
 
 
 def _reads_stored(request: CiRequest, config: Config, plan: EventPlan) -> bool:
-    """Whether stored runs have a say.
+    """Whether the job uses stored runs.
 
-    Not in what a fork or Dependabot measured, which another job judges that trusts nothing of
-    them; and not in a part of a suite.
+    It does not for the code of a fork or of Dependabot: another job, which trusts nothing from that
+    code, judges what was measured. Nor does it for a shard of a suite.
     """
     if plan.comment.when in _JUDGED_AGAIN or request.choice.shard is not None:
         return False
@@ -270,10 +270,10 @@ def _save(path: Path, result: Result, effects: Effects) -> None:
 
 
 def _policy(config: Config, effects: Effects) -> Policy:
-    """Keep by what the result is judged, so that anybody can judge it so again.
+    """Store with the result what judged it, so that anybody can repeat the decision.
 
     Raises:
-        ConfigError: it is too long to be kept.
+        ConfigError: the configuration is too long to be stored.
     """
     redact = Redactor(effects.environ)
     sides = config.sides

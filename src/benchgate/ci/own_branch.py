@@ -1,8 +1,8 @@
 """The verdict on a pull request from this repository, decided by the job that comments.
 
-It is the one that the measuring job came to. Whoever can push a branch here can have that job
-measure what he likes, so its numbers count as they do there, stored runs among them. The rules are
-those of the base commit all the same, and who accepted what is asked of GitHub.
+It equals the verdict of the job that measured. Whoever can push a branch to this repository can
+make that job measure anything, so the numbers count here as they do there, stored runs included.
+But the rules are always those of the base commit, and GitHub is asked who accepted what.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def judge_own(
     """Decide as the job that measured has decided.
 
     Args:
-        configuration: gives what a commit is configured by, in a file of it or the usual one.
-        today: the day on which waivers must hold, in UTC.
+        configuration: reads the configuration of a commit, from the file named or the usual one.
+        today: the day in UTC on which waivers must be valid.
 
     Raises:
-        UsageError: it is of no use alone: a part of a suite, or one arm and no stored runs.
-        BaselineError: the base commit cannot be had.
+        UsageError: the result cannot be judged alone: a shard, or one arm without stored runs.
+        BaselineError: the base commit cannot be found or fetched.
         ConfigError: a configuration, or an input of the job that measured, is not valid.
     """
     if result.shard and result.shard.count > 1:
@@ -65,7 +65,7 @@ def confirmed(
 ) -> AcceptanceAnswer:
     """Ask GitHub whether somebody accepted the waivers, if the job that measured says so.
 
-    If it knew of nobody it was red, and an approval that came later turns only the next one.
+    If that job found nobody, it failed; a later approval counts only from the next job on.
     """
     if result.policy is None or result.policy.accepted is None or config.sides is None:
         return AcceptanceAnswer()
@@ -73,7 +73,7 @@ def confirmed(
 
 
 def _file(result: Result) -> str | None:
-    """Where the job that measured found the base's rules; their text is read from the commit."""
+    """Find out where the job that measured read the base's rules; read them from the commit."""
     if result.policy is None or result.policy.base is None:
         return None
     path = PurePosixPath(result.policy.base.name.partition(":")[2])
@@ -81,7 +81,7 @@ def _file(result: Result) -> str | None:
 
 
 def _config(result: Result, base: Config | None, head: Config | None) -> Config:
-    """Put the rules together as the measuring job does, with the inputs that it was given."""
+    """Combine the rules as the measuring job does, with the inputs that it was given."""
     head = head or loads("", "defaults")
     require_few(head)
     if result.policy is not None:

@@ -1,6 +1,6 @@
-"""The default branch's own runs, and the artifacts that they left.
+"""The default branch's own runs, and their artifacts.
 
-Any fork can have runs in this repository, and artifacts of any name. How many of them there are
+Any fork can cause any number of runs in this repository, with artifacts of any name. That number
 must not decide what is found, so the default branch's runs are listed first.
 """
 
@@ -25,7 +25,7 @@ MOST_RUNS: Final = 100
 """Of each event."""
 
 MOST_ASKED: Final = 40
-"""Runs that are asked one by one for what they left."""
+"""Runs whose artifacts are listed one run at a time."""
 
 _MOST_MISSES: Final = 3
 _PREFIX: Final = "benchgate-"
@@ -41,7 +41,7 @@ class OwnRuns:
 
     @classmethod
     def listed(cls, client: Client, context: Context) -> OwnRuns:
-        """Ask GitHub for them.
+        """List them through GitHub's API.
 
         Raises:
             GitHubError: GitHub refuses, or does not answer.
@@ -59,15 +59,15 @@ class OwnRuns:
     def left(
         self, runs: Iterable[WorkflowRun], *, name: str | None = None, most: int = MOST_ASKED
     ) -> Iterator[tuple[WorkflowRun, tuple[Artifact, ...]]]:
-        """What runs left, each asked for when the one before has been used up.
+        """The artifacts of runs; a run is asked only when the previous run's have been used up.
 
-        Other workflows run on the branch, too: one of which several runs left nothing is asked no
-        more.
+        Other workflows run on the branch, too: once several runs of one workflow had no artifacts, no
+        more of its runs are asked.
 
         Args:
-            runs: in the order in which they are asked.
-            name: of the artifacts, all of it; None for those of benchgate.
-            most: how many are asked.
+            runs: in the order in which to ask them.
+            name: full name of the artifacts; None for all those of benchgate.
+            most: the number of runs to ask.
 
         Raises:
             GitHubError: GitHub refuses, or does not answer.

@@ -65,11 +65,11 @@ _SHARED: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Left:
-    """What a run left of one suite on one kind of machine.
+    """The result that a run left of one suite on one kind of machine.
 
     Attributes:
         read: the result, or what is wrong with it.
-        took: when the run took place, up to when this was left.
+        took: when the run took place, until it left this result.
         own: what the default branch's newest run of that leg measured; None if there is none.
     """
 
@@ -81,13 +81,13 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """On one pull request.
+    """The pull request to comment on, and how its result may be used.
 
     Attributes:
-        is_shared: whether its head is others' head, too.
-        is_strange: whether what measured it was no code of the repository's own people: then every
-            text of the result is a stranger's.
-        choice: what the pull requests of this repository measure.
+        is_shared: whether other pull requests have the same head.
+        is_strange: whether code from outside the repository measured it: then no text of the result
+            is trusted.
+        choice: the benchmarks that pull requests of this repository measure.
     """
 
     run: WorkflowRunEvent
@@ -101,7 +101,7 @@ class Publication:
     choice: Choice = EVERYTHING
 
     def of_result(self, left: Left) -> PublishOutcome:
-        """Judge it, and comment; or say why that cannot be done.
+        """Judge the result and comment; or comment why that is impossible.
 
         Raises:
             GitHubError: it has to be asked for the base, and does not answer.
@@ -123,10 +123,10 @@ class Publication:
         return self._post(self._marker(leg), body)
 
     def of_nothing(self, *, first: bool) -> list[PublishOutcome]:
-        """Say that there is no result, in each comment of an earlier commit.
+        """Report that there is no result, in each comment on an earlier commit.
 
         Args:
-            first: whether to write a comment if there is none.
+            first: whether to write a comment if there is none yet.
         """
         message, hint = "the run left no result", "Its log says why."
         try:
@@ -145,7 +145,7 @@ class Publication:
         ]
 
     def _of_failure(self, leg: Leg, message: str, hint: str) -> PublishOutcome:
-        """Say that there is no verdict: the one before it seems to be of this commit."""
+        """Report that there is no verdict, because the old comment looks current."""
         return self._post(self._marker(leg), self._failure(message, hint, _name(leg)))
 
     def _failure(self, message: str, hint: str, name: str = "") -> str:
@@ -170,11 +170,11 @@ class Publication:
         return posted
 
     def _verdict(self, result: Result, left: Left) -> Verdict:
-        """Judge by the configuration of the branch that the pull request is for, as of today.
+        """Judge by the configuration of the pull request's target branch, as of today.
 
         Raises:
-            UsageError: it is of no use alone: one arm, or a part of a suite; or it lies.
-            BaselineError: the base commit cannot be had.
+            UsageError: it cannot be judged alone (one arm, or a shard), or it contradicts GitHub.
+            BaselineError: the base commit cannot be found.
             GitHubError: it has to be asked for the base, and does not answer.
         """
         if not self.is_strange:
@@ -203,7 +203,7 @@ class Publication:
         return replace(verdict, policy_changes=changes)
 
     def _judge(self, result: Result, config: Config, warnings: tuple[str, ...]) -> Verdict:
-        """Judge both arms alone, as the whole of a suite: a part is held to less."""
+        """Judge both arms as the whole of a suite, because a shard is judged less strictly."""
         known = replace(result, warnings=warnings, shard=None, screening=None, policy=None)
         return make_verdict(judge_run(known, config), config, day=self._today)
 
@@ -233,7 +233,7 @@ class Publication:
         )
 
     def _asked(self, ask: Callable[..., str], *names: str) -> str | None:
-        """Ask GitHub for a commit; None if it does not know what is named."""
+        """Ask GitHub for a commit; None if GitHub does not know it."""
         try:
             return ask(self.job.client, self._repository, *names)
         except GitHubError as error:
@@ -250,7 +250,7 @@ class Publication:
         return Source(self.run.head_sha)
 
     def _with_head(self, base: Config) -> Config:
-        """The base's configuration, with what the head's would change of it."""
+        """The base's configuration, with the additions that the head's may make."""
         try:
             head = self._configuration(self.run.head_sha)
             if head is None:
@@ -265,7 +265,7 @@ class Publication:
         return replace(base, aliases=head.aliases, sides=Sides(base, head))
 
     def _configuration(self, sha: str, path: str | None = None) -> Config | None:
-        """What a commit is configured by; its files are read, and nothing of it is run."""
+        """The configuration of a commit; its files are only read, never run."""
         ensure_commit(self.job.git, sha, self.job.git_variables)
         if path is not None:
             return config_at(self.job.git, sha, path)
@@ -291,6 +291,6 @@ def _name(leg: Leg) -> str:
 
 
 def _claimed(base: Run) -> Source:
-    """The base that the run says it measured."""
+    """The base that the run claims to have measured."""
     sha = base.source.sha or ""
     return Source(sha if FULL_SHA.fullmatch(sha) else None, why="as the pull request's run says")

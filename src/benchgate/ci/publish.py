@@ -1,8 +1,8 @@
 """`benchgate publish`: comment on a pull request from a job that runs none of its code.
 
-What a fork's run left is data from a stranger. Its numbers are used, and nothing else of it:
-which pull request it is for, by which rules it is judged, on which day, and how benchmarks and
-suites are called, is known here or asked of GitHub.
+What a fork's run left is untrusted data. benchgate uses only its numbers. Everything else it knows
+itself or asks GitHub: the pull request, the rules that judge it, the day, and the names of
+benchmarks and suites.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from benchgate.session.effects import Effects
 
 MOST_RESULTS: Final = 5
-"""Of one run: each has a comment of its own."""
+"""Of one run: each gets its own comment."""
 
 MOST_OWN_RESULTS: Final = 20
-"""Of one run of a branch of this repository, as of a matrix."""
+"""Of one run of a branch of this repository, for example from a matrix."""
 
 MOST_PULL_REQUESTS: Final = 5
-"""Of one head: each is for another branch."""
+"""Of one head: each has another target branch."""
 
 _MOST_LISTED: Final = 300
 _BROKEN = frozenset({"failure", "timed_out", "startup_failure"})
@@ -67,16 +67,16 @@ def publish(
     choice: Choice = EVERYTHING,
     suite: str = "",
 ) -> int:
-    """Comment on what a run of a pull request measured; give the exit code.
+    """Comment on what a run of a pull request measured; return the exit code.
 
     Args:
-        run: that of the pull request.
+        run: the pull request's run.
         config: of the default branch, which is checked out.
-        choice: what pull requests measure, if that is not all that the default branch does.
-        suite: one that pull requests measure, if the default branch does not; "" for none.
+        choice: the benchmarks that pull requests measure, if the default branch measures more.
+        suite: one that pull requests measure but the default branch does not; "" for none.
 
     Raises:
-        GitHubError: GitHub refuses, or does not answer; what can be commented on is, all the same.
+        GitHubError: GitHub refuses, or does not answer; other comments are written all the same.
     """
     planned = plan_for(job.context, checked_out(job.git)).comment
     if not step.comments:
@@ -107,7 +107,7 @@ def publish(
 def _publish(
     publications: list[Publication], job: Job, step: Step, known: KnownRun, suite: str
 ) -> list[GitHubError]:
-    """Comment on all that the run left; give what GitHub kept from being commented on."""
+    """Comment on all results of the run; return the errors of GitHub that prevented a comment."""
     run, is_strange = publications[0].run, publications[0].is_strange
     artifacts = _results(job, known, run)
     legs = _legs(artifacts, job, known, suite, step) if is_strange else None
@@ -117,7 +117,7 @@ def _publish(
     for artifact, leg in left[:most]:
         try:
             read = _read(job, artifact, step, is_strange=is_strange)
-        except GitHubError as error:  # the comment that there is says more than this
+        except GitHubError as error:  # the existing comment says more than this one would
             done.append(no_comment(error))
             step.warn(done[-1].warnings)
         else:
@@ -134,9 +134,9 @@ def _publish(
 
 
 def _is_strange(known: KnownRun, pulls: Iterable[PullRequest], job: Job) -> bool:
-    """Whether a fork measured it, or a dependency's new version that nobody has looked at.
+    """Whether a fork's code, or a dependency update that nobody reviewed, was measured.
 
-    Who updates the branch of such a pull request, or opens it again, is the actor of that run.
+    The actor of a run is whoever updated the pull request's branch or reopened the pull request.
     """
     head = known.head_repository
     is_own = head is not None and head.id == job.context.repository.id
@@ -159,7 +159,7 @@ def _warn(step: Step, run: WorkflowRunEvent, unknown: int, left: int, most: int)
 def _legs(
     artifacts: list[tuple[Artifact, Leg]], job: Job, known: KnownRun, suite: str, step: Step
 ) -> Legs:
-    """Tell which suites there are, by the default branch's own runs."""
+    """Find out which suites there are, from the default branch's own runs."""
     try:
         return Legs.left(job, {leg for _, leg in artifacts}, known.path, suite)
     except GitHubError as error:
@@ -168,10 +168,10 @@ def _legs(
 
 
 def _results(job: Job, known: KnownRun, run: WorkflowRunEvent) -> list[tuple[Artifact, Leg]]:
-    """What this attempt of the run left: an earlier one's has been commented on.
+    """The results of this attempt of the run; those of earlier ones already have comments.
 
-    If another one has followed, GitHub tells the beginning of that one alone, and all counts:
-    what the newer one does not measure again would be lost.
+    If a newer attempt has begun, GitHub tells the start of the newest one only. Then all results
+    count: otherwise those that the newest attempt does not measure again would be lost.
     """
     repository = job.context.repository.full_name
     began = known.run_started_at if known.run_attempt <= run.attempt else None
@@ -186,16 +186,16 @@ def _results(job: Job, known: KnownRun, run: WorkflowRunEvent) -> list[tuple[Art
 
 
 def _took(known: KnownRun, artifact: Artifact) -> Took:
-    """When the run took place, up to when it left the artifact.
+    """The time from the start of the run to the upload of the artifact.
 
-    All of its attempts count: one that repeats failed jobs joins what the others measured before.
+    All attempts count: one that repeats failed jobs joins what the earlier ones measured.
     """
     began = known.created_at or _LONG_AGO
     return Took(began, artifact.created_at or began)
 
 
 def _read(job: Job, artifact: Artifact, step: Step, *, is_strange: bool) -> Result | UsageError:
-    """What it holds, or what is wrong with it, in words that are not the file's.
+    """The result in it, or what is wrong with it, in words that are not from the file.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.

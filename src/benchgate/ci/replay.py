@@ -1,4 +1,4 @@
-"""Decides again on what a job has stored, on any machine and day."""
+"""Decides again about a result that a job has stored, on any machine and day."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, Result]:
-    """Decide again what a run of `benchgate ci` has decided.
+    """Decide again about what a run of `benchgate ci` has measured.
 
     Args:
         name: of the artifact, if the run left several.
 
     Raises:
-        UsageError: the run left no result, or several and none is named; or an attempt is named
-            that is not its newest.
-        FormatError: it left something else.
+        UsageError: the run left no result, or several and no name is given; or the attempt that was
+            given is not the newest.
+        FormatError: the artifact is not a result.
         GitHubError: GitHub refuses, or does not answer.
     """
     _require_newest(client, run)
@@ -41,10 +41,10 @@ def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, R
 
 
 def config_of(policy: Policy | None) -> Config:
-    """Give the configuration that a result was judged by.
+    """Get the configuration that judged a result.
 
     Raises:
-        ConfigError: it is not valid, or this version of benchgate knows it no more.
+        ConfigError: it is not valid, or this version of benchgate no longer knows it.
     """
     if policy is None:
         return from_kept(None)
@@ -55,7 +55,7 @@ def config_of(policy: Policy | None) -> Config:
 
 
 def _require_newest(client: Client, run: RunUrl) -> None:
-    """Refuse to pass off the newest attempt's result as that of another one."""
+    """Refuse to present the newest attempt's result as that of another attempt."""
     if run.attempt is None:
         return
     newest = read_run(client, run.repository, run.run_id).run_attempt

@@ -47,15 +47,15 @@ REPORT_FILE = "report.md"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The step that this process is, as GitHub's runner sees it.
+    """The current step, as GitHub's runner sees it.
 
     Attributes:
-        environ: its variables, those among them that no benchmark is shown.
-        stream: standard output, which the runner reads for commands.
-        draw: gives a word that nobody can guess.
-        redact: takes the secrets out of a text.
+        environ: its variables, including those that benchmarks do not see.
+        stream: standard output, where the runner looks for commands.
+        draw: returns a random word that nobody can guess.
+        redact: removes the secrets from a text.
         show: prints the verdict for people.
-        say: prints a reason, if those are wanted.
+        say: prints the reason of a decision, if the user wants reasons.
         comments: whether comments are wanted.
         check_run: whether a check run is wanted.
     """
@@ -70,7 +70,7 @@ class Step:
     check_run: bool = False
 
     def output(self, **values: str) -> None:
-        """Set outputs of the step; `_` stands for `-` in their names."""
+        """Set outputs of the step; `_` in a name stands for `-`."""
         named = {name.replace("_", "-"): value for name, value in values.items()}
         try:
             why_not = write_outputs(named, self.environ, self.draw)
@@ -85,7 +85,7 @@ class Step:
         self.write(annotate(Level.WARNING, [Annotation(self.redact(text)) for text in texts]))
 
     def write(self, lines: list[str]) -> None:
-        """Write lines that the runner obeys."""
+        """Write workflow commands for the runner."""
         for line in lines:
             print(line, file=self.stream, flush=True)
 
@@ -93,18 +93,18 @@ class Step:
 def ci_step(
     request: CiRequest, configure: Callable[[], Config], effects: Effects, job: Job, step: Step
 ) -> int:
-    """Do the work of a step; give its exit code.
+    """Run a step; return its exit code.
 
     Args:
-        configure: gives the head's configuration; what is wrong with it is told on the pull
-            request, too.
+        configure: loads the head's configuration; errors in it are also reported on the pull
+            request.
 
     Raises:
-        BenchgateError: as `ci` does; the pull request's comment tells of it, too.
+        BenchgateError: as for `ci`; the pull request's comment reports it, too.
     """
     telling = _JobReport.begin(request, effects, job, step)
     try:
-        # What benchmarks print, and names of theirs, must not be obeyed as commands.
+        # The runner must not obey what benchmarks print, or their names, as commands.
         with stopped(step.stream, step.draw):
             outcome = ci(
                 request,
@@ -135,7 +135,7 @@ def _keep_baseline(step: Step, kept: KeptFile) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _JobReport:
-    """What is told to GitHub, and how."""
+    """Reports the outcome of a job to GitHub."""
 
     request: CiRequest
     job: Job
@@ -163,12 +163,12 @@ class _JobReport:
 
     @property
     def head(self) -> str:
-        """The commit that is judged; of a pull request that of its branch, not the merge."""
+        """The commit that is judged; for a pull request the head of its branch, not the merge."""
         event = self.job.context.event
         return event.head_sha if isinstance(event, PullRequestEvent) else self.job.context.sha
 
     def of_verdict(self, outcome: CiOutcome, verdict: Verdict) -> None:
-        """Tell the verdict; of what cannot be told, the page of the run says why."""
+        """Publish the verdict; if part of it cannot be published, warn on the page of the run."""
         step = self.step
         view = named(without_secrets(view_verdict(verdict), step.redact), self.name)
         report = self.request.folder / REPORT_FILE
@@ -190,7 +190,7 @@ class _JobReport:
             step.output(result=str(outcome.result.path), result_name=outcome.result.name)
 
     def of_failure(self, error: BenchgateError) -> None:
-        """Say on the pull request that there is no verdict: the old one seems to be of this."""
+        """Report on the pull request that there is no verdict: the old one looks current."""
         step = self.step
         done: list[PublishOutcome] = []
         if not isinstance(error, Interrupted):
@@ -207,11 +207,11 @@ class _JobReport:
         self._report(*done, self._give_up(step.redact(error.message)))
 
     def of_end(self) -> None:
-        """Leave no check run that seems to go on for ever."""
+        """Conclude the check run, so that it does not seem to run forever."""
         self._report(self._give_up("the job was canceled before it reached a verdict"))
 
     def of_nothing(self, why: str) -> None:
-        """Say that the event leaves nothing to measure."""
+        """Report that the event leaves nothing to measure."""
         self.step.output(verdict="", regressions="0", improvements="0")
         said = Annotation(self.step.redact(f"nothing to measure: {why}"), "benchgate")
         self.step.write(annotate(Level.NOTICE, [said]))
@@ -244,7 +244,7 @@ class _JobReport:
 
     @property
     def name(self) -> str:
-        """What tells it from what other jobs say; "" if it is the usual one."""
+        """The words that tell this verdict from those of other jobs; "" if it is the usual one."""
         return name_of(self.request.suite, self._environment)
 
     @property
@@ -283,7 +283,7 @@ def _no_check_run(error: GitHubError) -> PublishOutcome:
 
 
 def _benchmarks_by_outcome(verdict: Verdict) -> Mapping[Outcome, int]:
-    """How many benchmarks have a row of each outcome."""
+    """Count the benchmarks that have a row of each outcome."""
     ids: dict[Outcome, set[str]] = {}
     for row in verdict.rows:
         ids.setdefault(row.outcome, set()).add(row.benchmark)

@@ -1,4 +1,4 @@
-"""The results that earlier runs on GitHub left as artifacts."""
+"""Finds and reads the results that earlier runs on GitHub left as artifacts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Run
 
 MEMBERS: Final = ("result.json.gz", "result.json")
-"""What the one file in an artifact is called."""
+"""The name of the one file in an artifact."""
 
 _MOST_ANCESTORS = 200
 _UNKNOWN = frozenset({404, 422})
@@ -43,12 +43,12 @@ def read_stored(
     limit: int,
     here: Environment,
 ) -> StoredResults:
-    """Read what earlier runs of the default branch left, or say why that cannot be done.
+    """Read the results of earlier runs of the default branch, or say why that is impossible.
 
     Args:
         name: of the artifacts.
-        base: the commit whose own run is preferred, and its ancestors after it.
-        limit: how many results of a machine like this one are enough.
+        base: the commit whose own run comes first, and its ancestors after it.
+        limit: the number of results, from machines like this one, that are enough.
         here: this machine.
     """
     repository = context.repository.full_name
@@ -80,7 +80,7 @@ def read_stored(
 
 
 class _Branch:
-    """A branch as GitHub knows it now."""
+    """The current state of a branch on GitHub."""
 
     def __init__(self, client: Client, repository: str, name: str) -> None:
         self._client = client
@@ -89,13 +89,13 @@ class _Branch:
         self._newest: str | None = None
 
     def holds(self, sha: str) -> bool:
-        """Whether a commit is the newest of the branch, or an ancestor of that.
+        """Whether a commit is the newest of the branch, or one of its ancestors.
 
         Raises:
             GitHubError: GitHub refuses, or does not answer.
         """
         if self._newest is None:
-            # In full, since a tag may have the same name.
+            # The full ref, because a tag may have the same name.
             self._newest = commit_of(self._client, self._repository, f"heads/{self._name}")
         if sha == self._newest:
             return True
@@ -108,10 +108,10 @@ class _Branch:
 
 
 def _listed(own: OwnRuns, wanted: ArtifactQuery) -> tuple[list[Artifact], tuple[str, ...]]:
-    """The artifacts of a name: those of the default branch's runs first, and a warning.
+    """The artifacts of a name, those of the default branch's runs first; and a warning.
 
-    GitHub lists a name over all runs, the newest first. If strangers' artifacts fill what is read
-    of that list, the default branch's runs are asked one by one, in the order of preference.
+    GitHub lists a name over all runs, the newest first. If artifacts of other people fill the part
+    of that list that is read, each run of the default branch is asked, in order of preference.
     """
     every = list_artifacts(own.client, own.repository, name=wanted.name)
     listed = list(islice(every, MOST_LISTED))
@@ -132,32 +132,32 @@ def _listed(own: OwnRuns, wanted: ArtifactQuery) -> tuple[list[Artifact], tuple[
 
 
 def read_result_of(client: Client, repository: str, artifact: Artifact) -> Result:
-    """Read the result in one artifact, whatever run left it.
+    """Read the result in one artifact, whichever run left it.
 
     Raises:
-        FormatError: it is no result, or damaged.
+        FormatError: it is not a result, or it is damaged.
         GitHubError: GitHub refuses, or does not answer.
     """
     return decode_result(read_file_of(client, repository, artifact), artifact.name)
 
 
 def read_file_of(client: Client, repository: str, artifact: Artifact) -> bytes:
-    """Read the one file in an artifact, expanded. Messages hold no text of the file.
+    """Read and expand the one file in an artifact. Error messages hold no text of the file.
 
     Raises:
-        FormatError: it is no such archive, or damaged.
+        FormatError: it is not a valid archive, or it is damaged.
         GitHubError: GitHub refuses, or does not answer.
     """
     return expand(_file(client, repository, artifact), artifact.name, limit_bytes=MOST_BYTES)
 
 
 def is_like(run: Run, here: Environment) -> bool:
-    """Whether a run is of such a machine; its toolchains are known once something was measured."""
+    """Whether a run is of such a machine; its toolchains are known only after measuring."""
     return not replace(run.environment, toolchains={}).differences(here)
 
 
 def environment_key(environ_os: str, machine: str) -> str:
-    """What the names of artifacts say of the machine: what never compares must not share one.
+    """The machine's part of artifact names; machines that cannot be compared get different ones.
 
     Args:
         environ_os: RUNNER_OS, e.g. "Linux".
@@ -167,7 +167,7 @@ def environment_key(environ_os: str, machine: str) -> str:
 
 
 def _line_of(git: Git, base: str | None) -> tuple[str, ...]:
-    """A commit and its ancestors by first parents, as far as the checkout knows them."""
+    """A commit and its ancestors by first parents, as far as the checkout holds them."""
     if base is None:
         return ()
     if git.rev_parse(base) is None:

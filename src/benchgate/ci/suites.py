@@ -1,4 +1,4 @@
-"""Which suites a repository has, on which kinds of machine: read from its default branch's runs."""
+"""Finds a repository's suites and kinds of machine in the runs of its default branch."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 _USUAL_ENVIRONMENTS: Final = tuple(
     f"{os}-{machine}" for os in ("linux", "macos") for machine in ("x86_64", "arm64", "aarch64")
 )
-"""The words that the action itself makes names of."""
+"""The words that the action itself puts into names."""
 
 
 _MOST_ASKED: Final = 30
 _MOST_ASKED_AGAIN: Final = 10
-"""Runs of the default branch: whatever names a stranger makes up costs no more requests."""
+"""Runs of the default branch: names that a fork makes up cost no additional requests."""
 
 _OF_EACH: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """The suites and kinds of machine that may be shown by their names.
+    """The suites and kinds of machine whose names may be shown.
 
     Attributes:
-        newest_artifacts: what the default branch's newest run of each left.
-        runs: which run that was.
+        newest_artifacts: artifacts of the default branch's newest run, for each of them.
+        runs: the run that each of those is from.
     """
 
     job: Job
@@ -54,21 +54,21 @@ class Legs:
 
     @classmethod
     def usual(cls, job: Job, suite: str = "") -> Legs:
-        """Those of a repository whose default branch has left nothing yet.
+        """The suites of a repository whose default branch has no results yet.
 
         Args:
-            suite: another one that the default branch's own workflow names; "" for none.
+            suite: one more that the default branch's own workflow names; "" for none.
         """
         suites = {Leg.of(one, USUAL_ENVIRONMENT).suite for one in (DEFAULT_SUITE, suite) if one}
         return cls(job, frozenset(suites), frozenset(_USUAL_ENVIRONMENTS))
 
     @classmethod
     def left(cls, job: Job, wanted: Collection[Leg], workflow: str, suite: str = "") -> Legs:
-        """Ask what the default branch's newest runs left, until all that is wanted is found.
+        """Search the artifacts of the default branch's newest runs until all legs are found.
 
         Args:
-            wanted: those that a stranger's run left.
-            workflow: the file of its workflow, of which runs are asked first.
+            wanted: the legs that the run of a pull request left.
+            workflow: the file of the run's workflow, whose runs are searched first.
 
         Raises:
             GitHubError: GitHub refuses, or does not answer.
@@ -110,7 +110,7 @@ class Legs:
 
 
 def _by_leg(artifacts: tuple[Artifact, ...]) -> Iterator[tuple[Leg, Artifact]]:
-    """Each leg's artifact; the whole measurement of the head before what was compared."""
+    """The artifact of each leg; a whole measurement of the head is preferred to a comparison."""
     for kind in (ArtifactKind.BASELINE, ArtifactKind.RESULT):
         for artifact in artifacts:
             if leg := leg_in(kind, artifact.name):
@@ -120,9 +120,9 @@ def _by_leg(artifacts: tuple[Artifact, ...]) -> Iterator[tuple[Leg, Artifact]]:
 def _in_turn(
     runs: Iterable[WorkflowRun], workflow: str
 ) -> tuple[list[WorkflowRun], list[WorkflowRun]]:
-    """The newest two runs of each workflow, one workflow's before all others; and the rest.
+    """The newest two runs of each workflow, those of one workflow first; then the rest.
 
-    A stranger chooses the file of the workflow. So the runs of others must not hide the right one.
+    The fork chooses the file of its workflow, so its choice must not hide the runs of others.
     """
     seen: Counter[str] = Counter()
     first, rest = [], []

@@ -43,13 +43,13 @@ _BUILT_BY_THEIR_OWN = (
 
 @dataclass(frozen=True, slots=True)
 class ArmsRequest:
-    """What is measured, beside the configuration.
+    """What to measure, in addition to the configuration.
 
     Attributes:
         output: the result file; saved after every round.
         self_check: measure the working tree on both arms.
-        tried: what is known of the base from before the head was run; None to try it.
-        warnings: for the result.
+        tried: what trying the base before the head ran has shown; None to try it now.
+        warnings: to put into the result.
     """
 
     choice: Choice = field(default_factory=Choice)
@@ -66,7 +66,7 @@ def measure_arms(
     """Measure a commit and the working tree in turn.
 
     Args:
-        base: the commit; with `self_check` its words alone count.
+        base: the commit; with `self_check`, only its description is used.
 
     Raises:
         BaselineError: the base cannot be checked out or built.
@@ -160,7 +160,7 @@ def _measure(
 
 
 def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:
-    """Say in what the arms differ beside their code; each is what its own configuration makes it.
+    """Describe how the arms differ apart from their code: each follows its own configuration.
 
     Args:
         toolchains: versions by tool.
@@ -177,7 +177,7 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
 
 
 def fixed_rounds(config: Config) -> int | None:
-    """How many rounds are measured regardless of what they show; None for the gate's procedure."""
+    """The fixed number of rounds to measure; None if the gate decides when to stop."""
     if config.measure.rounds is not None:
         return config.measure.rounds
     return _CLASSICAL_ROUNDS if config.gate.rule == "classical" else None

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """What the user asked for, beside the configuration.
+    """What the user asked for, in addition to the configuration.
 
     Attributes:
         output: the result file; saved after every round.
         self_check: measure the working tree on both arms.
-        policy: whose configuration decides how it is judged. People tune margins in their working
-            tree; a pull request is judged by the base's, if there is one.
+        policy: whose configuration judges. Developers tune margins in their working tree; a pull
+            request is judged by the configuration of its base, if the base has one.
     """
 
     choice: Choice = field(default_factory=Choice)
@@ -46,7 +46,7 @@ def check(
 ) -> tuple[Verdict, Result]:
     """Measure the base commit and the working tree side by side and decide.
 
-    If the baseline is stored results, the working tree alone is measured.
+    If the baseline is stored results, only the working tree is measured.
 
     Raises:
         BaselineError: no base, or it cannot be checked out or built.

@@ -29,9 +29,9 @@ STORED_SOURCES = frozenset({"directory", "file"})
 def check_stored(
     request: RunRequest, config: Config, git: Git, effects: Effects
 ) -> tuple[Verdict, Result]:
-    """Measure the working tree, and decide by the results that `baseline` names.
+    """Measure the working tree, and compare it with the results that `baseline` names.
 
-    If there are none yet nothing fails, unless `baseline.required` is set.
+    If there are none yet, the check does not fail unless `baseline.required` is set.
 
     Raises:
         BaselineError: a baseline is required, and there is none.
@@ -67,7 +67,7 @@ class _Place:
 
     @classmethod
     def of(cls, config: Config, git: Git, effects: Effects) -> _Place:
-        """A path is relative to the file that it is written in."""
+        """Resolve a path relative to the file that it is written in."""
         root = config.source.parent if config.source else git.root
         path = root / (config.baseline.path or DEFAULT_FOLDER)
         shown = path.relative_to(effects.cwd) if path.is_relative_to(effects.cwd) else path
@@ -77,7 +77,7 @@ class _Place:
         return read_single(self.path) if self.is_file else read_folder(self.path)
 
     def require(self, found: StoredResults, config: Config) -> None:
-        """Refuse to go on without a baseline if one is required."""
+        """Fail if there is no baseline but one is required."""
         if found.earlier or not config.baseline.required:
             return
         reasons = "\n".join(f"{one.what}: {one.reason}" for one in found.skipped)
@@ -89,7 +89,7 @@ class _Place:
         )
 
     def remarks(self, found: StoredResults, output: Path | None) -> tuple[str, ...]:
-        """Say so if there is nothing to compare with, and how this run becomes a baseline."""
+        """Report that there is nothing to compare with, and how this run becomes a baseline."""
         if found.earlier:
             return ()
         if not found.is_empty:

@@ -24,11 +24,11 @@ _NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Globs over ids and names of tags; a benchmark must match one of each that is given.
+    """Globs over ids, and names of tags; a benchmark must match one of each kind that is given.
 
     Attributes:
-        shard: which part of those is measured; see `sharding`.
-        ids: these alone; None for all.
+        shard: the part of those benchmarks to measure; see `sharding`.
+        ids: measure only these; None for all.
     """
 
     globs: tuple[str, ...] = ()
@@ -38,18 +38,18 @@ class Choice:
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether every benchmark is chosen."""
         return not self.globs and not self.tags and self.ids is None
 
     def wants(self, id_: str, tags: Iterable[str]) -> bool:
-        """Whether a benchmark is asked for."""
+        """Whether the benchmark is chosen."""
         if self.ids is not None and id_ not in self.ids:
             return False
         by_id = not self.globs or any(matches(glob, id_) for glob in self.globs)
         return by_id and (not self.tags or bool(set(self.tags) & set(tags)))
 
     def may_want_of(self, failed: str) -> bool:
-        """Whether something may be asked for of what could not be read: a file, or a function."""
+        """Whether an unreadable file or function may contain a chosen benchmark."""
         if self.ids is not None:
             return any(
                 id_ == failed or id_.startswith((f"{failed}/", f"{failed}[")) for id_ in self.ids
@@ -57,7 +57,7 @@ class Choice:
         return not self.globs or any(_may_concern(glob, failed) for glob in self.globs)
 
     def describe(self) -> str:
-        """Give the options as they were written."""
+        """Format the options as the user wrote them."""
         options = [f"--filter {glob}" for glob in self.globs]
         return " ".join([*options, *(f"--tag {tag}" for tag in self.tags)])
 
@@ -67,10 +67,10 @@ EVERYTHING: Final = Choice()
 
 
 def leave_out_unwanted(choice: Choice, session: Session) -> None:
-    """Keep only what was asked for; a benchmark has the tags of both arms.
+    """Keep only the chosen benchmarks; a benchmark has the tags of both arms.
 
     Raises:
-        UsageError: when that is nothing, although there are benchmarks.
+        UsageError: none is left, although there are benchmarks.
     """
     found: dict[str, tuple[str, ...]] = {}
     for arm in session.arms:
@@ -89,7 +89,7 @@ def leave_out_unwanted(choice: Choice, session: Session) -> None:
 
 
 def _may_concern(glob: str, failed: str) -> bool:
-    """Whether a glob matches what could not be read, or may match a benchmark in it."""
+    """Whether a glob matches an unreadable file or function, or may match a benchmark in it."""
     fixed = re.split(r"[*?]", glob, maxsplit=1)[0]
     if matches(glob, failed) or fixed.startswith((f"{failed}/", f"{failed}[")):
         return True
@@ -101,10 +101,10 @@ def nothing_chosen(
     found: Mapping[str, Iterable[str]],
     failed: Mapping[str, str] = MappingProxyType({}),
 ) -> UsageError:
-    """Make the error for a choice that matches none of the benchmarks found, given with tags.
+    """Make the error for a choice that matches no benchmark that was found.
 
     Args:
-        failed: what could not be read, and why: what was asked for may be among it.
+        failed: what could not be read, and why: the chosen benchmarks may be in it.
     """
     ids = sorted(found)
     tags = sorted({tag for of_one in found.values() for tag in of_one})
@@ -126,9 +126,9 @@ def nothing_chosen(
 def chosen_of(
     found: StoredResults, choice: Choice, aliases: Mapping[str, str], head: Run
 ) -> StoredResults:
-    """Leave out of the earlier runs what was not asked for: the head lacks it for no other reason.
+    """Leave out of the earlier runs what was not chosen, so that it does not count as removed.
 
-    Their files do not tell tags, so of benchmarks chosen by tag those are kept that the head has.
+    Their files do not hold tags. If benchmarks were chosen by tag, keep those that the head has.
     """
     if choice.is_everything:
         return found

@@ -1,4 +1,4 @@
-"""The side effects that a use case needs; the command line creates the real ones."""
+"""The side effects that a use case needs; the command line provides the real ones."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The world.
+    """Clocks, random seed, environment and progress display.
 
     Attributes:
-        clock: seconds that only grow.
+        clock: seconds; never goes backwards.
         now: the time of day, UTC, ISO 8601 with a trailing Z.
         draw_seed: a fresh seed.
         environ: variables of this process.
-        cwd: where the command was called.
-        progress: told what is being done.
+        cwd: the folder where the command was called.
+        progress: is told what is happening.
     """
 
     clock: Callable[[], float]

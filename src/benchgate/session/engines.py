@@ -1,4 +1,4 @@
-"""From the configuration to the engines that measure it."""
+"""Makes the engines that measure what the configuration describes."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _LOOK_AT_CPUS_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where benchmarks run.
+    """Where benchmarks run: the checkout to keep out of imports, and the CPUs.
 
     Attributes:
-        checkout: the user's tree, which no arm may import from; None where it is measured itself.
-        cpus: all that this process may use, as long as it is kept off none.
-        cpu: the CPU that lockstep pairs share; None where pinning is not supported or not wanted.
-        unpinned: why not, for a note.
+        checkout: the user's tree, which no arm may import from; None if it is itself measured.
+        cpus: all that this process may use, if none of them is reserved.
+        cpu: the CPU that lockstep pairs share; None if pinning is unsupported or turned off.
+        unpinned: why there is no pinning, for a note.
     """
 
     checkout: Path | None
@@ -52,7 +52,7 @@ class Place:
 
 
 def choose_place(config: Config, checkout: Path | None) -> Place:
-    """Pick the idlest CPU, unless the user or the OS is against pinning."""
+    """Pick the idlest CPU, unless the user turned pinning off or the OS does not support it."""
     cpus = available_cpus()
     if not config.measure.pin:
         return Place(checkout, cpus, None, "not pinned: pin = false in [measure]")
@@ -73,12 +73,12 @@ def make_engines(
     *,
     event: Event | None,
 ) -> list[Engine]:
-    """Make one engine for each kind of benchmark that is configured, and the canary's.
+    """Make one engine for each kind of benchmark that is configured, and one for the canary.
 
-    In each arm its own configuration says what there is to measure.
+    Each arm's own configuration says what there is to measure in it.
 
     Args:
-        event: what is counted as instructions; None where nothing can be counted.
+        event: what is counted as instructions; None if nothing can be counted.
     """
     measure = config.measure
     functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
@@ -121,14 +121,14 @@ def make_engines(
 
 
 def config_in(arm: ArmName, config: Config) -> Config:
-    """Give the configuration that says what is built and measured in an arm."""
+    """Get the configuration that says what is built and measured in an arm."""
     return config.base or config if arm is ArmName.BASE else config
 
 
 def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[PythonBenchmark]:
-    """Give what an arm's configuration looks for; without any [[benchmark]] all that there is.
+    """Get what an arm's configuration looks for; without any [[benchmark]], all bench_*.py files.
 
-    Where both arms are searched they are searched in the same folders: an id begins there.
+    If both arms are searched, the same folders are searched: ids are relative to them.
     """
     own = config_in(arm.name, config)
     if own.searches:

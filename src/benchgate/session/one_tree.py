@@ -1,4 +1,4 @@
-"""`benchgate run` and `benchgate list`: a single tree."""
+"""`benchgate run` and `benchgate list`: work on a single tree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_ROUNDS = 10
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What the user asked for, beside the configuration.
+    """What the user asked for, in addition to the configuration.
 
     Attributes:
         output: the result file; saved after every round.
@@ -42,7 +42,7 @@ class RunRequest:
 
 
 def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
-    """Measure the working tree, or the current folder if there is no repository.
+    """Measure the working tree, or the current folder if it is not in a repository.
 
     Raises:
         MeasureError: the build failed.
@@ -83,7 +83,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
 def open_tree(
     choice: Choice, config: Config, git: Git | None, effects: Effects
 ) -> Iterator[tuple[Session, tuple[str, ...]]]:
-    """Open a session on the working tree alone; give it, and notes for its result."""
+    """Open a session on the working tree alone; return it and notes for its result."""
     with ExitStack() as stack:
         if git is None:
             folder = effects.cwd

@@ -49,23 +49,23 @@ def open_session(
 
     Args:
         stack: closes what is opened here.
-        checkout: the user's tree, from which nothing may be imported; None if it is an arm.
-        tried: what is known of the base from before the head was run; None to try it here.
-        ground: what keeps the trees what they are; None if the user's own is measured.
+        checkout: the user's tree, which benchmarks must not import from; None if it is an arm.
+        tried: what trying the base before the head ran has shown; None to try it here.
+        ground: keeps the trees unchanged; None if the user's own tree is measured.
 
     Raises:
         MeasureError: the head cannot be built.
         BaselineError: the base cannot be built.
-        UsageError: there are no benchmarks, or none that was asked for.
+        UsageError: there are no benchmarks, or none of them was chosen.
     """
     guardian = stack.enter_context(Guardian.start())
     ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
-    # Nothing that an arm can see, such as who was first, may tell which it is: no process is told
-    # the seed.
+    # A benchmark must not be able to find out which arm it is in, for example from who runs first:
+    # so no process is told the seed.
     drawn = random.Random(f"{seed}/arms").sample(ready, len(ready))  # noqa: S311 - repeatable on purpose
     is_tried_here = tried is None and bool(config.sides)
-    # The base is built, and tried, before the head's own commands run: these could reach it.
+    # The base is built and tried before the head's own commands run, because these could change it.
     order = sorted(ready, key=_is_head) if config.sides else drawn
     for place_in_order, arm in enumerate(order, start=1):
         _build(arm, config, guardian, effects)
@@ -109,14 +109,14 @@ def _is_head(arm: Arm) -> bool:
 
 
 def note_uncounted(session: Session, config: Config, reason: str) -> None:
-    """Tell those benchmarks that are to be judged by instructions why they cannot be."""
+    """Note on benchmarks that are to be judged by instructions why that is not possible."""
     for id_ in session.known_ids:
         if INSTRUCTIONS.name in config.effective(id_).metrics:
             session.note(id_, f"{INSTRUCTIONS.name}: {reason}")
 
 
 def _build(arm: Arm, config: Config, guardian: Guardian, effects: Effects) -> None:
-    """Build an arm as its own configuration says."""
+    """Build an arm as its own configuration describes."""
     own = config_in(arm.name, config).build
     if not own.commands:
         return
@@ -139,7 +139,7 @@ def _try_alone(
     guardian: Guardian,
     checkout: Path | None,
 ) -> BaseTrial:
-    """Run each benchmark of the base once, as shortly as can be, while there is nothing else."""
+    """Run each benchmark of the base once, as briefly as possible, before the head runs."""
     once = {
         "samples": 1,
         "launch_time_s": 0.001,

@@ -1,4 +1,4 @@
-"""What a budget or a number of rounds can show, said before measuring."""
+"""Predicts, before measuring, what a budget or a number of rounds can show."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class BudgetForecast:
     """A budget after the first round.
 
     Attributes:
-        round_s: how long a round of everything takes, about.
-        left_s: of the budget.
-        budget_s: all of it.
+        round_s: about how long one round of everything takes.
+        left_s: what is left of the budget.
+        budget_s: the whole budget.
     """
 
     round_s: float
@@ -35,25 +35,25 @@ class BudgetForecast:
 
     @property
     def rounds(self) -> int:
-        """How many rounds of everything it has time for, the first among them."""
+        """How many rounds of everything fit into it, including the first."""
         return 1 + int(self.left_s / self.round_s)
 
     def start(self) -> str:
-        """How far it goes: "a round takes about 41 s, so the budget of 10 min allows"."""
+        """Start a sentence: "a round takes about 41 s, so the budget of 10 min allows"."""
         round_, budget = format_duration(self.round_s), format_duration(self.budget_s)
         return f"a round takes about {round_}, so the budget of {budget} allows"
 
     def takes(self, rounds: int) -> str:
-        """So many rounds from the start, and how long they take."""
+        """Format a number of rounds, and how long they take from the start."""
         return f"{rounds} (about {format_duration(rounds * self.round_s)})"
 
 
 def of_the_screen(spending: BudgetForecast, waves: WaveSettings, rows: int) -> str | None:
-    """Say what a budget that is too short to confirm a suspect can still show; else None.
+    """Describe what a budget too short to confirm a suspect can still show; else None.
 
     Args:
-        waves: whose alpha is that of this part of the suite.
-        rows: that are tested.
+        waves: with the alpha of this part of the suite.
+        rows: how many are tested.
     """
     to_confirm = waves.screen_rounds + rounds_to_confirm(1, waves.screen_rounds, waves)
     if spending.rounds >= to_confirm or not rows:
@@ -70,7 +70,7 @@ def of_the_screen(spending: BudgetForecast, waves: WaveSettings, rows: int) -> s
 
 
 def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> str | None:
-    """Say that a budget has no time for all of the rounds; None if it has."""
+    """Warn that the budget is too short for all of the rounds; None if it is not."""
     if spending.rounds >= rounds:
         return None
     return f"{spending.start()} {spending.rounds} of {counted(rounds, 'round')}"
@@ -79,10 +79,10 @@ def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> str | None:
 def too_few_rounds(
     rounds: int, benchmarks: Sequence[str], config: Config, *, shards: int = 1
 ) -> str | None:
-    """Say that no change can be shown in a fixed number of rounds; None if one can.
+    """Warn that a fixed number of rounds cannot show any change; None if it can.
 
     Args:
-        benchmarks: those on both arms. Each is one row at least, so it takes no fewer rounds.
+        benchmarks: those on both arms. Each has at least one row, so no fewer rounds suffice.
     """
     metrics = [frozenset(config.effective(id_).metrics) for id_ in benchmarks]
     tested = sum(not one <= EXACT_NAMES for one in metrics)

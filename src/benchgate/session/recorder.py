@@ -55,10 +55,10 @@ class _BenchmarkRecord:
 
 
 class Recorder:
-    """Collects observations and gives them as results.
+    """Collects observations and turns them into results.
 
     Attributes:
-        is_spoiled: whether files were changed that must not be: nothing more is to be measured.
+        is_spoiled: whether protected files were changed: nothing more may be measured.
     """
 
     def __init__(self, arms: Iterable[ArmName]) -> None:
@@ -67,7 +67,7 @@ class Recorder:
         self.is_spoiled = False
 
     def define(self, discovery: Discovery) -> None:
-        """Take note of the benchmarks that an engine found, and of what it could not read."""
+        """Record the benchmarks that an engine found, and what it could not read."""
         for arm, definitions in discovery.found.items():
             for definition in definitions:
                 self._records[arm][definition.id] = _BenchmarkRecord(definition)
@@ -79,7 +79,7 @@ class Recorder:
                 self._failures[arm].append(result)
 
     def add(self, observation: Observation, round_index: int) -> None:
-        """Append one launch; of a benchmark that fails, the first error is kept."""
+        """Append one launch; if a benchmark fails, its first error is kept."""
         record = self._records[observation.arm][observation.benchmark]
         record.notes.update(dict.fromkeys(observation.notes))
         if observation.error is not None:
@@ -93,7 +93,7 @@ class Recorder:
             )
 
     def spoil(self, changes: Sequence[str]) -> None:
-        """Take note that what is measured was changed by what is measured."""
+        """Record that a benchmark or build changed the files that are being measured."""
         self.is_spoiled = True
         lines = [*changes[:_CHANGES_NAMED], _WHAT_TO_DO]
         if more := len(changes) - len(lines) + 1:
@@ -105,7 +105,7 @@ class Recorder:
             failures.append(result)
 
     def took(self, id_: str, round_s: float) -> None:
-        """Take note of how long a round of a benchmark took, on all arms together."""
+        """Record how long a round of a benchmark took, on all arms together."""
         for records in self._records.values():
             if id_ in records:
                 records[id_].round_s = round_s
@@ -123,7 +123,7 @@ class Recorder:
         return tuple(id_ for id_ in found if not self.has_failed(id_))
 
     def found(self) -> tuple[str, ...]:
-        """Every benchmark that was found in any arm, wanted or not, under all of its names."""
+        """Every benchmark that was found in any arm, chosen or not, under all of its names."""
         definitions = [d for arm in self._records for d in self.definitions(arm)]
         names = (name for d in definitions for name in (d.id, d.renamed_from) if name)
         return tuple(dict.fromkeys(names))
@@ -137,15 +137,15 @@ class Recorder:
         return all(id_ in records for records in self._records.values())
 
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
-        """What was found in one arm."""
+        """The benchmarks that were found in one arm."""
         return tuple(record.definition for record in self._records[arm].values())
 
     def definition(self, arm: ArmName, id_: str) -> Definition:
-        """What was found of one benchmark in one arm."""
+        """The definition of one benchmark in one arm."""
         return self._records[arm][id_].definition
 
     def failures(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
-        """What could not even be read in one arm."""
+        """The files and functions of one arm that could not be read."""
         return tuple(self._failures[arm])
 
     def results(

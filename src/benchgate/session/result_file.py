@@ -1,4 +1,4 @@
-"""Turns what a session holds into a result file."""
+"""Makes the result of a session, and writes it to a file."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ DEFAULT_SUITE = "default"
 
 @dataclass(slots=True)
 class ResultFile:
-    """Gives the result of a session at any moment, and saves it.
+    """Makes the result of a session at any moment, and saves it.
 
     Attributes:
         sources: the code of each arm.
         suite: name of the suite.
         output: where to save; None keeps it in memory.
-        warnings: for the result; may grow while measuring.
+        warnings: to put into the result; may grow during measuring.
     """
 
     session: Session
@@ -70,7 +70,7 @@ class ResultFile:
         output: Path | None,
         warnings: tuple[str, ...],
     ) -> Self:
-        """Describe the machine, and take note of what will not change any more."""
+        """Describe the machine, and store what no longer changes."""
         environments = {
             arm: read_environment(
                 effects.environ,
@@ -95,7 +95,7 @@ class ResultFile:
         )
 
     def result(self) -> Result:
-        """Give what was measured so far."""
+        """Make a result of what was measured so far."""
         runs = {
             arm: Run(
                 source=self.sources[arm],
@@ -120,15 +120,15 @@ class ResultFile:
         )
 
     def save(self) -> None:
-        """Write the result file, if one is wanted."""
+        """Write the result file, if the user wants one."""
         if self.output is not None:
             write_atomic(self.output, encode_result(self.result(), self.redact))
 
     def finish(self, warnings: tuple[str, ...] = ()) -> None:
-        """Save it as complete.
+        """Save the result as complete.
 
         Args:
-            warnings: what turned out at the end.
+            warnings: those that came up at the end.
         """
         self.warnings += warnings
         self.complete = True
@@ -136,7 +136,7 @@ class ResultFile:
 
     @contextmanager
     def kept_when_interrupted(self) -> Iterator[None]:
-        """Save before an interruption goes on its way.
+        """Save the result when an interruption arrives, and pass the interruption on.
 
         Raises:
             Interrupted: instead of KeyboardInterrupt.
@@ -150,7 +150,7 @@ class ResultFile:
 
 
 def working_tree_source(git: Git) -> Source:
-    """Describe what the user has checked out, changes included."""
+    """Describe what the user has checked out, including uncommitted changes."""
     changes = read_changes(git)
     return Source(
         sha=git.head_sha(),

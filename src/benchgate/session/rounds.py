@@ -1,4 +1,4 @@
-"""The loop of rounds: plan, measure, save, judge, until nothing is open or the budget ends."""
+"""Plans, measures, saves and judges rounds until all is decided or the budget ends."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ class Planner(Protocol):
     """Says what the next round measures."""
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
-        """Give the next round; one without ids ends the loop."""
+        """Plan the next round; a round without ids ends the loop."""
         ...
 
     def expected_rounds(self) -> int:
-        """Say about how many rounds there will be in all."""
+        """Estimate how many rounds there will be in all."""
         ...
 
     def counts(self) -> Mapping[str, int]:
-        """Say how the rows stand, in a few words each."""
+        """Count the rows by state, in a few words each."""
         ...
 
 
 @dataclass(slots=True)
 class FixedRounds:
-    """So many rounds of everything, whatever they show."""
+    """Measures everything for a fixed number of rounds, whatever they show."""
 
     session: Session
     rounds: int
     _left_out: dict[str, None] = field(default_factory=dict)
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
-        """Give everything, until the number is reached; at the end, what lacks a round."""
+        """Plan everything until the number is reached; then repeat what lacks a round."""
         ids: tuple[str, ...] = ()
         if round_index < self.rounds:
             plan = screen(self.session.ids, self.session.costs_s, left_s)
@@ -57,16 +57,16 @@ class FixedRounds:
         return self.rounds
 
     def counts(self) -> Mapping[str, int]:
-        """Nothing is judged while measuring."""
+        """Count nothing: this planner judges nothing during measuring."""
         return {}
 
 
 class ScreenAndConfirm:
-    """The gate's procedure: everything at first, then what is open.
+    """The gate's procedure: measure everything first, then only what is still open.
 
     Args:
-        judge: gives what each row needs, from what was measured so far.
-        once: benchmarks of one arm only; one launch of them is enough.
+        judge: tells what each row still needs, given what was measured so far.
+        once: benchmarks of one arm only; one launch of each is enough.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ScreenAndConfirm:
         self._next_look = waves.screen_rounds
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
-        """Give the next round of the screen, or of what is open after it."""
+        """Plan the next round: of the screen, or of what is open after it."""
         costs_s = self._session.costs_s
         ids = self._session.ids
         if round_index < self._waves.screen_rounds:
@@ -96,13 +96,13 @@ class ScreenAndConfirm:
             self._next_look = self._waves.next_look(round_index)
         alive = [need for need in self._needs if need.benchmark in ids]
         plan = follow_up(alive, costs_s, left_s)
-        # Late looks test rows that nothing has made suspects.
+        # Late looks test rows that no earlier look has made suspects.
         return replace(plan, canary=plan.canary or self._waves.until_decided)
 
     def expected_rounds(self) -> int:
-        """Give the end of the confirmation; without suspects, as long again as the screen.
+        """Estimate the round at which confirming ends; without suspects, twice the screen.
 
-        Later than that, whatever ends the rounds comes after a look at them.
+        If measuring goes on longer, it ends with the next look.
         """
         waves = self._waves
         confirming = any(need.stage is Stage.CONFIRM for need in self._needs)
@@ -133,7 +133,7 @@ def measure_rounds(
 
     Args:
         save: called after every round.
-        foresee: says after the first round what the budget can show, if that is worth a word.
+        foresee: says after the first round what the budget can show; None if all is well.
 
     Returns:
         The benchmarks that were still open when the budget ended.

@@ -39,10 +39,10 @@ _REHEARSAL_S = 10.0
 def self_check(
     choice: Choice, rounds: int, config: Config, git: Git, effects: Effects
 ) -> SelfCheck:
-    """Measure the working tree against itself, and judge what a check could see here.
+    """Measure the working tree against itself, and judge which changes a check could detect.
 
     Args:
-        rounds: of everything.
+        rounds: how many, of everything.
 
     Raises:
         As `check`.
@@ -67,10 +67,10 @@ def self_check(
 
 
 def rehearse(evidences: Sequence[Evidence], config: Config, effects: Effects) -> Rehearsal | None:
-    """Judge builds made of these rounds, for a few seconds.
+    """Judge builds that are simulated from these rounds; takes a few seconds.
 
-    The textbook rule compares samples, of which the rows know nothing any more: None. So it is
-    if a build takes more than half of the rounds that there are: all would be nearly the same.
+    The result is None under the textbook rule, which compares samples: the rows do not keep them.
+    It is also None if a build takes more than half of all rounds: builds would be nearly the same.
     """
     testable = [one for one in evidences if one.obstacle is None]
     ids = list(dict.fromkeys(one.pair.id for one in testable))

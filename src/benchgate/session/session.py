@@ -1,4 +1,4 @@
-"""A session: the engines of a suite, round after round, with what they found and measured."""
+"""A session: the engines of a suite, and what they found and measured, round by round."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Session:
     Args:
         engines: in the order in which a round visits them.
         arms: one or two.
-        seed: all random choices follow from it and the number of the round.
-        clock: seconds that only grow, for what a benchmark costs.
-        cpu_count: CPUs that the benchmarks may use, for the record.
-        tried: what the base did before.
-        ground: the trees, which are moved before each round, and must stay what they are; None
-            where the user's own folder is measured.
+        seed: determines all random choices, together with the number of the round.
+        clock: seconds, never going backwards; times how long a benchmark takes.
+        cpu_count: CPUs that the benchmarks may use; goes into the result.
+        tried: what trying the base has shown.
+        ground: moves the trees before each round and checks that they stay unchanged; None if the
+            user's own folder is measured.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Session:
     def discover(self) -> None:
         """Find the benchmarks of every engine.
 
-        What is of one kind in the base and of another in the head is measured by both engines.
+        If a benchmark has one kind in the base and another in the head, both engines measure it.
 
         Raises:
             UsageError: two kinds of benchmark share an id in one arm.
@@ -90,14 +90,14 @@ class Session:
                     self.toolchains[arm] |= versions
 
     def leave_out(self, ids: Iterable[str]) -> None:
-        """Neither measure these benchmarks nor give them among the results."""
+        """Exclude these benchmarks from measuring and from the results."""
         self.hidden |= frozenset(ids)
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The user's benchmarks that are to be measured and have not failed.
+        """The user's benchmarks that are still to be measured and have not failed.
 
-        There are none any more when a file was changed that all of them may use.
+        None is left once a file was changed that all of them may use.
         """
         if self._recorder.is_spoiled:
             return ()
@@ -106,21 +106,21 @@ class Session:
 
     @property
     def failures(self) -> tuple[BenchmarkResult, ...]:
-        """What could not be read in any arm, but for what is left out."""
+        """What could not be read in any arm, except what is excluded."""
         return tuple(failure for failure in self.unread if failure.id not in self.hidden)
 
     @property
     def unread(self) -> tuple[BenchmarkResult, ...]:
-        """What could not be read in any arm, also if it is left out."""
+        """What could not be read in any arm, including what is excluded."""
         return tuple(failure for arm in self.arms for failure in self._recorder.failures(arm))
 
     @property
     def known_ids(self) -> tuple[str, ...]:
-        """Every benchmark that was found in any arm, wanted or not, under all of its names."""
+        """Every benchmark that was found in any arm, chosen or not, under all of its names."""
         return self._recorder.found()
 
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
-        """What was found in one arm."""
+        """The benchmarks that were found in one arm."""
         return self._recorder.definitions(arm)
 
     def is_on_all_arms(self, id_: str) -> bool:
@@ -133,7 +133,7 @@ class Session:
 
     @property
     def round_s(self) -> float:
-        """How long a round of everything takes, about, the canary among it; 0 when unknown."""
+        """About how long a round of everything takes, canary included; 0 if unknown."""
         return sum(self.costs_s.get(id_, 0.0) for id_ in (*self.ids, *CANARY_IDS))
 
     def measure_round(
@@ -147,16 +147,16 @@ class Session:
         """Measure one launch of each benchmark on every arm.
 
         Args:
-            ids: what to measure; the order in which it is done is drawn from the seed.
-            on_measured: told of each benchmark when its launches are recorded.
-            canary: measure it beside them, if there is one.
+            ids: what to measure; the seed determines the order.
+            on_measured: called for each benchmark after its launches are recorded.
+            canary: measure the canary too, if there is one.
         """
         rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
         beside = sorted(CANARY_IDS & self._engines_of.keys()) if canary else ()
         order = [*ids, *beside]
         rng.shuffle(order)
         if self._ground:
-            # Of its own, so that a saved seed repeats the rest without trees, too.
+            # Its own random source: a saved seed repeats everything else without trees, too.
             self._ground.draw(random.Random(f"{self.seed}/{round_index}/places"))  # noqa: S311 - as above
         for engine in self._engines:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
@@ -176,7 +176,7 @@ class Session:
             self._note_unmoved(self._ground.notes)
 
     def conclude(self) -> tuple[str, ...]:
-        """Compare what was measured with what was built; give warnings for the result."""
+        """Compare the trees with what was built; return warnings for the result."""
         if self._ground is None:
             return ()
         if not self._recorder.is_spoiled:
@@ -184,7 +184,7 @@ class Session:
         return self._ground.warnings
 
     def _laid_to(self, seen: Observation) -> Observation:
-        """Give an observation; a failure is attributed to the arm that caused it."""
+        """Observe one launch; a failure is attributed to the arm that caused it."""
         if seen.error is None or not self.is_on_all_arms(seen.benchmark):
             return seen
         return self._tried.of_launch(
@@ -196,7 +196,7 @@ class Session:
         return {arm: self._recorder.results(arm, self.hidden) for arm in self.arms}
 
     def _refuse(self, changes: Sequence[str]) -> None:
-        """Let the run fail in which a file was changed that must stay what it is."""
+        """Make the run fail because protected files were changed."""
         if changes:
             self._recorder.spoil(changes)
 

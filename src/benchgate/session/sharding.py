@@ -1,4 +1,4 @@
-"""Sharding: each of several machines measures a part of the benchmarks, on both arms."""
+"""Sharding: several machines each measure a part of the benchmarks, on both arms."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _WRITTEN = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 def parse_shard(text: str) -> Shard:
-    """Read what people write: "2/8" is the second of eight.
+    """Parse what people write: "2/8" is the second of eight.
 
     Raises:
-        UsageError: it is written otherwise, or there is no such shard.
+        UsageError: it has another form, or there is no such shard.
     """
     hint = (
         "Write it as I/N, such as 2/8: each of N jobs has its own I, from 1 to N. N is at "
@@ -38,12 +38,12 @@ def parse_shard(text: str) -> Shard:
 
 
 def deal(names: Iterable[str], count: int) -> dict[str, int]:
-    """Give each name the number of its shard, in the same way wherever that is done.
+    """Assign each name to a shard; the assignment is the same on every machine.
 
-    Of so many neighbors in alphabetical order each goes to another shard, so that no shard has
-    more than one above another, and what is alike is spread. Which of the neighbors goes where is
-    drawn by lot: with a fixed order every fourth shard would get the largest of all sizes if a
-    benchmark has four.
+    Take the names in alphabetical order, in groups as large as the number of shards: each name of a
+    group goes to another shard. So shards differ by at most one name, and similar benchmarks are
+    spread. Which name of a group goes where is random: with a fixed order, if a benchmark has
+    four sizes, every fourth shard would get all of the largest.
     """
     in_order = sorted(set(names))
     dealt: dict[str, int] = {}
@@ -54,19 +54,19 @@ def deal(names: Iterable[str], count: int) -> dict[str, int]:
 
 
 def _lot(name: str) -> bytes:
-    """Draw, but the same on every machine and in every version of Python."""
+    """A random draw that is the same on every machine and in every version of Python."""
     return hashlib.sha256(name.encode("utf-8", "backslashreplace")).digest()
 
 
 def keep_share(shard: Shard, session: Session, aliases: Mapping[str, str]) -> None:
-    """Leave to the other shards what is theirs.
+    """Exclude the benchmarks that belong to other shards.
 
-    All shards of a suite find the same benchmarks, because they look at the same two commits: one
-    that is new in the head moves none from shard to shard between them. `benchgate merge` holds
-    against each other what they found.
+    All shards of a suite find the same benchmarks, because they look at the same two commits, so a
+    benchmark that is new in the head does not move others between them. `benchgate merge` checks
+    that all shards found the same.
 
     Args:
-        aliases: old id to new id; what was renamed stays together.
+        aliases: old id to new id; both ids go to the same shard.
     """
     found = tuple(dict.fromkeys((*session.ids, *(failure.id for failure in session.unread))))
     numbers = deal((aliases.get(id_, id_) for id_ in found), shard.count)
