@@ -61,8 +61,8 @@ class OwnRuns:
     ) -> Iterator[tuple[WorkflowRun, tuple[Artifact, ...]]]:
         """The artifacts of runs; a run is asked only when the previous run's have been used up.
 
-        Other workflows run on the branch, too: once several runs of one workflow had no artifacts, no
-        more of its runs are asked.
+        Other workflows run on the branch, too: once several runs of one workflow had no artifacts,
+        no more of its runs are asked.
 
         Args:
             runs: in the order in which to ask them.

@@ -22,11 +22,11 @@ STATISTICS: Final = Format("statistics", ResultStatistics, hallmark="runs")
 
 
 def encode_result(result: Result, redact: Redact) -> bytes:
-    """The result file, not compressed.
+    """The result as a JSON document, uncompressed.
 
     Args:
-        result: every number in it finite, every array of one dimension.
-        redact: takes the secrets out of a text; applied to every text of the file.
+        result: every number in it must be finite, every array one-dimensional.
+        redact: removes the secrets from a text; applied to every text of the file.
 
     Raises:
         ValueError: the result holds what `decode_result` would refuse.
@@ -37,10 +37,10 @@ def encode_result(result: Result, redact: Redact) -> bytes:
 
 
 def decode_result(data: bytes, name: str) -> Result:
-    """The result that a file holds; of shards that were joined, the whole of them.
+    """The result in a file; if the file holds joined shards, the result of the whole suite.
 
     Args:
-        data: the file, not compressed.
+        data: the file, uncompressed.
         name: of the file, for messages.
 
     Raises:
@@ -62,11 +62,11 @@ def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:
     """The verdict as indented JSON.
 
     Args:
-        verdict: a number in its rows that is not finite is written as null.
-        redact: takes the secrets out of a text; applied to every text of the document.
+        verdict: numbers in its rows that are not finite are written as None.
+        redact: removes the secrets from a text; applied to every text of the document.
 
     Raises:
-        ValueError: the verdict holds what is refused when it is read.
+        ValueError: the verdict holds something that would be refused when it is read.
     """
     return VERDICT.write(verdict, redact, indent=2)
 
@@ -75,17 +75,17 @@ def encode_statistics(statistics: ResultStatistics, redact: Redact) -> bytes:
     """The statistics as indented JSON.
 
     Args:
-        statistics: every number in them finite.
-        redact: takes the secrets out of a text; applied to every text of the document.
+        statistics: every number in them must be finite.
+        redact: removes the secrets from a text; applied to every text of the document.
 
     Raises:
-        ValueError: the statistics hold what is refused when they are read.
+        ValueError: the statistics hold something that would be refused when they are read.
     """
     return STATISTICS.write(statistics, redact, indent=2)
 
 
 def _told_apart(result: Result, redact: Redact) -> Result:
-    """Number the ids that only a secret told from each other, in each run of it."""
+    """Number the ids of a run that differ only in a secret, so that they stay different."""
 
     def each(run: Run | None) -> Run | None:
         return run and _run_told_apart(run, redact)

@@ -1,7 +1,7 @@
-"""Everything else that is known of two arms of a row, whichever rule decided it.
+"""All further estimates and tests of a row, whichever rule decided it.
 
-It is computed from all rounds, those that raised a suspicion among them: it describes what was
-measured and decides nothing. Ratios are head / base as measured.
+They are computed from all rounds, including those that raised a suspicion: they describe what
+was measured, and decide nothing. Ratios are head / base as measured.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from benchgate.json_object import Count, JsonObject, Probability, Text
 
 @dataclass(frozen=True, slots=True)
 class RatioEstimate(JsonObject):
-    """One way to estimate the ratio.
+    """One estimate of the ratio head / base.
 
     Attributes:
-        name: what is estimated, "Hodges-Lehmann, of rounds".
-        interval: None where there are too few launches for the confidence asked for.
+        name: the estimator, such as "Hodges-Lehmann, of rounds".
+        interval: None if there are too few launches for the requested confidence.
     """
 
     name: Text
@@ -28,12 +28,12 @@ class RatioEstimate(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Significance(JsonObject):
-    """One test that nothing changed.
+    """One test of the hypothesis that nothing changed.
 
     Attributes:
         name: "Wilcoxon signed rank", "Mann-Whitney, exact".
         p: two-sided.
-        p_greater, p_less: one-sided, against a head that measures more, or less, than the base.
+        p_greater, p_less: one-sided p-values for a head that measures more, or less, than the base.
     """
 
     name: Text
@@ -44,11 +44,11 @@ class Significance(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Effect(JsonObject):
-    """How far the launches' values of the arms lie apart, > 0 where the head's are greater.
+    """How far apart the launch values of the two arms are; > 0 if the head's are greater.
 
     Attributes:
         cliffs_delta: P(head > base) - P(head < base).
-        vargha_delaney_a: P(head > base), ties counted half.
+        vargha_delaney_a: P(head > base), with ties counted half.
         cohens_d, hedges_g: difference of the means in standard deviations; None without spread.
         magnitude: of Cliff's delta, in words.
     """
@@ -62,17 +62,17 @@ class Effect(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Comparison(JsonObject):
-    """Every other estimate and test of a row, from all of its rounds; none of it decides.
+    """Further estimates and tests of a row, from all of its rounds; none of them decides.
 
     Attributes:
-        launches: of base and head, all of them.
-        q: the two-sided p of the first test, adjusted by Benjamini and Hochberg over all rows.
-        power: that the next two promise.
-        detectable_ratio: the smallest that so many launches would find; None where they are too
-            few for any p to reach alpha, and beyond 100.
-        launches_needed: on each side, to find a change of the margin; None for one launch, and
-            when it is more than were counted to.
-        notes: what not to trust.
+        launches: number of launches of base and head, all counted.
+        q: the two-sided p of the first test, adjusted over all rows (Benjamini-Hochberg).
+        power: the probability for which the next two are computed.
+        detectable_ratio: the smallest ratio that this many launches would find; None if they are
+            too few for any p to reach alpha, or if it is above 100.
+        launches_needed: on each side, to find a change of the margin; None for a single launch, or
+            if more are needed than were tried.
+        notes: which of the figures not to trust, and why.
     """
 
     launches: tuple[Count, Count]

@@ -44,13 +44,13 @@ _KINDS = "`--output` writes result files, `--json` writes verdicts."
 
 @dataclass(frozen=True)
 class Format(Generic[D]):
-    """A kind of file.
+    """A kind of versioned JSON file.
 
     Attributes:
         kind: for messages, e.g. "result file".
-        document: the type of the whole of it; its field `schema` holds the current version.
+        document: the type of the whole document; its field `schema` holds the current version.
         hallmark: a key that no other kind of file has.
-        migrations: version n to the function that makes n + 1 of it; it may change its argument.
+        migrations: for version n, a function that makes version n + 1; it may change its argument.
     """
 
     kind: str
@@ -60,15 +60,15 @@ class Format(Generic[D]):
 
     @cached_property
     def version(self) -> int:
-        """The current one."""
+        """The current version."""
         current: int = self.document.__dataclass_fields__["schema"].default
         return current
 
     def read(self, data: bytes, name: str) -> D:
-        """The document that the file holds.
+        """The document in a file.
 
         Args:
-            data: the file, not compressed.
+            data: the file, uncompressed.
             name: of the file, for messages.
 
         Raises:
@@ -82,12 +82,12 @@ class Format(Generic[D]):
                 return self._read_older(_parsed(data, name), name, error)
 
     def write(self, document: D, redact: Redact, *, indent: int | None = None) -> bytes:
-        """The file, not compressed: UTF-8, with every text redacted and a line end behind it.
+        """The document as a file: uncompressed UTF-8, every text redacted, ending in a newline.
 
         Args:
-            document: what is written.
-            redact: takes the secrets out of a text.
-            indent: for people to read.
+            document: what to write.
+            redact: removes the secrets from a text.
+            indent: indent the JSON for human readers.
 
         Raises:
             ValueError: the document holds what `read` would refuse; the message names the place.
@@ -102,7 +102,7 @@ class Format(Generic[D]):
     def json_schema(self) -> dict[str, Any]:
         """The JSON Schema of the current version."""
         schema = self._adapter.json_schema()
-        if reference := schema.pop("$ref", None):  # of a document that holds others of its kind
+        if reference := schema.pop("$ref", None):  # the document holds others of its kind
             schema |= schema["$defs"][reference.rpartition("/")[2]]
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -115,7 +115,7 @@ class Format(Generic[D]):
         return TypeAdapter(self.document)
 
     def _read_older(self, parsed: object, name: str, error: ValidationError) -> D:
-        """What is not valid may be of an older version, or of another kind."""
+        """Migrate or refuse a file that is not valid: it is older or of another kind."""
         document = self._having("schema", parsed, name)
         if self._version_of(document, name) == self.version:
             self._having(self.hallmark, document, name)
@@ -156,7 +156,7 @@ class Format(Generic[D]):
             try:
                 document = migrate(document) | {"schema": version + 1}
             except (AttributeError, LookupError, TypeError, ValueError) as error:
-                # Of another kind of file the reason is what it lacks, not where that was missed.
+                # For a file of another kind, name the key that it lacks, not where that was noticed.
                 self._having(self.hallmark, document, name)
                 raise FormatError(
                     f"{name}: not valid in version {version}: {error!r}", hint=REWRITE
@@ -166,7 +166,7 @@ class Format(Generic[D]):
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """What is read is a tree: to look for cycles in it, again and again, doubles the time."""
+    """Parsed JSON is a tree: looking for cycles in it again and again would double the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

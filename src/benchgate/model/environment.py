@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Environment(JsonObject):
-    """The machine that a run was measured on. What the OS does not tell has no value.
+    """The machine that a run was measured on. What the OS does not tell is null or empty.
 
     Attributes:
         os: name and release of the distribution or OS, e.g. "Debian GNU/Linux 12".
         kernel: e.g. "Linux 6.1.0".
-        machine: the architecture, e.g. "x86_64".
+        machine: the architecture, such as "x86_64".
         cpu_model: as the OS names it.
         cpu_flags_hash: short hash of the CPU's feature flags.
         cpu_count: logical CPUs that this process may use.
         memory_bytes: physical memory.
         governor: CPU frequency governor of the first CPU.
         turbo: whether the CPU may exceed its base clock.
-        virtualization: name of the hypervisor or container, "" when none was seen.
+        virtualization: name of the hypervisor or container; "" if none was detected.
         runner_image: image of the hosted CI runner.
-        load_average: of the last minute when the run started.
-        python: version of the interpreter that benchgate itself runs in.
-        toolchains: versions of the user's tools by name, e.g. {"base python": "3.12.1"}.
-        timer_cost_ns: of reading the clock, in the interpreter that Python benchmarks run in; of
-            the slowest, where they run in several. None where there are none.
-        timer_resolution_ns: least step seen of that clock; None also where it took none.
+        load_average: of the last minute before the run started.
+        python: version of the interpreter that runs benchgate.
+        toolchains: versions of the user's tools by name, such as {"base python": "3.12.1"}.
+        timer_cost_ns: time to read the clock in the interpreter that runs Python benchmarks; if
+            there are several, in the slowest. None if there is none.
+        timer_resolution_ns: smallest step seen of that clock; None also if no step was seen.
     """
 
     os: Text = ""
@@ -55,7 +55,7 @@ class Environment(JsonObject):
     timer_resolution_ns: Annotated[float, Field(gt=0)] | None = None
 
     def differences(self, other: Environment) -> tuple[str, ...]:
-        """What makes two runs incomparable: one phrase for each of CPU, cores, OS and toolchain."""
+        """Why two runs cannot be compared: one phrase for each of CPU, cores, OS and toolchain."""
         compared = [
             ("CPU", self.cpu_model, other.cpu_model),
             ("architecture", self.machine, other.machine),
@@ -72,7 +72,7 @@ class Environment(JsonObject):
 
 
 def in_common(environments: Sequence[Environment]) -> Environment:
-    """What all of them, at least one, agree on; the rest counts as unknown."""
+    """The values on which all environments (at least one) agree; the rest becomes unknown."""
     first, *others = environments
     agreed = {
         one.name: getattr(first, one.name)

@@ -1,4 +1,4 @@
-"""What is wrong with a JSON document, and where, in the words of somebody who looks into it."""
+"""Describes what is wrong with a JSON document, and where, for a person who looks into it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _OF_A_KEY = {"missing", "extra_forbidden", "unexpected_keyword_argument"}
 
 
 def first_fault(error: ValidationError) -> str:
-    """The place and the nature of the first thing that is wrong, in one line."""
+    """The place and kind of the first fault, in one line."""
     fault = error.errors(include_url=False)[0]
     return ": ".join(filter(None, (_place(fault), _fault(fault))))
 
 
 def shown(value: object) -> str:
-    """A value as JSON, on one line and cut to a length that fits into a message."""
+    """A value as JSON, on one line, shortened to fit into a message."""
     if isinstance(value, list | dict):
         return "an array" if isinstance(value, list) else "an object"
     text = json.dumps(value, default=repr)
@@ -28,7 +28,7 @@ def shown(value: object) -> str:
 
 
 def _place(fault: ErrorDetails) -> str:
-    """The way down to a fault: `head.benchmarks[3].series[0].launches[7].samples[12]`."""
+    """The path to a fault: `head.benchmarks[3].series[0].launches[7].samples[12]`."""
     steps = (*fault["loc"], *fault.get("ctx", {}).get("place", ()))
     if fault["type"] in _OF_A_KEY:
         steps = steps[:-1]
@@ -42,7 +42,7 @@ def _step(step: str | int) -> str:
 
 
 def _fault(fault: ErrorDetails) -> str:
-    """What is wrong at that place, in the words of somebody who looks into the file."""
+    """The kind of a fault, in words for a person who looks into the file."""
     kind, message = fault["type"], fault["msg"]
     if kind == "misplaced":
         return message

@@ -1,4 +1,4 @@
-"""A benchmark with parameters, described: its cells, and which of them differ."""
+"""The description of a benchmark with parameters: its cells, and which of them differ."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from benchgate.json_object import Count, JsonObject, Probability, Text
 
 @dataclass(frozen=True, slots=True)
 class GridCell(JsonObject):
-    """One cell of a parameter grid.
+    """One cell of a parameter grid: a benchmark with one value of each parameter.
 
     Attributes:
-        label: its parameters, "n=100".
-        median: of the launches' p25.
+        label: the parameters, such as "n=100".
+        median: median of the launches' 25th percentiles.
     """
 
     label: Text
@@ -23,11 +23,11 @@ class GridCell(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class GridPair(JsonObject):
-    """Two cells compared.
+    """Two cells of a parameter grid, compared.
 
     Attributes:
         ratio: second / first, of the medians.
-        p, p_adjusted: two-sided Mann-Whitney, adjusted by Holm over the pairs of the grid.
+        p, p_adjusted: two-sided Mann-Whitney; adjusted by Holm over the pairs of the grid.
     """
 
     first: Text
@@ -39,11 +39,12 @@ class GridPair(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Grid(JsonObject):
-    """A benchmark with parameters: does any of them matter, and which differ.
+    """Whether the parameters of a benchmark matter, and which cells of its grid differ.
 
     Attributes:
         benchmark: the id without its parameters.
-        h, df, p: the Kruskal-Wallis test over all cells; of two the p of their pair decides.
+        h, df, p: the Kruskal-Wallis test over all cells; for two cells, the p of their pair
+            decides.
     """
 
     benchmark: Text

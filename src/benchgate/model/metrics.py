@@ -20,11 +20,11 @@ MEASURED: Final[Mapping[str, Metric]] = {
     metric.name: metric
     for metric in (TIME, CPU_TIME, PEAK_RSS, ALLOC_PEAK, ALLOC_BLOCKS, INSTRUCTIONS)
 }
-"""All of them, by name."""
+"""All metrics of benchgate, by name."""
 EXACT_NAMES = frozenset(name for name, metric in MEASURED.items() if metric.kind is Kind.EXACT)
 
 
 def notes_on(metric: str, notes: Iterable[str]) -> tuple[str, ...]:
-    """Leave out the notes of a benchmark that are about its other metrics: "peak_rss: ..."."""
+    """Leave out the notes of a benchmark that are about other metrics of it: "peak_rss: ..."."""
     others = MEASURED.keys() - {metric}
     return tuple(note for note in notes if note.partition(": ")[0] not in others)

@@ -1,4 +1,4 @@
-"""What a self-check found: how small a change each benchmark can show on this machine."""
+"""The findings of a self-check: how small a change each benchmark can show on this machine."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Tail:
     """Whether the slowest samples of a benchmark can be compared.
 
     Attributes:
-        obstacle: why not; "" when they can.
-        detectable: as in `Sensitivity`; None also where they cannot.
-        samples: in the shortest launch.
-        sample_s: how long one takes.
-        loops: operations in one.
+        obstacle: why they cannot be compared; "" if they can.
+        detectable: as in `Sensitivity`; None also if the slowest samples cannot be compared.
+        samples: number of samples in the shortest launch.
+        sample_s: how long one sample takes.
+        loops: operations in one sample.
     """
 
     obstacle: str
@@ -34,7 +34,7 @@ class Steadier:
 
     Attributes:
         rounds: as in `Sensitivity`.
-        share: its value as a share of the metric's that is compared.
+        share: its value as a share of the value of the metric that is compared.
     """
 
     metric: str
@@ -47,17 +47,16 @@ class Steadier:
 class Sensitivity:
     """What one metric of one benchmark can show.
 
-    Attributes:
-        pair_spread: robust standard deviation of log(head / base), from round to round.
-        launch_spread: of the logs of one side, from launch to launch.
-        detectable: the smallest ratio that a check finds in 9 of 10 cases; None beyond 100.
-        margin: as a fraction.
-        rounds: that show in 9 of 10 cases that nothing has changed; None beyond a thousand.
-        limit: how many rounds a check gives it at most.
-        least_margin: the smallest that these would be enough for; None beyond 1000 %.
-        tail: None where tails are not compared.
+    pair_spread: robust standard deviation of log(head / base) over the rounds.
+        launch_spread: robust standard deviation of the logs of one side over the launches.
+        detectable: the smallest ratio that a check finds in 9 of 10 cases; None if above 100.
+        margin: the configured margin, as a fraction.
+        rounds: how many show in 9 of 10 cases that nothing has changed; None if above 1000.
+        limit: the most rounds that a check measures.
+        least_margin: the smallest margin for which `limit` rounds suffice; None if above 1000 %.
+        tail: None if tails are not compared.
         counted: whether its instructions are counted as well.
-        unpinned: why it is not kept on one CPU; "" when it is.
+        unpinned: why it is not pinned to one CPU; "" if it is.
     """
 
     benchmark: str
@@ -83,18 +82,19 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Builds made of the rounds of a self-check, judged as a check would judge them.
+    """Builds that are simulated from the rounds of a self-check, and judged as a check would.
 
     Attributes:
         clean: builds in which nothing was changed.
-        alarms: of these, how many failed.
-        alarms_at_most: share of all such builds that fail, with 95 % confidence.
+        alarms: how many of these failed.
+        alarms_at_most: upper bound of the share of such builds that fail, with 95 % confidence.
         blamed: the benchmarks that made them fail, the most frequent first.
         slower: builds in which one benchmark was made slower by one and a half margins.
-        found: of these, in how many it was found.
-        found_at_least: share of all such builds, with 95 % confidence.
+        found: in how many of these it was found.
+        found_at_least: lower bound of the share of such builds in which it is found, with 95 %
+            confidence.
         missed: the benchmarks that were not found, the most frequent first.
-        cut_short: of all, how many had too few rounds to be judged as they should be.
+        cut_short: how many of all builds had too few rounds to be judged as a check would.
     """
 
     clean: int
@@ -113,13 +113,13 @@ class SelfCheck:
     """The same code measured on both sides.
 
     Attributes:
-        verdict: on all rounds; whatever it says has changed has not.
+        verdict: on all rounds; every change that it reports is a false alarm.
         rows: one per benchmark and metric that is compared, the noisiest first.
-        rehearsal: None where nothing could be judged, and under the textbook rule.
-        launch_time_s, executions, alpha: as they were configured.
-        tail_samples: per launch, which a tail needs.
-        stretch: how many times the launch time is spent to keep all samples.
-        stolen: share of the CPUs' time that the hypervisor gave to others; None where unknown.
+        rehearsal: None if nothing could be judged, and under the textbook rule.
+        launch_time_s, executions, alpha: as configured.
+        tail_samples: samples per launch that a tail needs.
+        stretch: by how many times the launch time was lengthened to keep all samples.
+        stolen: share of the CPUs' time that the hypervisor gave to others; None if unknown.
     """
 
     verdict: Verdict

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What was decided of one row."""
+    """The decision about one row."""
 
     REGRESSED = "regressed"
     IMPROVED = "improved"
@@ -25,4 +25,4 @@ DECIDED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Out
 """Outcomes that say whether something changed."""
 
 COMPARED = DECIDED | {Outcome.INCONCLUSIVE}
-"""Outcomes of rows in which both arms were compared."""
+"""Outcomes of rows in which the two arms were compared."""

@@ -1,7 +1,7 @@
-"""By what a result was judged, so that it can be judged so again.
+"""The settings that judged a result, kept so that it can be judged by them again.
 
-`Options` is the one definition of what the command line says instead of the configuration: the
-options of click, what they set in the configuration, and what is kept with a result follow from it.
+`Options` is the one definition of the command-line options that override the configuration:
+the options of click, the keys that they set, and the part kept with a result follow from it.
 """
 
 import json
@@ -21,13 +21,14 @@ MOST_CHARACTERS: Final = MAX_TEXT
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What an option sets in the configuration, and what `--help` says of it.
+    """What an option sets in the configuration, and its text in `--help`.
 
     Attributes:
-        table: that its keys lie in.
-        metavar: what stands for its value; empty for a switch.
-        keys: what it sets there, or leaves at the default; if empty, what it is named after.
-        gives_way: keys of the table that contradict the option: what the file says there is gone.
+        table: the table of its keys.
+        metavar: placeholder for its value in `--help`; empty for a switch.
+        keys: what it sets, or leaves at the default; if empty, the key with the option's own name.
+        gives_way: keys of the table that contradict the option: it removes their values from the
+            file.
         name: of the field of `Options`.
     """
 
@@ -40,7 +41,7 @@ class Override:
 
     @property
     def flag(self) -> str:
-        """As it is typed: `--fail-on`."""
+        """The option as it is typed: `--fail-on`."""
         return f"--{self.name.replace('_', '-')}"
 
 
@@ -49,9 +50,9 @@ _BASELINE: Final = ("source", "against", "path")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(JsonObject):
-    """What the command line, or an input of the action, says instead of a configuration.
+    """Settings on the command line, or inputs of the action, that override a configuration.
 
-    The default of each is that nothing was said.
+    By default, an option overrides nothing.
     """
 
     rule: Annotated[
@@ -112,12 +113,12 @@ class Options(JsonObject):
     ] = None
 
     def given(self) -> Mapping[str, Any]:
-        """What was said, by the name of the option."""
+        """The options that were given, by name."""
         values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
         return {name: value for name, (value, default) in values.items() if value != default}
 
     def over(self, earlier: "Options") -> "Options":
-        """The same with what another one says where this says nothing."""
+        """These options, completed by those of another one that are not given here."""
         return replace(earlier, **self.given())
 
 
@@ -139,7 +140,7 @@ def _no_longer_than_a_text(tables: dict[str, JsonValue]) -> dict[str, JsonValue]
 
 
 def redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON, and what it was before
-    """A JSON value in which every text was redacted, the names of keys too."""
+    """A JSON value in which every text is redacted, including the names of keys."""
     match value:
         case str():
             return redact(value)
@@ -165,12 +166,12 @@ Tables: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ConfigTables(JsonObject):
-    """What judging asks of a configuration, and where it was written.
+    """The part of a configuration that judging uses, and where it was written.
 
     Attributes:
-        name: what messages call the file; one that ends in pyproject.toml has the tables in
+        name: of the file, as messages call it; if it ends in pyproject.toml, the tables are in
             [tool.benchgate].
-        tables: our own, as they were written.
+        tables: benchgate's tables, as they were written.
         lines: the line, from 1, of each table and key of the file, by its dotted name.
     """
 
@@ -181,12 +182,12 @@ class ConfigTables(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Policy(JsonObject):
-    """By what a result was judged.
+    """The settings that judged a result.
 
     Attributes:
-        head: the configuration of the head, without options; None where it has none.
-        base: that of the base, where it decides.
-        accepted: what made the head's own waivers count, where they did.
+        head: the configuration of the head, without options; None if the head has none.
+        base: the configuration of the base, if it decides.
+        accepted: what made the head's own waivers count, if they did.
     """
 
     head: ConfigTables | None

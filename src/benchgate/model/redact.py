@@ -1,4 +1,4 @@
-"""Takes secrets out of texts that are about to be written.
+"""Removes secrets from texts before they are written.
 
 Three kinds are known: passwords in URLs and connection strings, tokens by their shape, and the
 values of environment variables named like secrets. Each is replaced by `[removed]`.
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 REMOVED: Final = "[removed]"
 
-# Shorter values ("1", "true", "admin") are words of their own, and would blank out half a report.
+# Shorter values ("1", "true", "admin") are common words: removing them would garble a report.
 SHORTEST_VALUE: Final = 6
 
 _MOST_PASSES = 10
@@ -25,7 +25,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 
-# Each pattern keeps its group "before"; a lookahead keeps what stands behind.
+# Each pattern keeps its group "before"; a lookahead keeps what follows.
 _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
@@ -66,7 +66,7 @@ class Redactor:
     """Replaces secrets in a text by `[removed]`; doing it twice changes nothing more.
 
     Args:
-        environ: environment variables; the values of those named like secrets are removed.
+        environ: environment variables; the values of those that are named like secrets are removed.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -83,7 +83,7 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
-        # One secret may be found only when another before it has gone.
+        # One secret may be found only after another one before it is gone.
         for _ in range(_MOST_PASSES):
             before, text = text, self._once(text)
             if text == before:

@@ -1,4 +1,4 @@
-"""Which benchmarks of two arms are the same under different ids."""
+"""Finds out which benchmarks of the two arms are the same under different ids."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 def renamed(
     base: Collection[str], head: Collection[str], aliases: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Give the base's id by the head's, of what an alias joins.
+    """Map the head's id to the base's id, for each benchmark that an alias joins.
 
-    It joins only what the base alone has under the old id, and the head alone under the new one.
+    An alias joins two ids only if the old id is in the base alone and the new id in the head
+    alone.
 
     Args:
         base, head: the ids of each arm.

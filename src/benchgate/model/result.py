@@ -1,4 +1,4 @@
-"""One result file: both arms as they were measured in turn, and what belongs to them."""
+"""One result file: both arms as they were measured in turn, and facts about the measurement."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from benchgate.model.run import Run
 from benchgate.model.screening import Screening
 
 MAX_SHARDS = 1000
-"""A suite is split into no more parts: each has its share of alpha, which must stay a number."""
+"""Most shards of a suite: each gets a share of alpha, which must stay above zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shard(JsonObject):
-    """Which of the parts that a suite was split into.
+    """One shard of a suite that is measured in several jobs.
 
     Attributes:
         number: from 1.
         count: how many there are.
-        dealt: ids of the whole suite, what the other parts measure among them.
+        dealt: all ids of the suite, including those that other shards measure.
     """
 
     number: Annotated[int, Field(ge=1)]
@@ -39,21 +39,21 @@ class Shard(JsonObject):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result(JsonObject):
-    """A result file of benchgate: one run, and the base's run measured in turn with it.
+    """A result file of benchgate: one run, and the run of the base measured in turn with it.
 
     Attributes:
-        tool: name and version of what measured it.
-        head: the run.
-        base: the run of the other arm, when both were measured in turn.
+        tool: name and version of the program that measured.
+        head: the run of the head.
+        base: the run of the base; None if the two were not measured in turn.
         duration_s: wall time of building and measuring.
-        warnings: about the whole of it.
-        shard: which part of the suite it is; None if it is all of it.
-        shards: the results that it was joined from, in the order of their numbers: `head` and
-            `base` then hold what all of them measured, but for the canary that each had. A file
-            holds the first of them, with the others in its `shards`.
-        screening: what stored runs said first; `base` is then None if they settled all, or
-            both arms hold what they did not settle.
-        policy: by what it was judged, if that is to be repeated elsewhere.
+        warnings: about the measurement as a whole.
+        shard: which part of the suite this is; None if it is the whole suite.
+        shards: the results that were joined, ordered by number: `head` and `base` then hold what
+            all of them measured, except for the canary that each had. A file holds the first of
+            them, with the others in its `shards`.
+        screening: what the comparison with stored runs decided first; `base` is then None if that
+            decided everything, or else both arms hold what it did not decide.
+        policy: the settings that judged it, so that the decision can be repeated elsewhere.
     """
 
     schema: Annotated[int, Field(ge=1, le=1)] = field(default=1, kw_only=True)

@@ -1,4 +1,4 @@
-"""One row of a verdict: what was decided of one benchmark, metric and statistic."""
+"""One row of a verdict: the decision about one benchmark, metric and statistic."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Classical(JsonObject):
     """The textbook comparison of the same data, whichever rule decides.
 
     Attributes:
-        p: two-sided Mann-Whitney without continuity correction; None when not tested.
-        p95_ratio: pooled p95 of the head / that of the base, as measured.
+        p: two-sided Mann-Whitney without continuity correction; None if not tested.
+        p95_ratio: pooled p95 of the head / pooled p95 of the base, as measured.
         result: "slower", "faster", "same", or "not tested".
     """
 
@@ -37,18 +37,18 @@ class Classical(JsonObject):
 
 
 RUNS_NEEDED = 10
-"""So many earlier runs it takes to know how far runs differ."""
+"""So many earlier runs are needed to know how far runs differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration(JsonObject):
-    """What earlier runs on the same machine tell of how far runs differ while the code does not.
+    """How far earlier runs on the same machine differ although the code does not.
 
     Attributes:
         runs: how many of them measured the same work.
         spread: standard deviation of the logs of their values; None for fewer than two.
-        floor: the smallest change that counts, as a fraction; None where they are too few to
-            know it, and the row is advisory.
+        floor: the smallest change that counts, as a fraction; None if there are too few runs to
+            know it: the row is then advisory.
     """
 
     runs: Count
@@ -57,17 +57,17 @@ class Calibration(JsonObject):
 
     @property
     def calibrated(self) -> bool:
-        """Whether so many runs are known that the row can decide."""
+        """Whether enough runs are known for the row to decide."""
         return self.floor is not None
 
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationCost(JsonObject):
-    """What it would have taken to confirm that a row got worse, or to clear it.
+    """What it would take to confirm that a row got worse, or to clear it.
 
     Attributes:
-        rounds: more of them.
-        seconds: that these would take, about; None when unknown.
+        rounds: how many more rounds.
+        seconds: about how long these would take; None if unknown.
     """
 
     rounds: Count
@@ -76,33 +76,34 @@ class ConfirmationCost(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Row(JsonObject):
-    """One benchmark, metric and statistic. What does not apply or is unknown has no value.
+    """One benchmark, metric and statistic. What does not apply or is unknown is null or empty.
 
     Attributes:
-        metric: "" on rows that speak of the whole benchmark (new, missing, failed).
-        base, head: what is shown of the two sides, in `unit`: head / base is `ratio`. The base is
-            its median, and the head follows; on a calibrated row the head is its median, and the
-            base the geometric mean of the earlier runs. Without a ratio both are medians.
+        metric: "" on rows about the whole benchmark (new, missing, failed).
+        base, head: the values to show for the two sides, in `unit`: head / base is `ratio`. `base`
+            is the median of the base, and `head` follows from it. On a calibrated row `head` is the
+            median of the head, and `base` the geometric mean of the earlier runs. Without a ratio
+            both are medians.
         base_median, head_median: of the statistic over the launches, as measured. Their quotient
             can differ from `ratio`, which is estimated round by round.
-        ratio: head / base, the Hodges-Lehmann estimate, on calibrated rows that of base and head;
-            `better` says which side is worse.
+        ratio: head / base, by the Hodges-Lehmann estimate; on calibrated rows the quotient of
+            `head` and `base`. `better` says which direction is an improvement.
         interval: of `ratio`, at `confidence`.
         margin: the smallest change that matters, as a fraction.
         p, p_adjusted: one-sided, of the test that decided; None on rows that were not confirmed.
-        launches: of base and head that the decision rests on.
+        launches: how many of base and head the decision rests on.
         test: "wilcoxon", "mann-whitney", "prediction", "exact", "threshold".
-        detectable: the smallest ratio (on the side > 1) that could have been seen.
+        detectable: the smallest detectable ratio, given as a ratio above 1.
         rounds_needed: how many more rounds would settle an open row.
-        unconfirmed: of a row that looked worse, and was neither confirmed nor cleared before the
+        unconfirmed: for a row that looked worse, but was neither confirmed nor cleared before
             measuring ended.
-        advisory: the evidence alone must not fail a build.
-        calibration: of rows that rest on stored launches.
-        waiver: what the regression or the removal is waived by; on a row that regressed all the
-            same, what it goes beyond.
-        renamed_from: the base's id, where an alias joined it with the head's.
-        detail: every other estimate and test, where it was asked for.
-        error: why it failed, one line, then its output's tail.
+        advisory: the evidence must not fail a build by itself.
+        calibration: for rows that are compared with stored launches.
+        waiver: what allows the regression or the removal; on a row that regressed all the same, the
+            waiver that the regression exceeds.
+        renamed_from: the base's id, if an alias joins it with the head's.
+        detail: all other estimates and tests, if they were requested.
+        error: why it failed: one line, then the tail of the program's output.
     """
 
     benchmark: Name
@@ -140,7 +141,7 @@ class Row(JsonObject):
 
     @property
     def deciding_ratio(self) -> float | None:
-        """The ratio that the outcome rests on: under the classical rule that of p95."""
+        """The ratio that the outcome rests on: under the classical rule the ratio of the p95."""
         if self.test == "classical" and self.classical:
             return self.classical.p95_ratio
         return self.ratio
@@ -153,7 +154,7 @@ class Row(JsonObject):
 
     @property
     def worse_ratio(self) -> float | None:
-        """The ratio on the scale where > 1 is worse, whatever the metric's direction."""
+        """The ratio on a scale on which > 1 is worse, whatever the metric's direction."""
         if self.ratio is None:
             return None
         if self.better is Better.LOWER:

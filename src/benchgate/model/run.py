@@ -25,10 +25,10 @@ from benchgate.model.environment import Environment
 from benchgate.model.samples import Samples, Warmup
 
 MAX_ROUND_S = 1e9
-"""Thirty years: a file that says more is damaged, or made up."""
+"""Thirty years: a file with a larger value is damaged or made up."""
 
 MAX_BENCHMARKS = 100_000
-"""Of one arm: ten times as many as a large suite has."""
+"""Of one arm: ten times as many as in a large suite."""
 
 CANARY_ID = "benchgate/canary/loop"
 FILES_CANARY_ID = "benchgate/canary/files"
@@ -36,7 +36,7 @@ CANARY_IDS = frozenset({CANARY_ID, FILES_CANARY_ID})
 """Ids of the fixed workloads that are measured beside the user's benchmarks."""
 
 CHANGED_FILES_ID = "benchgate/files"
-"""Has failed where files were changed that must not be while they are measured; no benchmark."""
+"""Stands for changed files, and fails if protected files changed; it is not a benchmark."""
 
 
 def _distinct(place: str) -> AfterValidator:
@@ -63,7 +63,7 @@ class Better(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a metric's values are: sampled again and again, exact, or a summary of lost samples."""
+    """What a metric's values are: repeated samples, exact counts, or a summary of lost samples."""
 
     SAMPLED = "sampled"
     EXACT = "exact"
@@ -71,7 +71,7 @@ class Kind(StrEnum):
 
 
 class Tier(StrEnum):
-    """How the launches of both arms relate to each other; it says how far they can be believed."""
+    """How the launches of the two arms were measured together; says how far to trust them."""
 
     LOCKSTEP = "lockstep"
     INTERLEAVED = "interleaved"
@@ -102,9 +102,9 @@ class Launch(JsonObject):
     Attributes:
         round: the pass in which it was measured, from 0; launches of both arms with the
             same round were measured in turn.
-        order: this arm's place in the round, 0 for the arm that was started first.
+        order: this arm's position in the round; 0 for the arm that was started first.
         samples: shape (n,), n >= 1, in the metric's unit, per operation.
-        warmup: shape (k,), what was measured before and discarded.
+        warmup: shape (k,), the samples that were taken before and discarded.
     """
 
     round: Count
@@ -118,7 +118,7 @@ class Series(JsonObject):
     """One metric of one benchmark, launch by launch.
 
     Attributes:
-        loops: operations in one sample; a sample is their mean.
+        loops: operations in one sample; the sample is their mean.
         launches: by ascending round.
     """
 
@@ -149,23 +149,24 @@ class Series(JsonObject):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BenchmarkResult(JsonObject):
-    """Everything measured on one benchmark.
+    """All that was measured on one benchmark.
 
     Attributes:
         id: stable across commits, `group/name[param=value]`.
-        workload: hash of the benchmark's definition: two runs with different ones
-            measured different work.
+        workload: hash of the benchmark's definition: two runs with different hashes measured
+            different work.
         tier: how it was measured.
-        status: failed when any launch of it failed; `error` then says how.
-        error: one line, then the tail of its output; None when ok.
+        status: failed if any launch of it failed; `error` then says why.
+        error: one line, then the tail of its output; None if it did not fail.
         series: one per metric.
-        notes: what a reader of its numbers must know, e.g. "not pinned: no support". One that is
-            about one metric begins with its name, "peak_rss: ...".
-        location: `path:line` of its definition, relative to the tree; None when unknown.
-        display_unit: the unit its author wants times shown in.
-        parts: what `workload` is made of, by what a person may call it; digests. It may be empty.
-        round_s: how long its last round took on all arms, with what had to be started and set up
-            for it; None when unknown.
+        notes: what a reader of its numbers must know, such as "not pinned: no support". A note
+            about one metric begins with the metric's name, "peak_rss: ...".
+        location: `path:line` of its definition, relative to the tree; None if unknown.
+        display_unit: the unit in which its author wants times shown.
+        parts: digest of each part that `workload` is made of, by a name for people. It may be
+            empty.
+        round_s: how long its last round took on all arms, including what had to be started and set
+            up; None if unknown.
     """
 
     id: Name
@@ -187,10 +188,10 @@ class Source(JsonObject):
 
     Attributes:
         sha: commit; None outside of git.
-        ref: the name it was asked for by; None when there is none.
-        dirty: whether uncommitted changes of tracked files were part of it.
-        why: for a base, why it was chosen; else "".
-        untracked: how many new files, which git does not track, were part of it.
+        ref: the name that was used to ask for it; None if there is none.
+        dirty: whether it includes uncommitted changes of tracked files.
+        why: for a base, why it was chosen; otherwise "".
+        untracked: how many new files, which git does not track, it includes.
     """
 
     sha: Text | None = None
@@ -202,17 +203,17 @@ class Source(JsonObject):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run(JsonObject):
-    """Everything measured for one commit in one job.
+    """All that was measured for one commit in one job.
 
     Attributes:
         started: UTC, ISO 8601 with a trailing Z.
-        seed: every random choice of the run follows from it.
-        complete: False while rounds are still to come, and when it was interrupted.
-        screen_rounds: how many of the first rounds were the screen; a verdict
-            recomputed from the file needs it.
-        until_decided: whether every row was to go on until it is decided; likewise.
-        is_mixed: whether it was joined from shards of machines that differ; `environment` is then
-            what these have in common.
+        seed: determines every random choice of the run.
+        complete: False while rounds are still to come, and if it was interrupted.
+        screen_rounds: how many of the first rounds were the screen; needed to recompute a verdict
+            from the file.
+        until_decided: whether measuring went on until every row was decided; needed likewise.
+        is_mixed: whether it was joined from shards of machines that differ; `environment` then has
+            only what these machines have in common.
     """
 
     source: Source
@@ -232,7 +233,7 @@ class Run(JsonObject):
     ]
 
     def differences(self, other: Run) -> tuple[str, ...]:
-        """What makes the machines of two runs incomparable, one phrase for each reason."""
+        """Why the machines of two runs cannot be compared, one phrase for each reason."""
         if self.is_mixed or other.is_mixed:
             return ("the shards of one of them ran on machines that differ",)
         return self.environment.differences(other.environment)

@@ -1,4 +1,4 @@
-"""Measured values: an array of numbers in JSON, and in the program a read-only float64 array."""
+"""Measured values: an array of numbers in JSON, a read-only float64 array in the program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
 LARGEST = 1e150
-"""A sample beyond it is damage: its square, or the sum of many, would be no number."""
+"""A larger sample is damage: its square, or the sum of many, would overflow."""
 
 
 class _Numbers:

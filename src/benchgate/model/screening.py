@@ -1,4 +1,4 @@
-"""What stored runs said of a head before anything was measured in turn with the base."""
+"""The comparison of a head with stored runs, before anything is measured in turn with the base."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MOST_STORED: Final = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredRun(JsonObject):
-    """An earlier run that the head was held against.
+    """An earlier run with which the head was compared.
 
     Attributes:
-        name: by which messages call it.
-        why: what makes it the base, in words.
+        name: what messages call it.
+        why: why it serves as the base, in words.
     """
 
     name: Text
@@ -30,14 +30,14 @@ class StoredRun(JsonObject):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Screening(JsonObject):
-    """A head that was measured alone, and what it was held against.
+    """A head that was measured alone, and the stored runs that it was compared with.
 
     Attributes:
-        head: the run of it alone; None if stored runs could not have settled anything.
-        earlier: in order of preference; none if nothing was held against them.
-        skipped: what could not be used.
-        warnings: what a reader of the verdict must know of them.
-        is_first: whether there is nothing to compare with yet, and nobody is to blame.
+        head: the run of it alone; None if stored runs could not have decided anything.
+        earlier: in order of preference; empty if the head was not compared with any.
+        skipped: stored results that could not be used.
+        warnings: what a reader of the verdict must know about the stored runs.
+        is_first: whether there is nothing to compare with yet, and that is not an error.
     """
 
     head: Run | None

@@ -1,4 +1,4 @@
-"""The results of a suite's shards, joined to the result of the suite."""
+"""Joins the results of a suite's shards to the result of the suite."""
 
 from __future__ import annotations
 
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
 
 _NAMED = 10
 _ONCE = "Give the result of each shard of one suite, and each of them once."
-_ANEW = "All shards must measure the same suite and the same commits in the same way: run them anew"
-_UNCHECKED = (
-    "not all of what was measured is committed: whether the shards had the same code is not known"
-)
+_ANEW = "All shards must measure the same suite and the same commits in the same way: rerun them"
+_UNCHECKED = "some measured files are not committed, so the shards may have measured different code"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """A result under the name by which messages call it."""
+    """A result, with its name in messages."""
 
     name: str
     result: Result
@@ -43,10 +41,10 @@ def join(named: Iterable[tuple[str, Result]]) -> Result:
     """Join the shards of one suite; rounds and machines of each stay as they were.
 
     Args:
-        named: at least one result, each with the name by which messages call it.
+        named: at least one result, each with its name in messages.
 
     Raises:
-        UsageError: one is no shard, or they are not all the shards of one suite, or two of them
+        UsageError: one is not a shard, or they are not all the shards of one suite, or two of them
             measured the same benchmark.
     """
     parts = sorted((_part(*each) for each in named), key=lambda part: part.shard.number)
@@ -57,7 +55,7 @@ def join(named: Iterable[tuple[str, Result]]) -> Result:
 
 
 def ids_of(result: Result) -> list[str]:
-    """Give the ids of both arms, each once; those of benchgate's own are none of them."""
+    """The ids of both arms, each once, without benchgate's own."""
     runs = [result.head, *([result.base] if result.base else [])]
     ids = dict.fromkeys(b.id for run in runs for b in run.benchmarks)
     return [id_ for id_ in ids if id_ not in CANARY_IDS and id_ != CHANGED_FILES_ID]
@@ -111,7 +109,7 @@ def _require_alike(parts: _Parts) -> None:
 
 
 def _traits(result: Result) -> Mapping[str, str]:
-    """What the shards of one suite have in common, in words."""
+    """What the shards of one suite must have in common, in words."""
     head, base = result.head, result.base
     return {
         "the suite": repr(head.suite),
@@ -160,9 +158,9 @@ def _joined(parts: _Parts) -> Result:
 
 
 def _joined_run(runs: Sequence[Run], place: Mapping[str, int]) -> Run:
-    """Put the benchmarks of all into the order in which the suite has them."""
+    """Put the benchmarks of all shards into the order in which the suite has them."""
     measured = (b for run in runs for b in run.benchmarks if b.id not in CANARY_IDS)
-    benchmarks = {b.id: b for b in measured}.values()  # in several shards files may be changed
+    benchmarks = {b.id: b for b in measured}.values()  # changed files may be noted in many shards
     earliest = min(runs, key=lambda run: datetime.fromisoformat(run.started))
     return replace(
         runs[0],
@@ -176,7 +174,7 @@ def _joined_run(runs: Sequence[Run], place: Mapping[str, int]) -> Run:
 
 
 def _doubts(parts: _Parts) -> list[str]:
-    """What a reader of the joined result must know of the shards."""
+    """What a reader of the joined result must know about the shards."""
     heads = [part.result.head for part in parts]
     is_unchecked = any(head.source.dirty or head.source.sha is None for head in heads)
     doubts = [_UNCHECKED] if is_unchecked else []
@@ -188,7 +186,7 @@ def _doubts(parts: _Parts) -> list[str]:
 
 
 def _warnings(parts: _Parts) -> list[str]:
-    """Give what was said of each shard; what was said of all of them, once."""
+    """Warnings of each shard under its name; those that all shards have, once."""
     said: dict[str, list[int]] = {}
     for part in parts:
         for warning in dict.fromkeys(part.result.warnings):

@@ -1,4 +1,4 @@
-"""Stored results that were not used, counted: strangers can leave any number of them."""
+"""Stored results that were not used, counted, because forks can leave any number of them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class SkippedResult(JsonObject):
     """A stored result that was not used.
 
     Attributes:
-        what: its file, or its artefact and the run that left it.
-        reason: in plain words, after "because".
+        what: its file, or its artifact and the run that left it.
+        reason: in plain words, to follow "because".
     """
 
     what: Text
@@ -28,9 +28,9 @@ class SkippedResult(JsonObject):
 
 
 def by_reason(skipped: Iterable[SkippedResult]) -> tuple[SkippedResult, ...]:
-    """One entry for each result, or for each reason that more than `EXAMPLES` share.
+    """One entry per result, or one per reason if more than `EXAMPLES` results share it.
 
-    Of many reasons the last ones are counted alone.
+    If there are many reasons, the last ones are only counted.
     """
     found: dict[str, list[str]] = {}
     for one in skipped:

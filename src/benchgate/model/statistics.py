@@ -1,7 +1,7 @@
-"""The statistics of a result: what `benchgate show` tells, as plain numbers.
+"""The statistics of a result that `benchgate show` prints, as plain numbers.
 
-Nothing of it is stored in a result file, which holds the samples that all of it is computed from.
-None stands for what does not exist, and `notes` beside it say why. Values are in base units.
+They are not stored in a result file: they are computed from its samples. A value that does not
+exist is None, and `notes` beside it say why. Values are in base units.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Quantile(JsonObject):
 
     Attributes:
         name: "min", "p25", "p99.9", "max".
-        p: as a fraction.
+        p: the quantile as a fraction.
         interval: by resampling launches, then samples within them.
-        note: e.g. "equals the maximum": there are too few samples to tell them apart.
+        note: such as "equals the maximum", if there are too few samples to tell them apart.
     """
 
     name: Text
@@ -38,13 +38,13 @@ class Quantile(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Mean(JsonObject):
-    """A mean and what it is worth if its values are independent of each other.
+    """A mean, with its standard error and interval if its values are independent.
 
     Attributes:
         n: how many values.
-        mean: the arithmetic one, unless `geometric`.
-        sd, cv: standard deviation (ddof = 1), and as a fraction of the mean.
-        sem: standard error of the mean; the Winsorized one of a trimmed sample.
+        mean: the arithmetic mean, unless `geometric`.
+        sd, cv: standard deviation (ddof = 1); the same as a fraction of the mean.
+        sem: standard error of the mean; for a trimmed sample, the Winsorized one.
     """
 
     n: Count
@@ -58,7 +58,7 @@ class Mean(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class WithoutOutliers(JsonObject):
-    """The same without outliers. No test and no quantile leaves any sample out.
+    """The mean without outliers. No test and no quantile leaves any sample out.
 
     Attributes:
         mode: "none", "top5", "both5", "iqr" or "mad".
@@ -73,12 +73,12 @@ class WithoutOutliers(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class WithinLaunch(JsonObject):
-    """How the samples of a launch depend on their neighbours: medians over the launches.
+    """How the samples of a launch depend on their neighbors: medians over the launches.
 
     Attributes:
-        lag_one: autocorrelation of neighbouring samples.
-        effective_n: how many independent samples a launch's samples are worth.
-        samples: how many it has.
+        lag_one: autocorrelation of neighboring samples.
+        effective_n: the number of independent samples that carry as much information.
+        samples: number of samples of a launch.
     """
 
     lag_one: float
@@ -88,16 +88,16 @@ class WithinLaunch(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class BetweenLaunches(JsonObject):
-    """How the launches differ.
+    """How much the launches differ, and whether they drift.
 
     Attributes:
         between_ratio, within_ratio: standard deviation between and within launches, as
             fractions of the mean.
         intraclass_correlation: the share of the variance that lies between launches.
-        understatement: standard error that counts launches / one that pools all samples.
-        mean: of the launches' means, each launch one value; the geometric one, with its
-            interval, unless a launch has a mean of 0 or less.
-        trend_p: of the test of a trend in the launches' p25, in the order of measurement.
+        understatement: standard error that counts launches / standard error that pools all samples.
+        mean: of the launches' means, each launch being one value; geometric, with its interval,
+            unless the mean of a launch is 0 or less.
+        trend_p: p-value of a test for a trend in the launches' p25, in the order of measurement.
     """
 
     between_ratio: float | None
@@ -110,11 +110,11 @@ class BetweenLaunches(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class LaunchesForChange(JsonObject):
-    """Launches on each side that would find a change.
+    """How many launches on each side would find a change of a given size.
 
     Attributes:
-        change_ratio: e.g. 0.02.
-        launches: None when it is more than were counted to.
+        change_ratio: size of the change, such as 0.02.
+        launches: None if more are needed than were tried.
     """
 
     change_ratio: float
@@ -123,13 +123,13 @@ class LaunchesForChange(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Reach(JsonObject):
-    """What a comparison of two such runs, measured apart, could find in one row.
+    """What a comparison of two such runs, measured at different times, could find in one row.
 
     Attributes:
         spread_ratio: robust spread of the launches' p25.
-        alpha, power: what is aimed at; of a spread estimated from few launches the power is less.
-        detectable_ratio: the smallest ratio found with so many launches on each side; None
-            where so few reach no p of alpha.
+        alpha, power: the ones aimed at; if few launches tell the spread, the actual power is less.
+        detectable_ratio: the smallest ratio found with so many launches on each side; None if so
+            few cannot reach a p of alpha.
     """
 
     spread_ratio: float
@@ -141,14 +141,14 @@ class Reach(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Warmup(JsonObject):
-    """How the samples of a launch settle.
+    """How the samples of a launch settle while it warms up.
 
     Attributes:
-        curve: what a launch measures first, median over the launches at each place.
-        discarded: how many values of it are warm-up and no samples.
-        launches: that have enough values to tell.
-        settled: of these, how many settle at all.
-        settled_at: the place in the curve from which most of them are steady.
+        curve: the first values that a launch measures; each the median over the launches.
+        discarded: how many values of the curve are warm-up and not samples.
+        launches: how many launches have enough values to judge.
+        settled: how many of these settle at all.
+        settled_at: the position in the curve from which most of these are steady.
     """
 
     curve: tuple[float, ...]
@@ -160,12 +160,12 @@ class Warmup(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class SeriesDetail(JsonObject):
-    """Everything that can be said of one series.
+    """All statistics of one series.
 
     Attributes:
-        samples: in all launches.
+        samples: how many, in all launches together.
         timer_ratio: cost of reading the clock / time of one sample.
-        notes: why something is missing, and what not to trust.
+        notes: why a value is missing, and what not to trust.
     """
 
     samples: Count
@@ -182,20 +182,20 @@ class SeriesDetail(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class SeriesStatistics(JsonObject):
-    """One metric of one benchmark.
+    """The main statistics of one metric of one benchmark.
 
     Attributes:
         unit: base unit of all values.
-        launches: how many.
-        samples: in one launch; the median over the launches.
+        launches: number of launches.
+        samples: number in one launch; the median over the launches.
         loops: operations in one sample.
-        p25, median, p95: of a launch; medians over the launches. p95 is None where a launch has
-            too few samples for a tail.
-        spread_ratio: robust spread of the launches' p25, as a fraction of their median; None
-            for one launch.
-        display_unit: the unit its author wants times shown in.
+        p25, median, p95: of a launch; medians over the launches. p95 is None if a launch has too
+            few samples for a tail.
+        spread_ratio: robust spread of the launches' p25, as a fraction of their median; None for a
+            single launch.
+        display_unit: the unit in which its author wants times shown.
         notes: what a reader of the numbers must know.
-        detail: where it was asked for.
+        detail: None unless details were requested.
     """
 
     benchmark: Name
@@ -217,7 +217,7 @@ class SeriesStatistics(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Failure(JsonObject):
-    """A benchmark that failed, and how."""
+    """A benchmark that failed, with its error."""
 
     benchmark: Name
     error: Text
@@ -225,11 +225,11 @@ class Failure(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class RunStatistics(JsonObject):
-    """One arm.
+    """The statistics of one arm.
 
     Attributes:
         arm: "head" or "base".
-        grids: benchmarks with parameters, where details were asked for.
+        grids: benchmarks with parameters, if details were requested.
     """
 
     arm: Text

@@ -1,4 +1,4 @@
-"""The answer: what was decided of each row, and one decision for all."""
+"""The verdict: an outcome for each row, and one decision for the whole suite."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Decision(StrEnum):
-    """What was decided of the whole suite."""
+    """The decision about the whole suite."""
 
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
@@ -44,10 +44,10 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateSettings(JsonObject):
-    """The rule that the rows were decided by, for the record.
+    """The rule that decided the rows.
 
     Attributes:
-        policy: whose configuration it is: "base", or "head".
+        policy: whose configuration judges: "base" or "head".
     """
 
     rule: Text = "launch"
@@ -60,7 +60,7 @@ class GateSettings(JsonObject):
 
 
 NO_BASELINE = "none"
-"""The source of a base where there is nothing yet to compare with: the first run."""
+"""The source of a base when there is nothing to compare with yet: the first run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ class Verdict(JsonObject):
         rows: worst first.
         summary: the verdict in words, one sentence without markup.
         rounds: how many rounds were measured.
-        base_source: "git" where the base was measured for the verdict; "file", "directory" or
-            "artifact" where a stored result was read; "none" on a first run.
+        base_source: "git" if the base was measured for the verdict; "file", "directory" or
+            "artifact" if a stored result was read; "none" on a first run.
         skipped: stored results that were found and not used.
-        policy_changes: how the change loosens the gate that it has to pass.
-        reason: why there is no verdict; None for a pass and for a fail.
+        policy_changes: how the change loosens the gate that judges it.
+        reason: why there is no verdict; None if the decision is pass or fail.
         complete: False if the measurement of an arm was interrupted.
     """
 
@@ -104,5 +104,5 @@ class Verdict(JsonObject):
 
 
 def compared_benchmarks(rows: Iterable[Row]) -> int:
-    """How many benchmarks have at least one row in which both arms were compared."""
+    """How many benchmarks have at least one row in which the two arms were compared."""
     return len({row.benchmark for row in rows if row.outcome in COMPARED and not row.excused})

@@ -1,4 +1,4 @@
-"""What a configuration waives, and how a change loosens the gate that it has to pass."""
+"""Waivers in a configuration, and how a change loosens the gate that judges it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class AcceptanceMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance(JsonObject):
-    """That the waivers of a change count although the base does not have them.
+    """Why the waivers of a change count although the base does not have them.
 
     Attributes:
-        by: the login of who accepted them.
+        by: login of the person who accepted them.
     """
 
     by: Text
@@ -34,13 +34,13 @@ class Acceptance(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Waiver(JsonObject):
-    """What allows a benchmark to regress, to be missing, or to do other work than before.
+    """Permission for a benchmark to regress, to be missing, or to do other work than before.
 
     Attributes:
-        outcome: what it allows: regressed, missing or incomparable.
-        ceiling: the largest regression that it allows, as a fraction; None for other outcomes.
-        until: the last day on which it holds, UTC, ISO 8601.
-        accepted: of a waiver that the change itself brings, what makes it count.
+        outcome: what it permits: regressed, missing or incomparable.
+        ceiling: the largest permitted regression, as a fraction; None for other outcomes.
+        until: the last day on which it is valid, UTC, ISO 8601.
+        accepted: what makes a waiver count that the change itself brings.
     """
 
     outcome: Outcome
@@ -55,11 +55,11 @@ class PolicyChange(JsonObject):
     """One way in which the head's configuration is laxer than the base's.
 
     Attributes:
-        key: as it is written in the head, "gate.margin" or "waive[0]".
-        about: the benchmarks that it is for, ids or globs; "" for all.
+        key: the key as written in the head, "gate.margin" or "waive[0]".
+        about: the benchmarks that the key applies to, ids or globs; "" for all.
         before, after: what the base and the head say, in words.
         place: its file and line in the head, "benchgate.toml:3".
-        in_force: the head's word counted, because the base cannot know; else the base's.
+        in_force: whether the head's value was used, because only the head has it; else the base's.
     """
 
     key: Text
