@@ -1,9 +1,9 @@
-"""Which artifacts of earlier runs can be trusted, and which of them come first.
+"""Decides which artifacts of earlier runs can be trusted, and in which order they are used.
 
-Whoever opens a pull request can have a run in this repository, on a branch of any name and with an
-artifact of any name. Of a baseline, then, nothing counts but who ran what: the repository that the
-commit came from, the branch, and the event. The listing of artifacts tells all but the event, so
-there are two steps: what the listing rules out costs no request.
+Whoever opens a pull request can cause a run in this repository, on a branch of any name and with
+an artifact of any name. So only the origin of an artifact counts: the repository that the commit
+came from, the branch, and the event. The list of artifacts tells all of that except the event,
+so there are two steps: artifacts that the list rules out cost no request.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class ArtifactQuery:
-    """Which artifacts are wanted.
+    """Criteria for artifacts that can serve as a baseline.
 
     Attributes:
         repository_id: of this repository.
-        branch: that the baselines are of, e.g. "main".
-        name: of the artifact, all of it.
-        head_sha: the commit that is to be judged; its own results are no baseline of it.
-        preferred: commits, the base first, then its ancestors, the nearest first.
-        most_bytes: how large an archive may be.
+        branch: the branch whose results are baselines, such as "main".
+        name: full name of the artifact.
+        head_sha: the commit to judge; its own results are not a baseline for it.
+        preferred: commits in order of preference: the base, then its ancestors, nearest first.
+        most_bytes: size limit of an archive.
     """
 
     repository_id: int
@@ -62,13 +62,13 @@ class ArtifactQuery:
         object.__setattr__(self, "_ranks", ranks)
 
     def rank(self, sha: str | None) -> int:
-        """How many commits are preferred to this one; those that are not named come last."""
+        """The commit's rank in the order of preference; commits without a rank come last."""
         return self._ranks.get(sha or "", len(self.preferred))
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An artifact that the listing does not rule out, and the run that left it."""
+    """An artifact that the list does not rule out, and the run that left it."""
 
     artifact: Artifact
     run_id: int
@@ -76,16 +76,16 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """What messages call it: enough for a person to find both."""
+        """The name that messages use: enough for a person to find the artifact and the run."""
         return _called(self.artifact)
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactChoice:
-    """What a listing came to.
+    """Artifacts of a list, split by whether they are ruled out.
 
     Attributes:
-        kept: what may be asked for, the preferred first.
+        kept: artifacts that are not ruled out, in order of preference.
     """
 
     kept: tuple[Candidate, ...]
@@ -93,7 +93,7 @@ class ArtifactChoice:
 
 
 def choose_artifacts(listed: Iterable[Artifact], wanted: ArtifactQuery) -> ArtifactChoice:
-    """Part what the listing of artifacts rules out from the rest, and put that in order.
+    """Rule out artifacts by what the list says of them, and order the rest.
 
     The base commit's own artifacts come first, then those of its nearest ancestors, then the
     newest.
@@ -116,9 +116,9 @@ def choose_artifacts(listed: Iterable[Artifact], wanted: ArtifactQuery) -> Artif
 
 
 def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery) -> str | None:
-    """Say why an artifact of this run is not trusted, None if it is.
+    """The reason not to trust an artifact of this run; None if it can be trusted.
 
-    All that the listing said is looked at again in the run's own words.
+    The run itself is checked for everything that the list said.
     """
     if (candidate.run_id, candidate.head_sha) != (run.id, run.head_sha):
         return "GitHub's list of artifacts contradicts its run"
@@ -130,7 +130,7 @@ def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery) -
 
 
 def is_of_branch(run: WorkflowRun, repository_id: int, branch: str) -> bool:
-    """Whether a run measured what was on a branch of this very repository."""
+    """Whether a run measured a commit on a branch of this repository, not of a fork."""
     if run.event not in BELIEVED_EVENTS or run.head_repository is None:
         return False
     origin = (run.repository.id, run.head_repository.id, run.head_branch)
@@ -138,7 +138,7 @@ def is_of_branch(run: WorkflowRun, repository_id: int, branch: str) -> bool:
 
 
 def relation(run: WorkflowRun, wanted: ArtifactQuery) -> str:
-    """Say what makes a run's artifact the base."""
+    """Describe why a run's artifact serves as the base."""
     rank = wanted.rank(run.head_sha)
     if not wanted.preferred:
         what = f"a run of {wanted.branch}"
@@ -157,7 +157,7 @@ def _called(artifact: Artifact) -> str:
 
 
 def _why_not(artifact: Artifact, run: ArtifactRun, wanted: ArtifactQuery) -> str | None:
-    """Say why the listing alone rules an artifact out, None if it does not."""
+    """The reason to rule out an artifact by the list alone; None if there is none."""
     if artifact.name != wanted.name:
         return "it has a different name"
     if why := _why_not_origin(run.repository_id, run.head_repository_id, run.head_branch, wanted):

@@ -40,15 +40,15 @@ _SHORT_SHA = 7
 
 
 def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Config, tuple[str, ...]]:
-    """Judge by the configuration of the base, where benchgate is used in it already.
+    """Use the base's configuration to judge, if the base uses benchgate already.
 
-    A base that has no file, but benchmarks that are found without one, is configured by the
-    defaults. In any other the change is what brings benchgate: nothing is measured there.
+    If the base has no configuration file, but has benchmarks that are found without one, the
+    defaults apply. Otherwise the change introduces benchgate, and nothing of the base is measured.
 
     Args:
         sha: the base commit.
         head: the change's own configuration, with the options of the command line.
-        start: the folder that the head's was searched from.
+        start: the folder where the search for the head's configuration started.
 
     Returns:
         The configuration to use, and a warning if it had to be the head's own.
@@ -72,10 +72,10 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
 def measured_by_base(
     git: Git, sha: str, head: Config, start: Path
 ) -> tuple[Config, tuple[str, ...]]:
-    """Judge by the configuration of the working tree what the base's own finds in the base.
+    """Use the working tree's configuration to judge, and the base's own to measure the base.
 
-    A base without one is built and measured as the working tree is: an old release, for example.
-    Arguments and the value are those of `judged_by_base`.
+    A base without a configuration, such as an old release, is built and measured with that of the
+    working tree. Arguments and the value are those of `judged_by_base`.
     """
     try:
         base = base_config(git, sha, head, start)
@@ -90,21 +90,22 @@ def measured_by_base(
 def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
     """Read the configuration of a commit.
 
-    It is searched as `load` does, upwards from the folder where the command was called, wherever
-    the head has its own: a change must not choose the rules by moving them. A file that the
-    command line names is looked for there alone.
+    The search is that of `load`: upwards from the folder where the command was called, whatever
+    the head's configuration file is, because a change must not choose the rules by moving files. If
+    the command line names a file, only that file is looked for.
 
     Args:
         sha: the commit.
-        head: another commit's, which tells whether its file was named.
-        start: the folder, by the name that it was called by: the head may have made it a link.
+        head: the configuration of another commit; it tells whether its file was named.
+        start: the folder, under the name used to call the command: the head may have made it a
+            link.
 
     Returns:
-        None if the commit has none, or what was named lies outside of the repository.
+        None if the commit has no configuration, or if the file named is outside of the repository.
 
     Raises:
         ConfigError: it is not valid, or too large.
-        UsageError: the commit is not here.
+        UsageError: this clone does not have the commit.
     """
     named = head.source if head.origin.named else None
     inside = _inside(git, start / named if named else start)
@@ -124,20 +125,20 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
 
 
 def config_at(git: Git, sha: str, path: str) -> Config | None:
-    """Read the configuration that a commit has at a path; None if it has none there.
+    """Read the configuration at a path of a commit; None if there is none.
 
     Raises:
         ConfigError: it is not valid, or too large.
-        UsageError: the commit is not here.
+        UsageError: this clone does not have the commit.
     """
     return loads_folder(_texts(git, sha, [path]))
 
 
 def require_few(config: Config) -> None:
-    """Refuse a stranger's configuration that takes long to compare with another.
+    """Refuse an untrusted configuration that would take long to compare with another.
 
     Raises:
-        ConfigError: it has more entries of a kind than anybody writes.
+        ConfigError: a table has more entries than anybody would write.
     """
     entries = {"rule": config.rules, "waive": config.waivers, "benchmark": config.benchmarks}
     for table, found in entries.items():
@@ -150,9 +151,9 @@ def require_few(config: Config) -> None:
 
 
 def _is_measured_by_default(git: Git, sha: str) -> bool:
-    """Whether a commit has benchmarks that need no configuration, and no configuration anywhere.
+    """Whether a commit has no configuration anywhere, but benchmarks that need none.
 
-    With one in another folder, what is found without any is measured by that.
+    If another folder has a configuration, that one covers the benchmarks found there.
     """
     paths = [PurePosixPath(path) for path in list_committed(git, sha)]
     if any(path.name == OWN_FILE for path in paths):
@@ -164,10 +165,10 @@ def _is_measured_by_default(git: Git, sha: str) -> bool:
 
 
 def _inside(git: Git, path: Path) -> PurePosixPath | None:
-    """A path as seen from the repository's root, links below it as they are; None outside of it.
+    """A path relative to the repository's root, without resolving links; None if outside.
 
     Args:
-        path: absolute. What leads to the repository may be a link.
+        path: absolute. The part that leads to the repository may contain links.
     """
     lexical = Path(os.path.normpath(path))
     root = git.root.resolve()
@@ -181,7 +182,7 @@ def _inside(git: Git, path: Path) -> PurePosixPath | None:
 
 
 def _texts(git: Git, sha: str, paths: list[str]) -> dict[str, str]:
-    """The files that a commit has, by what git and our messages call them: "a1b2c3d:setup.toml"."""
+    """Read files of a commit, by their names in git and in messages: "a1b2c3d:setup.toml"."""
     texts = {}
     for path in paths:
         name = f"{sha[:_SHORT_SHA]}:{path}"

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from benchgate.model.run import Source
 
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
-"""A runner's clock and GitHub's may be so far apart."""
+"""How far a runner's clock and GitHub's may be apart."""
 
 _AGAIN: Final = "If the pull request is honest, run its workflow again to measure again."
 
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """What cannot be true.
+    """A claim that cannot be true.
 
     Attributes:
-        what: in our own words, with the numbers of both.
+        what: what is wrong, in benchgate's own words, with both values.
         hint: what to do.
     """
 
@@ -38,16 +38,16 @@ _NAMELESS: Final = Lie("the result does not say which base commit was measured")
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """When a run took place, as GitHub knows it."""
+    """The time of a run, as GitHub knows it."""
 
     began: datetime
     ended: datetime
 
 
 def lie_about_time(result: Result, took: Took) -> Lie | None:
-    """Say what is wrong with the times of measuring, None if nothing is."""
+    """Say what is wrong with the times of measuring; None if they are possible."""
     earliest, latest = took.began - CLOCKS_DIFFER, took.ended + CLOCKS_DIFFER
-    for part in result.shards or (result,):  # joined ones were measured at the same time
+    for part in result.shards or (result,):  # the shards were measured at the same time
         for run in (part.head, part.base):
             if run is None:
                 continue
@@ -72,16 +72,16 @@ def lie_about_base(
     head: str,
     merge_base: Callable[[str, str], str | None],
 ) -> Lie | None:
-    """Say what is wrong with the commit that the head was compared with, None if nothing is.
+    """Say what is wrong with the base commit of a result; None if it is possible.
 
-    The base is a commit of the branch that the pull request is made for, and none from before the
-    pull request was begun: the older it is, the more can a change hide in between.
+    The base must be a commit of the pull request's target branch, and not older than the commit
+    where the pull request started: an older base could hide more changes.
 
     Args:
-        base: as the result tells it.
-        branch: the name of the branch.
+        base: the base, according to the result.
+        branch: the name of the target branch.
         head: the commit that the run measured.
-        merge_base: of two commits or branches; None if GitHub does not know one of them.
+        merge_base: finds that of two commits or branches; None if GitHub does not know one of them.
     """
     sha = base.sha or ""
     if not FULL_SHA.fullmatch(sha) or base.dirty:
@@ -101,12 +101,12 @@ def lie_about_base(
 
 
 def lie_about_named_base(base: Source, name: str, commit: str | None) -> Lie | None:
-    """Say what is wrong with the base if the configuration names one.
+    """Say what is wrong with the base if the configuration names one; None if it matches.
 
     Args:
-        base: as the result tells it.
-        name: as the base's configuration has it.
-        commit: that it names; None if there is none.
+        base: the base, according to the result.
+        name: the base's name in the configuration.
+        commit: the commit with that name; None if there is none.
     """
     sha = base.sha or ""
     if not FULL_SHA.fullmatch(sha) or base.dirty:

@@ -20,24 +20,24 @@ _SUFFIXES = (".json", ".json.gz")
 
 
 def read_single(path: Path) -> StoredResults:
-    """The result in a file; nothing if there is no such file.
+    """Read the result in a file; no results if there is no such file.
 
     Raises:
-        UsageError: it may not be read.
-        FormatError: it is no result, or damaged.
+        UsageError: it cannot be read.
+        FormatError: it is not a result, or it is damaged.
     """
     earlier = (EarlierResult(str(path), read_result(path)),) if path.exists() else ()
     return StoredResults("file", earlier)
 
 
 def read_folder(folder: Path) -> StoredResults:
-    """All results of a folder, the newest by their own word first; nothing without a folder.
+    """Read all results of a folder, newest first by their own dates; none without a folder.
 
-    Files of other kinds, and damaged ones, are skipped. Of very many files those are read that
-    were changed last.
+    Files of other kinds and damaged files are skipped. If there are very many files, only the most
+    recently changed ones are read.
 
     Raises:
-        UsageError: it is no folder, or may not be read.
+        UsageError: it is not a folder, or it cannot be read.
     """
     files = _files(folder)
     earlier: list[EarlierResult] = []
@@ -62,7 +62,7 @@ def read_folder(folder: Path) -> StoredResults:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files that may be results, those that were changed last first."""
+    """The files that may be results, most recently changed first."""
     try:
         found = [
             (path.stat().st_mtime_ns, path.name, path)

@@ -1,4 +1,4 @@
-"""Which commit a change is compared with."""
+"""Finds the commit that a change is compared with."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _NAMED = 3
 
 
 def choose_base(git: Git, against: str | None = None) -> Source:
-    """The base commit, with the reason in words.
+    """Find the base commit, with the reason in words.
 
-    It is the merge base with the default branch, or with what that branch follows when it is
-    checked out itself. If HEAD has nothing ahead of it, the base is HEAD when there are
-    uncommitted changes or new files, else HEAD's first parent.
+    It is the merge base with the default branch; if the default branch itself is checked out, with
+    its upstream branch. If HEAD is not ahead of that, the base is HEAD if there are uncommitted
+    changes or new files, or else HEAD's first parent.
 
     Args:
         git: the user's checkout.
         against: a name, hash or expression that names the base instead.
 
     Raises:
-        BaselineError: there is no such commit here; the hint says how to get it.
-        UsageError: nothing was committed yet.
+        BaselineError: this repository has no such commit; the hint says how to get it.
+        UsageError: there are no commits yet.
     """
     head = git.head_sha()
     if against is not None:
@@ -59,7 +59,7 @@ def _fork_point(git: Git, head: str, default: DefaultBranch) -> Source | None:
         refs = (followed,) if followed else ()
     if not refs:
         return None
-    # Of the local and the remote branch one may be stale: the nearer ancestor counts.
+    # The local or the remote branch may be out of date: the nearer ancestor is right.
     base = git.merge_base(head, *refs)
     if base is None:
         raise _unrelated(git, short_name(refs[0]))
@@ -143,7 +143,7 @@ def _unrelated(git: Git, ref: str) -> BaselineError:
 
 
 def _fetch_named(git: Git, against: str) -> str:
-    """The command that may bring what was named, "" if nothing can."""
+    """The command that may fetch a missing name; "" if none can."""
     if not remotes(git):
         return ""
     if FULL_SHA.fullmatch(against):
@@ -152,7 +152,7 @@ def _fetch_named(git: Git, against: str) -> str:
 
 
 def _fetch_commit(git: Git, sha: str) -> str:
-    # A depth given in a complete clone would cut its history off.
+    # In a complete clone, fetching with a depth would cut its history off.
     return f"git fetch {'--depth=1 ' if git.is_shallow() else ''}{_remote(git)} {sha}"
 
 

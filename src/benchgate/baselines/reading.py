@@ -1,4 +1,4 @@
-"""Reads the results in trusted artifacts; their content is checked like any untrusted input."""
+"""Reads the results in trusted artifacts, and checks them like any untrusted input."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from benchgate.model.run import Run
 
 MOST_LISTED: Final = 300
-"""Artifacts of one name over all runs, strangers' among them."""
+"""Artifacts of one name over all runs, including those of forks."""
 
 MOST_TRIED: Final = 30
 MOST_BYTES: Final = 256 << 20
-"""Of one result, expanded; all together take no more than one file may."""
+"""Size limit of one result, expanded; all together get the limit of a single file."""
 
 _MOST_FAILURES = 3
 _GONE = frozenset({404, 410})
@@ -41,25 +41,25 @@ def read_artifacts(
     counts: Callable[[Run], bool] = lambda _: True,
     is_of_branch: Callable[[str], bool] = lambda _: True,
 ) -> StoredResults:
-    """Give the results of artifacts that can be trusted, in order of preference.
+    """Read the results of artifacts that can be trusted, in order of preference.
 
-    Whatever is wrong with an artifact is the reason why it is skipped. At most `MOST_TRIED` are
-    asked for, and where GitHub fails again and again, no more.
+    If anything is wrong with an artifact, it is skipped, with the reason. At most `MOST_TRIED` are
+    requested, and none after GitHub has failed repeatedly.
 
-    GitHub calls the run of a tag after the tag, and whoever may push a branch may push a tag that
-    has the name of the default branch. So the commit has to be one of that branch, too.
+    GitHub names the run of a tag after the tag, and whoever may push a branch may also push a tag
+    with the name of the default branch. So the commit must be on that branch, too.
 
     Args:
-        listed: in any order, and bounded.
-        run_of: gives a run by its id.
-        fetch: gives the one file in an artifact.
+        listed: in any order; its length must be limited.
+        run_of: gets a run by its id.
+        fetch: gets the one file in an artifact.
         limit: how many results that count are enough.
-        counts: whether a run does, as those of another machine do not.
-        is_of_branch: whether a commit is one of the default branch; asked of those alone that are
+        counts: whether a run counts; a run of another machine does not.
+        is_of_branch: whether a commit is on the default branch; called only for commits that are
             not known to be the base or its ancestors.
 
     Raises:
-        GitHubError: when the list is gone through.
+        GitHubError: while the list is read.
     """
     chosen = choose_artifacts(listed, wanted)
     earlier: list[EarlierResult] = []
@@ -99,16 +99,16 @@ def read_artifacts(
 def read_earlier(
     data: bytes, candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery
 ) -> EarlierResult:
-    """Give the result in an artifact, with the provenance that GitHub knows of it.
+    """Read the result in an artifact, and take its origin from GitHub.
 
-    What the file says of its commit, branch and time is not trusted; if it names another commit
-    than the run was of, it is not what it seems.
+    What the file says about its commit, branch and time is not trusted. If it names another commit
+    than that of the run, it is refused.
 
     Args:
         data: the file in the artifact, expanded.
 
     Raises:
-        FormatError: it is no complete result, damaged, or of another commit.
+        FormatError: it is damaged, incomplete, not a result, or of another commit.
     """
     result = decode_result(data, candidate.name)
     head = result.head
@@ -122,6 +122,6 @@ def read_earlier(
     created_at = candidate.artifact.created_at
     started = f"{created_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if created_at else head.started
     known = replace(head, source=source, started=started)
-    # The other arm of that run, and what it was joined from, are of no use here, and large.
+    # The base of that run and its shards are not needed here, and they are large.
     alone = replace(result, head=known, base=None, shards=())
     return EarlierResult(candidate.name, alone, relation(run, wanted))

@@ -1,4 +1,4 @@
-"""What is used of a result that a stranger's job wrote: numbers, and names that are known here."""
+"""Takes from an untrusted result only numbers, and names that are known from elsewhere."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The benchmarks of the base, as its own files and the default branch's own runs tell them.
+    """The benchmarks of the base, known from its files and the default branch's own runs.
 
     Attributes:
-        ids: in full.
-        functions: the words of the file that a function is defined in, by its id without
-            parameters, `group/name`.
-        expected: ids that have to be measured.
+        ids: full ids.
+        functions: by id without parameters (`group/name`), the words of the file that defines the
+            function.
+        expected: ids that must have been measured.
     """
 
     ids: frozenset[str] = frozenset()
@@ -59,10 +59,10 @@ class Known:
     expected: frozenset[str] = frozenset()
 
     def knows(self, id_: str) -> bool:
-        """Whether a benchmark may be called by its id.
+        """Whether a benchmark's id may be shown.
 
-        That of a function with parameters may be new. Its labels are then made of numbers and of
-        words of the base's own file, so that nobody can write sentences with them.
+        The id of a function with parameters may be new. Its labels must then consist of numbers and
+        of words from the base's own file, so that nobody can write sentences with them.
         """
         if id_ in self.ids or id_ in CANARY_IDS or id_ == CHANGED_FILES_ID:
             return True
@@ -88,11 +88,11 @@ def _is_label(label: str, words: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedResult:
-    """What may be judged and shown.
+    """The part of a result that may be judged and shown.
 
     Attributes:
-        names: what each id of the stranger's file is called here.
-        warnings: what a reader must know of it.
+        names: for each id in the untrusted file, the name that is used instead.
+        warnings: what a reader of the verdict must know about it.
     """
 
     result: Result
@@ -103,13 +103,13 @@ class SanitizedResult:
 def cleaned(result: Result, known: Known, head: Source, base: Source) -> SanitizedResult:
     """Rebuild a result of both arms from numbers and known names.
 
-    A benchmark that should have been measured on the base, and was not, is put there without a
-    number: the row then says that it is missing, or cannot be compared, and not that it is new.
+    A benchmark that should have been measured on the base, but was not, is added without a number:
+    its row then says that it is missing or cannot be compared, and not that it is new.
 
     Args:
-        result: with a base.
-        head: what GitHub says that the run measured.
-        base: what it was compared with, once that was checked.
+        result: one that has a base.
+        head: the commit that the run measured, according to GitHub.
+        base: the commit that the head was compared with, already checked.
     """
     parts = (result, *result.shards)
     heads = [one for part in parts for one in part.head.benchmarks]
@@ -127,7 +127,7 @@ def cleaned(result: Result, known: Known, head: Source, base: Source) -> Sanitiz
 
 
 def _names(ids: Iterable[str], known: Known) -> dict[str, str]:
-    """Call each benchmark by its id if that is known, else by a number."""
+    """Name each benchmark by its id if the id is known, or else by a number."""
     free = (name for n in count(1) if (name := f"unnamed benchmark {n}") not in known.ids)
     return {id_: id_ if known.knows(id_) else next(free) for id_ in dict.fromkeys(ids)}
 
@@ -165,7 +165,7 @@ def _run(run: Run, names: Mapping[str, str], source: Source) -> Run:
     cores = run.environment.cpu_count
     return Run(
         source=source,
-        started=run.started,  # a time, as everybody writes one
+        started=run.started,  # checked to be a time, so it holds no other text
         environment=Environment(cpu_count=cores if cores <= _MOST_CORES else 0),
         benchmarks=tuple(_benchmark(one, names[one.id]) for one in run.benchmarks),
         seed=run.seed,
@@ -180,7 +180,7 @@ def _benchmark(one: BenchmarkResult, name: str) -> BenchmarkResult:
     series = (_series(each) for each in one.series)
     return BenchmarkResult(
         id=name,
-        # It is compared with the other arm's, and never shown.
+        # It is only compared with that of the other arm, and never shown.
         workload=hashlib.sha256(one.workload.encode("utf-8", "surrogatepass")).hexdigest(),
         tier=one.tier,
         series=tuple(each for each in series if each is not None),
@@ -195,7 +195,7 @@ def _error(name: str) -> str:
 
 
 def _series(series: Series) -> Series | None:
-    """Leave out what benchgate does not measure itself: names and units are then our own."""
+    """Keep only the metrics that benchgate itself measures: their names and units are its own."""
     metric = MEASURED.get(series.metric.name)
     if metric is None or metric != series.metric:
         return None
@@ -207,7 +207,7 @@ def _series(series: Series) -> Series | None:
 
 
 def _with_unmeasured(result: Result, left_out: Iterable[str]) -> Result:
-    """Put benchmarks into the base, each as if it was the same work as the head's."""
+    """Add benchmarks to the base, each as if it did the same work as the head's."""
     if result.base is None:
         return result
     work = {one.id: one.workload for one in result.head.benchmarks}
@@ -239,7 +239,7 @@ _APART = re.compile(r", | \(|\)$| and [0-9]+ more")
 def cleaned_loosening(
     changes: Iterable[PolicyChange], base: Config, ids: Collection[str]
 ) -> tuple[PolicyChange, ...]:
-    """Leave out of these changes every text that only the stranger's configuration has.
+    """Remove from these changes every text that only the untrusted configuration has.
 
     Args:
         base: the configuration whose words may be shown.

@@ -1,4 +1,4 @@
-"""[[benchmark]], [measure] and [build]: what is measured, and how."""
+"""The tables [[benchmark]], [measure] and [build]: what is measured, and how."""
 
 import math
 from fnmatch import fnmatchcase
@@ -20,7 +20,7 @@ _TIMEOUT = "`timeout` of `[measure]`"
 
 
 class CommandBenchmark(Table):
-    """Any program; each execution is a process of its own."""
+    """A command; each execution of it is a new process."""
 
     name: fields.Identifier = Field(description="The benchmark's id, stable across commits.")
     shell: bool = Field(
@@ -75,7 +75,7 @@ class CommandBenchmark(Table):
 
 
 class PythonBenchmark(Table):
-    """Python functions named `bench_*`, run in the interpreter of the project."""
+    """Python functions named `bench_*`, run with the project's interpreter."""
 
     paths: fields.PythonPaths = Field(
         alias="python",
@@ -114,7 +114,7 @@ class PythonBenchmark(Table):
 
 
 def _kind(value: object) -> str | None:
-    """The tag of the table that an entry of [[benchmark]] is to be read as."""
+    """Find out which kind of benchmark an entry of [[benchmark]] is."""
     kinds = [kind for kind in ("command", "python") if isinstance(value, dict) and kind in value]
     return kinds[0] if len(kinds) == 1 else None
 
@@ -201,16 +201,16 @@ class Measure(Table):
 
     @property
     def limit_s(self) -> float:
-        """Seconds that measuring may take: without end where all is to be decided.
+        """Time limit for measuring, in seconds: infinite if everything is to be decided.
 
-        A budget that somebody has set holds all the same.
+        A budget that the user has set applies in any case.
         """
         is_set = "budget_s" in self.model_fields_set
         return math.inf if self.until_decided and not is_set else self.budget_s
 
 
 class Build(Table):
-    """What prepares one arm; it runs once in each, in the root of its tree."""
+    """Commands that prepare an arm; they run once per arm, in the root of its tree."""
 
     shell: bool = Field(default=False, description="Let `/bin/sh` read the command.")
     commands: fields.Commands = Field(
@@ -236,10 +236,10 @@ class Build(Table):
 
 
 def is_benchmark_file(path: PurePath) -> bool:
-    """Whether a file is searched for benchmarks: none that is hidden, installed or generated.
+    """Whether a file is searched for benchmarks: not if it is hidden, installed or generated.
 
     Args:
-        path: relative to the folder that is searched.
+        path: relative to the folder in which the search started.
     """
     *folders, name = path.parts
     return fnmatchcase(name, PATTERN) and not any(

@@ -1,4 +1,4 @@
-"""What contradicts itself between keys, each of them valid alone."""
+"""Finds keys that contradict each other although each of them is valid alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULE_SETTINGS = ("margin", "tail_margin", "statistics", "metrics", "tolerance")
 
 
 def conflicts(settings: Settings) -> tuple[Problem, ...]:
-    """Every contradiction, each with the key that is to be changed."""
+    """Find all contradictions, each with the key that must change."""
     return (
         *_rounds(settings.measure),
         *_until_decided(settings),
@@ -153,7 +153,7 @@ def _aliases(aliases: dict[str, str]) -> Iterator[Problem]:
 
 
 def _chained(aliases: dict[str, str], old: str) -> Problem:
-    """The alias leads to another: to the final name, or back in a circle."""
+    """Describe an alias that leads to another one: to the final name, or back in a circle."""
     seen, name = {old}, aliases[old]
     while name in aliases and name not in seen:
         seen.add(name)

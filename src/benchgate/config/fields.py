@@ -1,6 +1,6 @@
-"""The types of configuration values, and what all tables share.
+"""The types of configuration values, and the base class of all tables.
 
-What people write, what it becomes, and what is refused.
+They define what people write, what it becomes, and what is refused.
 """
 
 import datetime as dt
@@ -26,7 +26,7 @@ from benchgate.units import parse_duration_s, parse_ratio_change
 PLACEHOLDERS = ("root", "env", "sha")
 SHELL = ("/bin/sh", "-c")
 
-# "${HOME}", "{{word}}" and JSON are somebody else's braces.
+# "${HOME}", "{{word}}" and JSON use braces for other purposes.
 _PLACEHOLDER = re.compile(r"(?<![{$])\{([A-Za-z_]\w*)\}(?!\})")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHELL_OPERATORS = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1"})
@@ -34,21 +34,21 @@ _MAX_CHANGE_RATIO = 10.0
 
 
 class Table(BaseModel):
-    """What all tables share: nothing unknown, nothing converted silently, nothing changed."""
+    """Base class of all tables: refuses unknown keys, converts nothing silently, is immutable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 def shell_of(info: ValidationInfo) -> bool:
-    """Whether the table being read asks for a shell; its `shell` stands before its commands."""
+    """Whether the table being read asks for a shell; `shell` comes before its commands."""
     return info.data.get("shell") is True
 
 
 def duration_s(value: object) -> float:
-    """Seconds from "10m" or "50ms".
+    """Parse a duration such as "10m" or "50ms" to seconds.
 
     Raises:
-        ValueError: for anything else, a bare number included, and for nothing at all.
+        ValueError: for anything else, including a number without unit and an empty text.
     """
     seconds = parse_duration_s(_text(value, 'a duration is text: write "50ms", "60s" or "10m"'))
     if not 0 < seconds < math.inf:
@@ -57,10 +57,10 @@ def duration_s(value: object) -> float:
 
 
 def tolerance_ratio(value: object) -> float:
-    """A fraction from "0%" to "1000%".
+    """Parse a percentage from "0%" to "1000%" to a fraction.
 
     Raises:
-        ValueError: for anything else, a bare number included.
+        ValueError: for anything else, including a number without "%".
     """
     ratio = parse_ratio_change(_text(value, 'a percentage is text: write "2%" or "0.5%"'))
     if not 0 <= ratio <= _MAX_CHANGE_RATIO:
@@ -69,7 +69,7 @@ def tolerance_ratio(value: object) -> float:
 
 
 def margin_ratio(value: object) -> float:
-    """A fraction above "0%": no amount of measuring shows that nothing at all has changed.
+    """Parse a percentage above "0%": no measurement shows that nothing at all has changed.
 
     Raises:
         ValueError: as `tolerance_ratio`, and for zero.
@@ -81,10 +81,10 @@ def margin_ratio(value: object) -> float:
 
 
 def checked_template(text: str) -> str:
-    """Text in which {root}, {env} and {sha} will be replaced, unchanged.
+    """Check a text in which {root}, {env} and {sha} will be replaced; return it unchanged.
 
     Raises:
-        ValueError: when it names another placeholder, or cannot be passed to a process.
+        ValueError: it names another placeholder, or cannot be passed to a process.
     """
     if "\0" in text:
         raise ValueError("contains a NUL character, which no program can be given")
@@ -99,10 +99,10 @@ def checked_template(text: str) -> str:
 
 
 def argv(value: object, *, in_shell: bool) -> tuple[str, ...]:
-    """The words of a command, or the shell that is to read it.
+    """Split a command into words, or pass it to a shell if the table asks for one.
 
     Raises:
-        ValueError: when it is not a command, or needs the shell that was not asked for.
+        ValueError: it is not a command, or needs a shell that the table does not ask for.
     """
     text = checked_template(_text(value, 'a command is one string: write "mytool --version"'))
     if in_shell and text.strip():
@@ -125,7 +125,7 @@ def argv(value: object, *, in_shell: bool) -> tuple[str, ...]:
 
 
 def day(value: object) -> object:
-    """A date as TOML has it; anything else is refused in words.
+    """Check a date in TOML's format; refuse anything else with an explanation.
 
     Raises:
         ValueError: for text, and for a date with a time of day.
@@ -142,7 +142,7 @@ def _text(value: object, otherwise: str) -> str:
 
 
 def as_tuple(value: object) -> object:
-    """A list, as TOML gives it, becomes immutable; anything else is left for pydantic to judge."""
+    """Make a list from TOML immutable; leave anything else for pydantic to check."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -257,7 +257,7 @@ Environment = Mapping[
     Annotated[str, AfterValidator(checked_template)],
 ]
 
-# A command becomes words once its table's `shell` is known, in models.py.
+# models.py splits a command into words once the table's `shell` is known.
 Command = Annotated[tuple[str, ...], WithJsonSchema(_COMMAND)]
 Commands = Annotated[
     tuple[tuple[str, ...], ...],

@@ -1,4 +1,4 @@
-"""For every key of the configuration, which of two values makes the gate laxer."""
+"""Tells for every key of the configuration which of two values makes the gate laxer."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _classical(before: Table, after: Table, name: str) -> bool:
 
 
 def _stored(before: Table, after: Table, name: str) -> bool:
-    """Stored results alone are weaker evidence than a base that is measured beside the head."""
+    """Stored results alone are weaker evidence than a base measured together with the head."""
     measured = {"auto", "git"}
     return getattr(before, name) in measured and getattr(after, name) not in measured
 
@@ -66,7 +66,7 @@ def _named(before: Table, after: Table, name: str) -> bool:
 LAXER: Mapping[Place, Mapping[str, Laxer]] = {
     ("gate",): {
         "rule": _classical,
-        # The less likely a false alarm is to be, the more it takes to call a change one.
+        # The lower the false-alarm rate, the more evidence it takes to call a change one.
         "alpha": _less,
         "confidence": _less,
         "fail_on": _dropped,
@@ -114,16 +114,16 @@ BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "metrics
 """Keys of [gate] and [[rule]] of which the effect on each benchmark is compared."""
 
 NEUTRAL: Mapping[Place, frozenset[str]] = {
-    # What the classical rule compares: neither finds less in every case.
+    # The classical rule compares these: neither of them always finds less.
     ("gate",): frozenset({"unit"}),
-    # What too few runs cannot settle is measured.
+    # Benchmarks that too few runs cannot decide are measured.
     ("baseline",): frozenset({"runs"}),
-    # What is discarded, when a launch has failed, and which random choices are repeated.
+    # Discarded samples, failed launches, and the random choices that a seed repeats.
     ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
     ("accept",): frozenset(),
-    # Each side is built by its own, and where they differ the verdict says so.
+    # Each side is built by its own settings, and the verdict says where they differ.
     ("build",): frozenset({"shell", "command", "timeout", "env"}),
-    # Other work is incomparable with the base's, and a benchmark under another name is missing.
+    # Other work cannot be compared with the base's, and under another name a benchmark is missing.
     ("benchmark", "command"): frozenset(
         {"name", "shell", "command", "prepare", "cleanup", "cwd", "timeout", "env", "pythonpath"}
     ),

@@ -1,4 +1,4 @@
-"""Find and read the configuration of a project, and keep what judging asks of it with a result."""
+"""Finds and reads a project's configuration, and stores the judging part with a result."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _STAND_IN = "not-kept"
 
 
 def load(start: Path, stop: Path | None = None, explicit: Path | None = None) -> Config:
-    """Read the configuration that holds for a folder, or the defaults where there is none.
+    """Read the configuration that applies to a folder, or the defaults if there is none.
 
     Args:
-        start: the folder to search from, upwards.
+        start: the folder where the search starts; it goes upwards.
         stop: the last folder to search, the root of the repository; None searches `start` alone.
         explicit: the file to read instead of searching.
 
     Raises:
-        ConfigError: when a file cannot be read or is not valid, or when two files of one
-            folder configure benchgate.
+        ConfigError: a file cannot be read or is not valid, or two files of one folder configure
+            benchgate.
     """
     if explicit is not None:
         origin = _origin(explicit, str(explicit))
@@ -70,40 +70,40 @@ def loads(text: str, name: str) -> Config:
 
     Args:
         text: a whole TOML document.
-        name: what messages call it; one that ends in pyproject.toml is read as such, and
-            gives the defaults when it has no [tool.benchgate].
+        name: what messages call it; if it ends in pyproject.toml, the text is read as one, and
+            gives the defaults if it has no [tool.benchgate].
 
     Raises:
-        ConfigError: when it is not valid.
+        ConfigError: it is not valid.
     """
     origin = _parsed(text, name, None)
     return resolve(origin or Origin())
 
 
 def loads_folder(files: Mapping[str, str]) -> Config | None:
-    """Read the configuration that the files of one folder hold, such as a commit's.
+    """Read the configuration in the files of one folder, such as a commit's.
 
     Args:
-        files: text by name, a benchgate.toml before a pyproject.toml.
+        files: text by name; a benchgate.toml before a pyproject.toml.
 
     Returns:
-        None where none of them speaks of benchgate.
+        None if none of them configures benchgate.
 
     Raises:
-        ConfigError: when it is not valid, or when two of them configure benchgate.
+        ConfigError: it is not valid, or two files configure benchgate.
     """
     origin = _only(_parsed(text, name, None) for name, text in files.items())
     return resolve(origin) if origin else None
 
 
 def to_keep(origin: Origin, redact: Callable[[str], str]) -> ConfigTables:
-    """Give what is kept of a configuration with a result, but for the options.
+    """Extract the part of a configuration that is stored with a result, without the options.
 
-    Left out are what other tools have in the file, and what is never asked when a result is judged:
-    [build], what benchmarks run, and with which variables.
+    It leaves out the tables of other tools, and what judging a result never uses: [build], the
+    commands of benchmarks, and their environment variables.
 
     Raises:
-        ConfigError: it is too long to be kept.
+        ConfigError: it is too long to be stored.
     """
     tables = _without_measuring(origin.tables)
     kept = redacted(tables, redact)
@@ -123,10 +123,10 @@ def to_keep(origin: Origin, redact: Callable[[str], str]) -> ConfigTables:
 
 
 def from_kept(kept: ConfigTables | None) -> Config:
-    """Read a configuration that was kept with a result; the defaults where there is none.
+    """Read a configuration that was stored with a result; the defaults if there is none.
 
     Raises:
-        ConfigError: it is not valid, or this version of benchgate knows it no more.
+        ConfigError: it is not valid, or this version of benchgate no longer knows it.
     """
     if kept is None:
         return resolve(Origin())
@@ -136,7 +136,7 @@ def from_kept(kept: ConfigTables | None) -> Config:
 
 
 def _without_measuring(value: Any, path: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - TOML, then JSON
-    """A value as JSON, without what measures alone."""
+    """A value as JSON, without the parts that only measuring uses."""
     if isinstance(value, Mapping):
         return {
             key: _without_measuring(one, (*path, key))
@@ -151,7 +151,7 @@ def _without_measuring(value: Any, path: tuple[str, ...] = ()) -> Any:  # noqa: 
 
 
 def _with_days(tables: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The tables with the days of waivers as TOML has them, which JSON has as text."""
+    """Turn the dates of waivers, which are text in JSON, back into dates as in TOML."""
     waivers = tables.get("waive")
     if not isinstance(waivers, list):
         return tables
@@ -177,7 +177,7 @@ def _folders(start: Path, stop: Path | None) -> Iterator[Path]:
 
 
 def _origin_in(folder: Path, start: Path) -> Origin | None:
-    """The document of one folder; messages name files as seen from where the search began."""
+    """Read the document of one folder; messages name files relative to the start of the search."""
     return _only(
         _origin(folder / name, os.path.relpath(folder / name, start))
         for name in (OWN_FILE, SHARED_FILE)
@@ -186,7 +186,7 @@ def _origin_in(folder: Path, start: Path) -> Origin | None:
 
 
 def _only(origins: Iterable[Origin | None]) -> Origin | None:
-    """The one document of a folder that configures benchgate."""
+    """The one document of a folder that configures benchgate; None if there is none."""
     found = [origin for origin in origins if origin]
     if len(found) > 1:
         own, shared = found
@@ -213,7 +213,7 @@ def _origin(path: Path, name: str) -> Origin | None:
 
 
 def _parsed(text: str, name: str, path: Path | None) -> Origin | None:
-    """The document; None for a pyproject.toml that does not speak of benchgate."""
+    """Parse the document; None for a pyproject.toml that does not configure benchgate."""
     prefix = _prefix(name)
     if prefix and "benchgate" not in text:
         return None
@@ -230,14 +230,14 @@ def _parsed(text: str, name: str, path: Path | None) -> Origin | None:
 
 
 def _prefix(name: str) -> tuple[str, ...]:
-    """The tables that ours lie in, in a file of this name."""
+    """The names of the tables that contain benchgate's tables in a file of this name."""
     return _TABLE if name.endswith(SHARED_FILE) else ()
 
 
 def _toml(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except ValueError as error:  # a number of 5,000 digits is one that tomllib does not wrap
+    except ValueError as error:  # tomllib does not wrap the error for a number of 5,000 digits
         what, _, where = str(error).partition(" (at ")
         line_column = re.match(r"line (\d+), column (\d+)", where)
         place = ":".join([name, *line_column.groups()]) if line_column else name

@@ -1,4 +1,4 @@
-"""Every way in which the head's configuration is laxer than the base's."""
+"""Lists every way in which the head's configuration is laxer than the base's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _NOTHING = "none"
 _PLACES = {CommandBenchmark: ("benchmark", "command"), PythonBenchmark: ("benchmark", "python")}
 
-# No glob but `*` matches it: it stands for the benchmarks that no rule is for.
+# Only the glob `*` matches it: it stands for the benchmarks to which no rule applies.
 _ANY = ""
 _KEYS = sorted(BY_ROW - {"metrics"})
 _NAMES_SHOWN = 3
@@ -44,14 +44,14 @@ _NAMES_SHOWN = 3
 def loosening(
     base: Config, head: Config, ids: Sequence[str] = (), accepted: Acceptance | None = None
 ) -> tuple[PolicyChange, ...]:
-    """Compare two configurations; what is stricter in the head, or the same, is left out.
+    """Compare two configurations; report only what is laxer in the head.
 
     Args:
         base: of the base commit.
-        head: of the change; options of the command line are no part of it.
-        ids: of the benchmarks that are known. The effect of rules is compared on them, and on
-            the globs of the rules themselves.
-        accepted: what makes the head's waivers count already.
+        head: of the change, without options of the command line.
+        ids: of the benchmarks that are known. The effect of rules is compared for them, and for the
+            globs of the rules themselves.
+        accepted: why the head's waivers count already, if they do.
     """
     base = with_options(base, head)
     return (
@@ -80,7 +80,7 @@ def _laxer_keys(place: Place, before: Table, after: Table) -> Iterator[str]:
 
 
 def _written(config: Config, path: KeyPath, table: Table) -> str:
-    """A value as people write it, or what holds where they do not."""
+    """A value as people write it, or the value that applies if they write none."""
     value: Any = config.origin.document
     for part in path:
         value = value[part] if isinstance(part, int) else value.get(part)
@@ -109,12 +109,12 @@ def _loosened(
 
 
 def brings_waivers(base: Config, head: Config) -> bool:
-    """Whether the head waives what the base does not."""
+    """Find waivers of the head for what the base does not waive."""
     return next(_waivers(base, head, None), None) is not None
 
 
 def _waivers(base: Config, head: Config, accepted: Acceptance | None) -> Iterator[PolicyChange]:
-    """What the base waives neither so far nor so long."""
+    """Find the part of a waiver that the base waives less, or for less time."""
     renamed = old_ids(base, head)
     for index, waiver in enumerate(head.waivers):
         name = renamed.get(waiver.benchmark, waiver.benchmark)
@@ -128,7 +128,7 @@ def _waivers(base: Config, head: Config, accepted: Acceptance | None) -> Iterato
 
 
 def _grants(known: Waive, waiver: Waive, name: str) -> bool:
-    """Whether a waiver allows all that another one does, of benchmarks known as `name`."""
+    """Whether a waiver permits all that another one does, for benchmarks known as `name`."""
     metrics = known.metric is None or (
         waiver.metric is not None and covers(known.metric, waiver.metric)
     )
@@ -154,12 +154,12 @@ def _benchmarks(base: Config, head: Config) -> Iterator[PolicyChange]:
 
 
 def _names(benchmark: Benchmark) -> tuple[str, ...]:
-    """The name of a command, or where Python functions are looked for."""
+    """The name of a command, or the folder in which Python functions are searched."""
     return (benchmark.name,) if isinstance(benchmark, CommandBenchmark) else benchmark.paths
 
 
 def _found(was: Benchmark, name: str, head: Config) -> tuple[int, Benchmark | None]:
-    """The entry of the head that measures it, renamed or in a larger folder, after its index."""
+    """Find the head's entry that measures it, maybe under a new name, and its index."""
     same_kind = ((i, now) for i, now in enumerate(head.benchmarks) if type(now) is type(was))
     for index, now in same_kind:
         if isinstance(now, CommandBenchmark):
@@ -172,7 +172,7 @@ def _found(was: Benchmark, name: str, head: Config) -> tuple[int, Benchmark | No
 
 
 def _with_executions(benchmark: Benchmark, base: Config) -> Benchmark:
-    """Fill in what a command leaves to [measure], of which the change is told there."""
+    """Fill in the keys that a command takes from [measure], where their change is reported."""
     if isinstance(benchmark, PythonBenchmark) or benchmark.executions is not None:
         return benchmark
     return benchmark.model_copy(update={"executions": base.measure.executions})
@@ -186,11 +186,11 @@ def _aliases(base: Config, head: Config) -> Iterator[PolicyChange]:
 
 
 def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChange]:
-    """Compare margins, statistics and metrics; equal differences are told once.
+    """Compare margins, statistics and metrics; report equal differences once.
 
-    Rules cannot be compared one by one: a later one wins, and globs overlap. So what they come to
-    is compared, on every benchmark that is known, and on the globs of the rules as if they were
-    ids.
+    Rules cannot be compared one by one, because a later one wins and globs overlap. So the
+    resulting settings are compared, for every benchmark that is known, and for the globs of the
+    rules as if these were ids.
 
     Args:
         ids: of the benchmarks that are known, in either arm.
@@ -221,7 +221,7 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChan
 def _names_of_rows(
     base: Config, head: Config, renamed: Mapping[str, str], ids: Sequence[str]
 ) -> Sequence[str]:
-    """What is compared. An id that the head renamed is there under its new name alone."""
+    """The ids to compare. One that the head renamed appears under its new name only."""
     globs = [rule.benchmark for config in (head, base) for rule in config.rules]
     gone = set(renamed.values())
     names = dict.fromkeys((_ANY, *globs, *renamed, *ids))
@@ -231,7 +231,7 @@ def _names_of_rows(
 def _policies(
     base: Config, head: Config, old: str, name: str
 ) -> Iterator[tuple[str | None, RowPolicy, RowPolicy]]:
-    """What holds for a benchmark as a whole, then for each metric that decides in the base."""
+    """The settings of a benchmark as a whole, then of each metric that decides in the base."""
     whole = base.effective(old)
     yield None, whole, head.effective(name)
     for metric in whole.metrics:
@@ -247,7 +247,7 @@ def _words(value: float | tuple[str, ...]) -> str:
 
 
 def _set_by(config: Config, name: str, metric: str | None, key: str) -> KeyPath:
-    """The key that has the last word on it."""
+    """The key that determines the setting."""
     for index, rule in reversed(list(enumerate(config.rules))):
         if getattr(rule, key) is not None and concerns(rule, name, metric):
             return ("rule", index, key)
@@ -255,11 +255,11 @@ def _set_by(config: Config, name: str, metric: str | None, key: str) -> KeyPath:
 
 
 def _about(places: Sequence[Where], metrics: Sequence[str]) -> str:
-    """The benchmarks, and some of their metrics: "db/*, sort (peak_rss)"; "" for all of both.
+    """Name benchmarks and some of their metrics: "db/*, sort (peak_rss)"; "" for all of both.
 
     Args:
-        places: of one difference.
-        metrics: all that decide there in the base.
+        places: the places that share one difference.
+        metrics: all metrics that decide there in the base.
     """
     names = list(dict.fromkeys(name for name, _ in places))
     shown = [] if _ANY in names else _without_covered(names)
@@ -270,7 +270,7 @@ def _about(places: Sequence[Where], metrics: Sequence[str]) -> str:
 
 
 def _without_covered(names: Sequence[str]) -> list[str]:
-    """The names without those that a glob among them speaks for."""
+    """Leave out names that a glob among them matches."""
     globs = [name for name in names if "*" in name or "?" in name]
     return [
         name

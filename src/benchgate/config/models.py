@@ -1,9 +1,8 @@
 """The tables of the configuration: their keys, defaults and meaning.
 
-A field's alias is the key people write; its own name carries the unit of what the value
-became: durations are seconds, percentages fractions, and None is what was not said. The
-descriptions are the documentation: docs/configuration.md, the JSON schema and the hints of
-errors are made from them.
+A field's alias is the key that people write. The field's own name carries the unit of the parsed
+value: durations are in seconds, percentages are fractions, and None means that the key is not set.
+docs/configuration.md, the JSON schema and the hints of errors are made from the descriptions.
 """
 
 from collections.abc import Mapping
@@ -83,7 +82,7 @@ class Gate(Table):
 
 
 class Baseline(Table):
-    """What the head is compared with."""
+    """The base with which the head is compared."""
 
     source: Literal["auto", "artifact", "git", "directory", "file"] = Field(
         default="auto",
@@ -131,7 +130,7 @@ class Rule(Table):
 
 
 class Accept(Table):
-    """What makes the waivers of a pull request count before they are merged."""
+    """Ways to make the waivers of a pull request count before they are merged."""
 
     review: bool = Field(
         default=True,
@@ -149,7 +148,7 @@ class Accept(Table):
 
 
 class Waive(Table):
-    """What one benchmark may do for a while: regress, be gone, or do other work."""
+    """A permission for one benchmark to regress, be missing, or do other work for some time."""
 
     benchmark: fields.Text = Field(
         description="Benchmark-id glob: `*` and `?` are special, `[` is not."
@@ -172,7 +171,7 @@ class Waive(Table):
 
     @property
     def granted(self) -> str:
-        """What it allows, in words."""
+        """The permission in words."""
         what = self.outcome if self.ceiling is None else f"up to {format_percent(self.ceiling)}"
         return f"{what} until {self.until}"
 
@@ -226,12 +225,12 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
 
 
 def keys_of(table: type[Table]) -> tuple[str, ...]:
-    """The keys that people may write in a table, in the order of its definition."""
+    """The keys that people may write in a table, in the order of definition."""
     return tuple(info.alias or name for name, info in table.model_fields.items())
 
 
 def field_of(table: type[Table], key: str) -> str:
-    """The field that holds what people write under a key.
+    """Find the field for a key that people write.
 
     Raises:
         StopIteration: the table has no such key.

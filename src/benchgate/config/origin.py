@@ -27,7 +27,7 @@ _SOURCES = {
 }
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
-# Texts and comments, in which nothing opens or closes; what does; and the ends of lines.
+# Texts and comments, in which brackets have no meaning; brackets; and line ends.
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}'
     r"|'''.*?'{3,5}"
@@ -41,17 +41,17 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Origin:
-    """The document that a configuration was read from; the defaults come from nowhere.
+    """The document that a configuration was read from; for the defaults, an empty one.
 
     Attributes:
-        path: its file; None for text that was not read from one.
+        path: its file; None if the text did not come from a file here.
         name: what messages call it.
-        prefix: the tables that ours lie in, ("tool", "benchgate") in pyproject.toml.
-        tables: ours as they were read.
-        text: all of it, for its lines.
-        kept_lines: the line of each key by its dotted name, where the text was not kept.
-        options: what the command line says instead.
-        named: whether somebody named the file, and it was not searched for.
+        prefix: tables that contain benchgate's; ("tool", "benchgate") in pyproject.toml.
+        tables: benchgate's tables as they were read.
+        text: the whole text, to find line numbers.
+        kept_lines: the line of each key by its dotted name, if the text was not stored.
+        options: options of the command line, which override the file.
+        named: whether the user named the file, so that it was not searched for.
     """
 
     path: Path | None = None
@@ -65,10 +65,10 @@ class Origin:
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """The tables with the options laid over them, unchecked.
+        """The tables overridden by the options, unchecked.
 
         Raises:
-            UsageError: the options cannot be read, or contradict each other.
+            UsageError: the options cannot be parsed, or contradict each other.
         """
         given = self.options.given()
         document = dict(self.tables)
@@ -81,13 +81,13 @@ class Origin:
 
     @cached_property
     def lines(self) -> Mapping[str, int]:
-        """The line, from 1, of each table and key that is written, by its dotted name."""
+        """The line, from 1, of each table and key in the file, by its dotted name."""
         if self.kept_lines is not None:
             return self.kept_lines
         return {dotted(path): line for path, line in line_numbers(self.text).items()}
 
     def option(self, path: KeyPath) -> str | None:
-        """The option that gave the value of a key, or the list that the key lies in."""
+        """The option that gave the value of a key, or of the list that contains the key."""
         for name in self.options.given():
             one = OVERRIDES[name]
             if path[:1] == (one.table,) and path[1:2] and path[1] in one.keys:
@@ -95,7 +95,7 @@ class Origin:
         return None
 
     def line(self, path: KeyPath) -> int | None:
-        """The line of a key, or of the innermost table around it that is written down."""
+        """The line of a key, or of the innermost table around it that the file contains."""
         if self.option(path):
             return None
         full = (*self.prefix, *path)
@@ -103,7 +103,7 @@ class Origin:
         return next((self.lines[name] for name in names if name in self.lines), None)
 
     def file_and_line(self, path: KeyPath) -> str:
-        """`benchgate.toml:3`, or the file alone where the key is not in it."""
+        """`benchgate.toml:3`, or only the file if the key is not in it."""
         line = self.line(path)
         return self.name if line is None else f"{self.name}:{line}"
 
@@ -116,10 +116,10 @@ class Origin:
         return f"{file}: {key}" if key else file
 
     def where(self, key: str) -> str:
-        """As `place`, for a dotted key; a key that nobody set is a default.
+        """Like `place`, for a dotted key; a key that nobody set is a default.
 
         Args:
-            key: from the configuration's own root, e.g. `gate.margin` or `rule[0].margin`.
+            key: from the configuration's root, such as `gate.margin` or `rule[0].margin`.
         """
         table, _, name = key.partition(".")
         if option := self.option((table, name)):
@@ -154,7 +154,7 @@ def _set_by(options: Options, name: str, value: object) -> Mapping[str, object]:
         )
     if not rest:
         return {"source": _SOURCES[kind]}
-    # A path from the command line is relative to where it was typed.
+    # A path on the command line is relative to the folder where it was typed.
     where = {"against": rest} if kind == "git" else {"path": str(Path(rest).absolute())}
     return {"source": _SOURCES[kind], **where}
 
@@ -172,7 +172,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def line_numbers(text: str) -> Mapping[KeyPath, int]:
-    """The line, from 1, that each table and key of a valid TOML document starts on."""
+    """The line, from 1, on which each table and key of a valid TOML document starts."""
     found: dict[KeyPath, int] = {}
     last_entry: dict[KeyPath, int] = {}
     table: KeyPath = ()
@@ -190,9 +190,9 @@ def line_numbers(text: str) -> Mapping[KeyPath, int]:
 
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
-    """Statements of a valid document, with the number of their first line, from 1.
+    """The statements of a valid document, with the number of their first line, from 1.
 
-    Blank lines and comments come as statements that set nothing.
+    Blank lines and comments are returned as statements that set nothing.
     """
     number, start, depth = 1, 0, 0
     for token in _TOKEN.finditer(f"{text}\n"):
@@ -221,11 +221,11 @@ def paths(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
 
 
 def _entered(header: KeyPath, last_entry: dict[KeyPath, int]) -> KeyPath:
-    """The table that a header opens, below the current entry of each array on the way.
+    """The table that a header opens, in the current entry of each array on the way.
 
     Args:
-        header: its keys, and a 0 behind them when it opens a new entry of an array.
-        last_entry: index of the current entry of every array so far; the new one is added.
+        header: its keys, followed by 0 if it opens a new entry of an array.
+        last_entry: index of the current entry of every array so far; updated for a new entry.
     """
     *parents, last = header if header[-1] != 0 else header[:-1]
     table: KeyPath = ()

@@ -1,7 +1,7 @@
-"""Whose configuration decides what, where a change is judged by its base.
+"""Decides which settings come from the base and which from the head, if the base judges.
 
-A change must not judge itself by rules that it brings along, nor choose what it is judged by. What
-it says of them holds once it is merged.
+A change must not be judged by rules that it brings along, nor choose who judges it. Its own rules
+apply once it is merged.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _OF_OPTIONS = frozenset(one.table for one in OVERRIDES.values())
 
 
 def policy_from(base: Config, head: Config) -> Config:
-    """Judge by the base's configuration what both say is to be measured.
+    """Judge by the base's configuration; the head's says what to measure in the head.
 
-    An option of the command line is no part of the change, and holds over both.
+    Options of the command line are not part of the change, and override both.
 
     Args:
         base: of the base commit.
-        head: with the options of the command line, which cannot be laid over the outcome any more.
+        head: with the options of the command line; the result accepts no further options.
     """
     base = with_options(base, head)
     policy = {
@@ -43,10 +43,10 @@ def policy_from(base: Config, head: Config) -> Config:
 
 
 def _at_least_as_careful(base: Measure, head: Measure) -> Measure:
-    """Give the base's settings, with what the head adds to them that cannot weaken the gate.
+    """The base's settings, plus the head's additions that cannot weaken the gate.
 
-    It may give more time, and it may switch on what removes noise. More samples or rounds are not
-    among that: in the same time they leave less for everything else.
+    The head may allow more time, and it may turn on what removes noise. It may not ask for more
+    samples or rounds: these leave less of the same time for everything else.
     """
     added: dict[str, Any] = {
         "pin": base.pin or head.pin,
@@ -59,9 +59,9 @@ def _at_least_as_careful(base: Measure, head: Measure) -> Measure:
 
 
 def with_options(base: Config, head: Config) -> Config:
-    """Give the base's configuration with the options that were laid over the head's.
+    """The base's configuration, overridden by the options that override the head's.
 
-    What they contradict in it gives way, as in the head's, and is no error.
+    Settings of the base that contradict an option are dropped, as in the head, without an error.
     """
     origin = replace(base.origin, options=head.origin.options)
     settings = validated(origin)
@@ -70,7 +70,7 @@ def with_options(base: Config, head: Config) -> Config:
 
 
 def with_accepted(config: Config, accepted: Acceptance | None) -> Config:
-    """Give the base's policy under which the head's waivers count, too, if they were accepted.
+    """The base's policy, with the head's waivers added if they were accepted.
 
     A configuration that is not judged by a base has no other waivers, and stays as it is.
     """
@@ -80,5 +80,5 @@ def with_accepted(config: Config, accepted: Acceptance | None) -> Config:
 
 
 def old_ids(base: Config, head: Config) -> Mapping[str, str]:
-    """The old id of each benchmark that the head says it renamed, by the new one."""
+    """The old id of each benchmark that the head renamed, by the new id."""
     return {new: old for old, new in head.aliases.items() if base.aliases.get(old) != new}

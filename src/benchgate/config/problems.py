@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in words: from pydantic's findings to one ConfigError."""
+"""Turns pydantic's findings in a configuration into one ConfigError in plain words."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ _EXPECTED = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong.
+    """One problem of a configuration.
 
     Attributes:
-        path: of the key, from the configuration's own root.
+        path: path of the key, from the configuration's root.
         message: what is wrong, and what is allowed.
-        hint: what to do, when it is the only problem.
-        value: as written; NO_VALUE where showing it says nothing.
+        hint: what to do, used if it is the only problem.
+        value: as written; NO_VALUE if showing it does not help.
     """
 
     path: KeyPath
@@ -61,17 +61,17 @@ class Problem:
 
 
 def from_validation(error: ValidationError) -> tuple[Problem, ...]:
-    """Every finding of pydantic, in the words of the configuration's reader."""
+    """Describe every finding of pydantic in words for the author of the configuration."""
     problems = [_problem(dict(found)) for found in error.errors(include_url=False)]
     return tuple(problem for problem in problems if not _echoes(problem, problems))
 
 
 def config_error(problems: Sequence[Problem], place_of: Callable[[KeyPath], str]) -> ConfigError:
-    """One error that lists them all.
+    """Make one error that lists them all.
 
     Args:
         problems: at least one.
-        place_of: file, line and key of a path, or the option it came from.
+        place_of: gets file, line and key of a path, or the option that it came from.
     """
     lines = [_line(problem, place_of(problem.path)) for problem in problems]
     if len(lines) == 1:
@@ -99,7 +99,7 @@ def _shown(value: object) -> str:
 
 
 def _echoes(problem: Problem, problems: Iterable[Problem]) -> bool:
-    """Whether a list is only called too short because its items were refused."""
+    """Whether a list is called too short only because its items were refused."""
     return problem.message == _EXPECTED["too_short"] and any(
         len(other.path) > len(problem.path) and other.path[: len(problem.path)] == problem.path
         for other in problems
@@ -131,7 +131,7 @@ def _problem(found: dict[str, Any]) -> Problem:
 
 
 def _hint(path: KeyPath) -> str:
-    """What the key means, as its table describes it."""
+    """The meaning of the key, from the description in its table."""
     names = tuple(part for part in path if isinstance(part, str))
     for length in range(len(names) - 1, -1, -1):
         model = TABLES.get(names[:length])
@@ -144,7 +144,7 @@ def _hint(path: KeyPath) -> str:
 
 
 def _one_of(expected: str, value: object) -> str:
-    """From pydantic's list of literals, "'launch' or 'classical'"."""
+    """Parse pydantic's list of literals, "'launch' or 'classical'"."""
     allowed = re.findall(r"'([^']*)'", expected)
     suggestion = did_you_mean(value, allowed) if isinstance(value, str) else ""
     names = [f'"{name}"' for name in allowed]
@@ -163,7 +163,7 @@ def _unknown_key(path: KeyPath, table: tuple[str, ...]) -> Problem:
 
 
 def _heading(place: tuple[str, ...]) -> str:
-    """A table as people write it."""
+    """Format a table as people write it."""
     brackets = "[[{}]]" if place[0] in _LISTS else "[{}]"
     suffix = f" with `{place[1]}`" if len(place) > 1 else ""
     return brackets.format(place[0]) + suffix

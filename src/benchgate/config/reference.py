@@ -1,9 +1,9 @@
-"""What is made from the models: the JSON schema, and the tables of docs/configuration.md.
+"""Makes the JSON schema and the tables of docs/configuration.md from the models.
 
     python -m benchgate.config.reference docs/configuration.md
 
-brings a document up to date: what stands between `<!-- table: gate -->` and `<!-- end -->`
-is written anew.
+updates a document: it rewrites the text between `<!-- table: gate -->` and
+`<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TYPES = {"boolean": "`true` or `false`", "string": "text", "object": "table of 
 
 
 class _TomlSchema(GenerateJsonSchema):
-    """TOML has no null: a key that may be absent is left out, never written as nothing."""
+    """TOML has no null: an optional key is left out, never written without a value."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
@@ -72,10 +72,10 @@ def table_schema(table: type[Table]) -> dict[str, Any]:
 
 
 def updated(document: str) -> str:
-    """A document with all its tables written anew.
+    """Rewrite all tables of a document.
 
     Raises:
-        KeyError: when a marker names no table.
+        KeyError: a marker names no table.
     """
     return _BLOCK.sub(
         lambda block: block[1] + markdown_table(TABLES[tuple(block[2].split())]) + block[3],
@@ -101,7 +101,7 @@ def _default(value: dict[str, Any]) -> str:
 
 
 def _allowed(value: dict[str, Any]) -> str:
-    """What a JSON schema allows, in a few words."""
+    """Describe in a few words what a JSON schema allows."""
     kind = value.get("type", "")
     if "anyOf" in value:
         return " or ".join(_allowed(choice) for choice in value["anyOf"])
@@ -118,7 +118,7 @@ def _allowed(value: dict[str, Any]) -> str:
 
 
 def _range(value: dict[str, Any]) -> str:
-    # A bound of a thousand million is for machines; nobody meets it.
+    # A bound of a thousand million only protects the program; it is not worth showing.
     bounds = {key: f"{value[key]:g}" for key in _BOUNDS if abs(value.get(key, 1e9)) < 1e9}
     if bounds.keys() >= {"minimum", "maximum"}:
         return f", {bounds['minimum']} to {bounds['maximum']}"

@@ -1,4 +1,4 @@
-"""The configuration that the rest of the program gets: checked, complete, and able to say why."""
+"""The configuration that the rest of benchgate uses: checked, complete, with its origins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Side(StrEnum):
-    """The commit whose configuration has the say."""
+    """The commit whose configuration judges."""
 
     BASE = "base"
     EACH = "each"
@@ -44,15 +44,15 @@ DECIDED_BY: Mapping[str, Side] = {
     "waive": Side.BASE,
     "accept": Side.BASE,
     "baseline": Side.BASE,
-    # But for what makes the measurement more careful: see `precedence.policy_from`.
+    # Except for what makes the measurement more careful: see `precedence.policy_from`.
     "measure": Side.BASE,
-    # Each commit is built and measured by its own. So what the base gates is measured in it,
-    # whatever the head left out.
+    # Each commit is built and measured by its own configuration. So what the base gates is measured
+    # in the base, whatever the head leaves out.
     "build": Side.EACH,
     "benchmark": Side.EACH,
-    # Only the head knows what it renamed. A line of it joins nothing but a benchmark that the base
-    # alone has and one that the head alone has, and they are compared only if they do the same
-    # work; so it cannot hide a regression, and a new one is shown.
+    # Only the head knows what it renamed. An alias joins only a benchmark that the base alone has
+    # with one that the head alone has, and they are compared only if they do the same work. So it
+    # cannot hide a regression, and a new one is shown.
     "aliases": Side.HEAD,
 }
 """Every table of the configuration."""
@@ -60,10 +60,10 @@ DECIDED_BY: Mapping[str, Side] = {
 
 @dataclass(frozen=True)
 class Sides:
-    """What a configuration was put together from, both with the options of the command line.
+    """The two configurations that one was combined from, both with the command-line options.
 
     Attributes:
-        accepted: what makes the head's waivers count beside the base's; None where they do not.
+        accepted: why the head's waivers count in addition to the base's; None if they do not.
     """
 
     base: Config
@@ -73,19 +73,19 @@ class Sides:
 
 @dataclass(frozen=True)
 class Config:
-    """A whole configuration, defaults filled in.
+    """A whole configuration, with defaults filled in.
 
     Attributes:
         benchmarks: in the order in which they are written.
-        rules: exceptions from the gate's settings; later ones win.
-        waivers: regressions and removals that are allowed; one that covers a row is enough.
-        accept: what makes the waivers of a pull request count before they are merged.
-        aliases: new id of each renamed benchmark by its old one; one step leads to the end.
+        rules: exceptions from the gate's settings; later ones override earlier ones.
+        waivers: regressions and removals that are permitted; one that matches a row is enough.
+        accept: how the waivers of a pull request can count before they are merged.
+        aliases: old id to new id of each renamed benchmark; there are no chains of aliases.
         origin: where it came from.
-        sides: of one whose policy is the base commit's, what it was put together from.
-        base: what the base commit is built by, and what is measured in it; None where this
-            configuration says so, too.
-        is_empty: whether nothing is measured: in a commit that benchgate is not used in yet.
+        sides: what it was combined from, if the base commit's configuration judges.
+        base: how the base commit is built and measured; None if this configuration applies to it,
+            too.
+        is_empty: whether nothing is measured, because the commit does not use benchgate yet.
     """
 
     gate: Gate
@@ -109,11 +109,11 @@ class Config:
 
     @property
     def searches(self) -> bool:
-        """Whether all benchmark files are measured that there are, as none are named."""
+        """Whether all benchmark files are measured, because the configuration names none."""
         return not self.benchmarks and not self.is_empty
 
     def where(self, key: str) -> str:
-        """Where a key got its value: file, line and key, or the option, or "(default)".
+        """The place that set a key: file, line and key, or the option, or "(default)".
 
         Args:
             key: dotted, e.g. `gate.margin` or `benchmark[2].timeout`.
@@ -125,18 +125,18 @@ class Config:
 
         Args:
             benchmark_id: its id, `group/name[param=value]`.
-            metric: name of a metric; None leaves out the rules that are for some metrics only.
+            metric: name of a metric; None ignores rules that apply only to some metrics.
         """
         return effective_policy(self.gate, self.rules, benchmark_id, metric)
 
     def name_in_policy(self, benchmark_id: str, renamed_from: str | None) -> str:
-        """The id under which rules and waivers know a benchmark.
+        """The id by which rules and waivers refer to a benchmark.
 
-        The base's know one that the head renames by its old id.
+        Those of the base refer to a benchmark that the head renamed by its old id.
 
         Args:
             benchmark_id: in the head.
-            renamed_from: in the base, where an alias joined the two.
+            renamed_from: its id in the base, if an alias joined the two.
         """
         if renamed_from is None or self.sides is None:
             return benchmark_id
@@ -144,7 +144,7 @@ class Config:
         return benchmark_id if known_to_base else renamed_from
 
     def unmatched(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """A warning for each rule and each waiver that concerns none of the benchmarks that exist.
+        """Warn of each rule and each waiver that matches no existing benchmark.
 
         Args:
             ids: of all benchmarks, of both arms.
@@ -166,10 +166,10 @@ class Config:
                 yield f'{place} = "{entry.benchmark}": matches no benchmark{meant}'
 
     def expired(self, day: date) -> tuple[str, ...]:
-        """A warning for each waiver that does not hold any more.
+        """Warn of each waiver that has expired.
 
         Args:
-            day: the one that counts, in UTC.
+            day: the day to compare with, in UTC.
         """
         return tuple(
             f"{self._origin_of('waive').place(('waive', index))}: the waiver of "
@@ -179,21 +179,21 @@ class Config:
         )
 
     def _origin_of(self, key: str) -> Origin:
-        """Where the table that a key lies in came from."""
+        """The origin of the table that contains a key."""
         table = re.split(r"[.[]", key, maxsplit=1)[0]
         if self.sides and DECIDED_BY.get(table) is Side.BASE:
             return self.sides.base.origin
         return self.origin
 
     def with_overrides(self, options: Options) -> Config:
-        """The same with what the command line says instead; what it does not say stays.
+        """This configuration, overridden by the options of the command line.
 
         A [[rule]] that sets a margin keeps it.
 
         Raises:
-            ConfigError: naming the option, `--margin`.
-            UsageError: two of them contradict each other, or one cannot be read.
-            ValueError: the policy of a base commit holds already: options come before it.
+            ConfigError: an option is not valid; the message names it, `--margin`.
+            UsageError: two of them contradict each other, or one cannot be parsed.
+            ValueError: the base already judges: options must be applied before that.
         """
         if self.sides:
             raise ValueError("options cannot be laid over the policy of the base commit")
@@ -206,8 +206,8 @@ def resolve(origin: Origin) -> Config:
     """Check a document and fill in the defaults.
 
     Raises:
-        ConfigError: listing everything that is wrong with it.
-        UsageError: the options of the command line cannot be read.
+        ConfigError: something is wrong; the message lists everything.
+        UsageError: the options of the command line cannot be parsed.
     """
     settings = validated(origin)
     if problems := conflicts(settings):
@@ -217,7 +217,7 @@ def resolve(origin: Origin) -> Config:
 
 
 def validated(origin: Origin) -> Settings:
-    """Check every key of a document alone, and not whether two contradict each other.
+    """Check every key of a document separately, but not whether keys contradict each other.
 
     Raises:
         As `resolve`.

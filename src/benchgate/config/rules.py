@@ -1,4 +1,4 @@
-"""Which margins, statistics and metrics hold for a benchmark, after every [[rule]]."""
+"""Applies every [[rule]] to get the margins, statistics and metrics of a benchmark."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class RowPolicy:
 
     Attributes:
         margin: the smallest change of a location that matters, as a fraction.
-        tail_margin: the same for a tail.
-        statistics: what is compared of each launch.
+        tail_margin: the smallest change of a tail that matters, as a fraction.
+        statistics: the statistics of each launch that are compared.
         metrics: names of the metrics that decide.
-        tolerance: how far an exact metric may grow, as a fraction.
+        tolerance: by how much an exact metric may grow, as a fraction.
     """
 
     margin: float
@@ -44,34 +44,34 @@ class RowPolicy:
     tolerance: float
 
     def margin_of(self, statistic: str) -> float:
-        """The margin that holds for a statistic: the tail has its own."""
+        """The margin for a statistic; tails have their own margin."""
         return self.tail_margin if statistic in TAIL_STATISTICS else self.margin
 
 
 def matches(glob: str, name: str) -> bool:
-    """Whether a name matches, case and all; `*` (also over `/`) and `?` alone are special.
+    """Whether a name matches, case-sensitively; only `*` (also across `/`) and `?` are special.
 
-    Brackets mean themselves: ids such as `sort[n=1000]` are full of them.
+    Brackets are ordinary characters: ids such as `sort[n=1000]` contain many.
     """
     return fnmatch.fnmatchcase(name, glob.replace("[", "[[]"))
 
 
 def covers(glob: str, other: str) -> bool:
-    """Whether a glob matches everything that another one, or an id, does."""
-    # Any text may stand where the other has a `*`, and `?` is one character of it only.
+    """Whether a glob matches everything that another glob, or an id, matches."""
+    # `*` in the other glob stands for any text, `?` for exactly one character.
     return fnmatch.fnmatchcase(other, glob.replace("[", "[[]").replace("?", "[!*]"))
 
 
 def effective_policy(
     gate: Gate, rules: Iterable[Rule], benchmark_id: str, metric: str | None = None
 ) -> RowPolicy:
-    """The gate's settings with every matching rule laid over them, later ones on top.
+    """The gate's settings, overridden by every matching rule, later rules last.
 
     Args:
-        gate: the settings that hold where no rule says otherwise.
+        gate: the settings that apply if no rule says otherwise.
         rules: in the order in which they are written.
-        benchmark_id: the benchmark asked for.
-        metric: the metric asked for; None leaves out the rules that are for some metrics only.
+        benchmark_id: the benchmark to get the settings of.
+        metric: the metric to get the settings of; None ignores rules for some metrics only.
     """
     tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance
     policy = RowPolicy(gate.margin, gate.tail_margin, gate.statistics, gate.metrics, tolerance)
@@ -83,10 +83,10 @@ def effective_policy(
 
 
 def concerns(entry: Rule | Waive, benchmark_id: str, metric: str | None) -> bool:
-    """Whether a rule or a waiver is for a metric of a benchmark.
+    """Whether a rule or a waiver applies to a metric of a benchmark.
 
     Args:
-        metric: None for what is said of all metrics of the benchmark.
+        metric: None stands for all metrics of the benchmark.
     """
     if entry.metric is not None and (metric is None or not matches(entry.metric, metric)):
         return False

@@ -1,4 +1,4 @@
-"""The artifacts of a repository: their names, which there are, and what one holds."""
+"""Artifacts of a repository: makes their names, lists and downloads them, reads their files."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 
 
 class ArtifactKind(StrEnum):
-    """What a complete measurement is kept as.
+    """The purpose for which a complete measurement is kept.
 
-    The name tells artifacts apart; that one can be trusted is told by the run that it is from.
+    The name only tells artifacts apart; whether one can be trusted depends on the run it is from.
     """
 
     BASELINE = "baseline"
@@ -49,12 +49,12 @@ def artifact_name(
 
     Args:
         suite: any text, as the configuration names it.
-        environment: any text, the same on machines that can be compared.
-        shard: which of how many, e.g. (2, 8); None when all is measured in one job.
+        environment: any text; the same on machines that can be compared.
+        shard: number and count, such as (2, 8); None if one job measures everything.
 
     Returns:
-        Safe as an artifact's name, a file's and in an address. Different arguments have different
-        names, also if upper and lower case are the same.
+        Safe as the name of an artifact or file and in a URL. Different arguments give names that
+        differ by more than upper and lower case.
     """
     parts = [_part(suite), _part(environment)]
     if shard is not None:
@@ -63,13 +63,13 @@ def artifact_name(
 
 
 def artifact_prefix(kind: ArtifactKind) -> str:
-    """What the names of one kind begin with, and no other artifact's of benchgate."""
+    """The start of all names of one kind; no other artifact of benchgate has it."""
     return f"benchgate-{kind}."
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A suite on one kind of machine, both as names of artifacts have them."""
+    """A suite on one kind of machine, both in the form used in names of artifacts."""
 
     suite: str
     environment: str
@@ -79,15 +79,15 @@ class Leg:
 
     @classmethod
     def of(cls, suite: str, environment: str) -> Self:
-        """The leg of any texts, which are made safe."""
+        """Make a leg from any texts, changed to be safe in names."""
         return cls(_part(suite), _part(environment))
 
 
 def leg_in(kind: ArtifactKind, name: str) -> Leg | None:
-    """The leg that a name tells, as `artifact_name` writes it.
+    """The leg in a name that `artifact_name` has made.
 
     Returns:
-        None for names of another kind, and of a part of a suite.
+        None for names of another kind, and of a shard.
     """
     prefix = artifact_prefix(kind)
     if not name.startswith(prefix) or len(name) > MAX_NAME_CHARACTERS:
@@ -97,7 +97,7 @@ def leg_in(kind: ArtifactKind, name: str) -> Leg | None:
 
 
 def _part(text: str) -> str:
-    """The text itself, or what is safe of it and a hash of the whole, set off by a tilde."""
+    """The text if it is safe; or else its safe part, a tilde, and a hash of the whole."""
     safe = _UNSAFE.sub("-", text.lower())
     if safe == text and 0 < len(text) <= _PART_CHARACTERS:
         return text
@@ -107,7 +107,7 @@ def _part(text: str) -> str:
 
 
 _DIRECTORY_ENTRY = b"PK\x01\x02"
-# Compressed bytes may look like an entry, once in four billion of them.
+# Compressed bytes look like an entry by chance, once in four billion.
 _MOST_ENTRIES = 8
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -118,7 +118,7 @@ _DAMAGED = (
     struct.error,
     EOFError,
     OverflowError,
-    RuntimeError,  # with NotImplementedError: what zipfile cannot read
+    RuntimeError,  # includes NotImplementedError, for what zipfile cannot read
     ValueError,
     Warning,
 )
@@ -126,12 +126,12 @@ _DAMAGED = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large an artifact may be.
+    """Size limits of an artifact.
 
     Attributes:
-        archive_bytes: as it is downloaded.
-        member_bytes: unpacked.
-        ratio: unpacked bytes for one of the archive.
+        archive_bytes: as downloaded.
+        member_bytes: as unpacked.
+        ratio: unpacked bytes per byte of the archive.
     """
 
     archive_bytes: int = 64 << 20
@@ -145,7 +145,7 @@ LIMITS: Final = Limits()
 def read_member(
     data: bytes, expected: Collection[str], name: str, limits: Limits = LIMITS
 ) -> bytes:
-    """The content of the one file in an archive.
+    """Unpack the one file in an archive.
 
     Args:
         data: the archive.
@@ -153,11 +153,11 @@ def read_member(
         name: of the artifact, for messages.
 
     Raises:
-        FormatError: it cannot be trusted; says which artifact and why.
+        FormatError: it cannot be trusted; the message says which artifact and why.
     """
     if len(data) > limits.archive_bytes:
         raise unbelievable(name, f"it is larger than {format_value(limits.archive_bytes, 'B')}")
-    # Counted before zipfile makes an object of each.
+    # Counted before zipfile makes an object of each entry.
     if data.count(_DIRECTORY_ENTRY) > _MOST_ENTRIES:
         raise unbelievable(name, _other_members(expected))
     most_bytes = min(limits.member_bytes, limits.ratio * len(data))
@@ -179,7 +179,7 @@ def read_member(
 
 
 def unbelievable(name: str, why: str) -> FormatError:
-    """The error of an artifact that cannot be trusted; its name may come from a stranger."""
+    """The error for an artifact that cannot be trusted; a fork may have chosen its name."""
     return FormatError(f"artifact {name!r}: {why}", hint=_HINT)
 
 
@@ -210,21 +210,21 @@ _GONE = 410
 def list_artifacts(
     client: Client, repository: str, *, name: str | None = None, run_id: int | None = None
 ) -> Iterator[Artifact]:
-    """The artifacts of a repository or of one run, newest first, each once.
+    """List the artifacts of a repository or of one run, newest first, without duplicates.
 
-    Expired ones are among them. Whoever has found enough need not go on to the next page.
+    Expired artifacts are included. A caller that has found enough can stop before the next page.
 
     Args:
         repository: e.g. "octo-org/hello".
-        name: all of it; None for any.
+        name: full name; None for all names.
 
     Raises:
-        GitHubError: when the list is gone through.
+        GitHubError: while the list is read.
     """
     of_run = "" if run_id is None else f"/runs/{run_id}"
     path = f"/repos/{repository}/actions{of_run}/artifacts"
     params = {} if name is None else {"name": name}
-    seen: set[int] = set()  # one that is added meanwhile moves the others on to the next page
+    seen: set[int] = set()  # a new artifact moves the others, and one of them to the next page
     for item in client.pages(path, params, key="artifacts"):
         artifact = Artifact.read(item, path)
         if artifact.id not in seen and name in {None, artifact.name}:
@@ -235,11 +235,11 @@ def list_artifacts(
 def download_artifact(
     client: Client, repository: str, artifact: Artifact, *, limit_bytes: int = LIMITS.archive_bytes
 ) -> bytes:
-    """The zip archive of an artifact, as it was uploaded if the listing has a digest.
+    """Download the zip archive; it is checked against the digest if the list has one.
 
     Raises:
-        GitHubError: with status 410 it has expired.
-        FormatError: it is too large, or not what was uploaded.
+        GitHubError: with status 410 if it has expired.
+        FormatError: it is too large, or differs from what was uploaded.
     """
     path = f"/repos/{repository}/actions/artifacts/{artifact.id}/zip"
     if artifact.expired:

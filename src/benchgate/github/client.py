@@ -1,4 +1,4 @@
-"""GitHub's REST API as benchgate uses it: JSON in and out, every failure an error."""
+"""A client for the part of GitHub's REST API that benchgate uses: every failure is an error."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ MAX_PAGES: Final = 100
 PAGE_SIZE: Final = 100
 """The most that GitHub gives."""
 
-_BETWEEN_WRITES_S = 1.0  # GitHub's advice for whoever creates content
+_BETWEEN_WRITES_S = 1.0  # GitHub's advice for creating content
 
 
 class Client:
-    """Asks GitHub, patiently within bounds.
+    """Sends requests to GitHub, and repeats them within limits if they fail.
 
-    Every method raises a GitHubError if GitHub refuses, cannot be reached within the time, or
-    answers what cannot be understood. It tells the method, the path and the status.
+    Every method raises a GitHubError if GitHub refuses, does not answer in time, or gives an answer
+    that cannot be understood. The error names the method, the path and the status.
 
     Args:
-        api_url: "https://api.github.com", or "https://HOST/api/v3" of an own server.
-        token: None to ask for public things only.
-        session: its proxies and certificates count, also those of the environment; ~/.netrc not.
-        clock: seconds that only grow.
-        sleep: waits for seconds.
-        draw: a random number from 0 to 1.
-        limit_s: longest that one call takes.
+        api_url: "https://api.github.com", or "https://HOST/api/v3" of a GitHub Enterprise Server.
+        token: None to read public data only.
+        session: its proxies and certificates are used, also those of the environment; ~/.netrc not.
+        clock: seconds; never goes backwards.
+        sleep: waits for a number of seconds.
+        draw: returns a random number from 0 to 1.
+        limit_s: time limit per call.
 
     Raises:
-        UsageError: the address is not one by which a token may be sent.
+        UsageError: the address is not one to which a token may be sent.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class Client:
         self._next_write_s = clock()
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """The object at a path.
+        """Get the object at a path.
 
         Args:
-            path: below the API's address, with a slash in front and quoted if needed.
+            path: below the API's address; begins with a slash, and is quoted if needed.
         """
         request = Request("GET", path, self._url(path, params))
         return _object(request, _parsed(request, self._ask(request, limit_s=self._limit_s)))
@@ -87,10 +87,10 @@ class Client:
     def pages(
         self, path: str, params: Mapping[str, str] | None = None, *, key: str | None = None
     ) -> Iterator[dict[str, Any]]:
-        """The objects of a list, each page asked for when the one before has been used up.
+        """Get the objects of a list; a page is requested after the previous one was used up.
 
         Args:
-            key: of the list, if the answer is an object that holds it.
+            key: key of the list, if the answer is an object that holds the list.
         """
         url = self._url(path, {"per_page": str(PAGE_SIZE), **(params or {})})
         request = Request("GET", path, url)
@@ -109,18 +109,18 @@ class Client:
         raise _unbelievable(request, f"it has more than {MAX_PAGES} pages")
 
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Create something; what was created.
+        """Create an object; return it.
 
-        It is not repeated if it may have been done: the hint of the error says so.
+        A request is not repeated if GitHub may have done it: the hint of the error says so.
         """
         return self._write("POST", path, body)
 
     def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Change something; what it is afterwards."""
+        """Change an object; return its new state."""
         return self._write("PATCH", path, body)
 
     def download(self, path: str, *, limit_bytes: int) -> bytes | None:
-        """The bytes at a path, which may lie on another host; None when they exceed the limit."""
+        """Download from a path, maybe from another host; None if there is more than the limit."""
         request = Request("GET", path, self._url(path, None))
         return self._ask(request, limit_s=self._limit_s, limit_bytes=limit_bytes).body
 

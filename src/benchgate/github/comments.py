@@ -1,9 +1,9 @@
 """The one comment of a suite on a pull request: created once, then kept up to date.
 
-Nothing that GitHub offers makes reading and writing one step, so two runs that end within a second
-of each other can still both create a comment, or the older one write last. The comments are
-therefore read last before the write, the next run updates the newest of several, and workflows
-should not measure one pull request twice at the same time (`concurrency`).
+GitHub offers no way to read and write a comment in one step. So, if two runs end within a second of
+each other, both can create a comment, or the older run can write last. Therefore the comments are
+read immediately before the write, the next run updates the newest of several comments, and
+workflows should not measure one pull request twice at the same time (`concurrency`).
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What a comment says of itself, in its last line, which GitHub does not show.
+    """The facts in the last line of a comment, which GitHub does not show.
 
     Attributes:
-        suite: the suite's name, encoded; `mark` does it.
+        suite: the suite's name, encoded by `mark`.
         head: the commit of the pull request's branch that was judged, not the merge commit.
-        run, attempt: the run that measured, also if another one publishes.
+        run, attempt: the run that measured, even if another run publishes.
     """
 
     suite: str
@@ -67,22 +67,22 @@ class Marker:
 
 
 def mark(suite: str, *, head: str, run: int, attempt: int) -> Marker:
-    """The marker of a run.
+    """Make the marker of a run.
 
     Args:
-        suite: any text; no two have the same marker, and none can end the hidden line.
+        suite: any text; different texts give different markers, and none can end the hidden line.
     """
     key = quote(suite, safe="").replace("-", "%2D")
     if len(key) > _LONGEST_KEY:
-        # No text is encoded with a colon.
+        # The encoding of a text never holds a colon.
         key = f"sha256:{hashlib.sha256(suite.encode()).hexdigest()}"
     return Marker(key, head, run, attempt)
 
 
 def marker_in(body: str) -> Marker | None:
-    """The marker in the last line of a comment; None if that is something else.
+    """The marker in the last line of a comment; None if that line is not a marker.
 
-    Everybody can write such a line: the author of the comment must be looked at, too.
+    Anybody can write such a line: check the author of the comment, too.
     """
     match = _MARKER.fullmatch(body.rstrip().rpartition("\n")[2])
     if match is None:
@@ -92,15 +92,15 @@ def marker_in(body: str) -> Marker | None:
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """There is no comment of this suite."""
+    """There is no comment of this suite yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """There is one.
+    """There is a comment of this suite.
 
     Attributes:
-        others: addresses of older ones, which two runs at the same time leave.
+        others: addresses of older duplicates, which two simultaneous runs can leave.
     """
 
     id: int
@@ -109,7 +109,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """There is one that says more about the pull request as it is now."""
+    """There is a comment that says more about the pull request as it is now."""
 
     url: str
     reason: str
@@ -117,22 +117,22 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """There are too many of other suites."""
+    """The pull request has too many comments of other suites."""
 
 
 Choice: TypeAlias = Create | Update | Leave | Refuse
 
 
 def choose(comments: Iterable[Comment], marker: Marker, author: str, head_now: str = "") -> Choice:
-    """Decide what becomes of the comments of a pull request.
+    """Decide whether to create, update or keep a comment on a pull request.
 
-    Of two verdicts the one about the commit that the pull request has now counts more; of two
-    about the same, or both about others, the one of the later run. A run's number tells when it was
-    started, not when it ended, and a re-run keeps it.
+    A verdict on the current commit of the pull request outranks one on an older commit. Of two
+    verdicts on the same commit, or both on older ones, the one of the later run wins. A run's
+    number tells when it was started, not when it ended, and a re-run keeps the number.
 
     Args:
-        author: who we are; comments of others are none of ours, whatever they hold.
-        head_now: the last commit of the pull request; "" when unknown.
+        author: benchgate's account; comments of other authors are ignored, whatever they contain.
+        head_now: the last commit of the pull request; "" if unknown.
     """
 
     def rank(of: Marker) -> tuple[bool, int, int]:
@@ -151,11 +151,11 @@ def choose(comments: Iterable[Comment], marker: Marker, author: str, head_now: s
 
 @dataclass(frozen=True, slots=True)
 class CommentOutcome:
-    """What became of it.
+    """The address of a comment, and what was done.
 
     Attributes:
         url: of the comment; "" if there is none.
-        what: in words, for the log.
+        what: what was done, in words for the log.
     """
 
     url: str
@@ -163,30 +163,30 @@ class CommentOutcome:
 
 
 class Api(Protocol):
-    """What is needed of the client."""
+    """The methods of the client that comments need."""
 
     def get(self, path: str) -> dict[str, Any]:
-        """The object at a path."""
+        """Get the object at a path."""
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
-        """The objects of a list."""
+        """Get the objects of a list."""
 
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Create something."""
+        """Create an object."""
 
     def patch(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Change something."""
+        """Change an object."""
 
 
 def post_sticky(
     api: Api, repository: str, number: int, body: str, marker: Marker
 ) -> CommentOutcome:
-    """Write the comment of a suite, or update the one that there is.
+    """Create the comment of a suite, or update the existing one.
 
     Args:
-        repository: the one that the pull request wants to change, e.g. "octo-org/hello".
+        repository: the pull request's target repository, such as "octo-org/hello".
         number: of the pull request.
-        body: markdown; the marker is added.
+        body: markdown; the marker is appended.
 
     Raises:
         GitHubError: GitHub could not be reached, or refused.
@@ -207,7 +207,7 @@ def post_sticky(
             updated = Comment.read(api.patch(path, text), path)
         except GitHubError as error:
             if error.status != _NOT_FOUND:
-                raise  # otherwise it was deleted since it was listed
+                raise  # any other error; 404 means that it was deleted after it was listed
         else:
             return CommentOutcome(updated.html_url, f"updated the comment{_left(choice.others)}")
     created = _create(api, list_path, text, lambda one, of: _is_by(one, author) and of == marker)
@@ -217,9 +217,9 @@ def post_sticky(
 def _create(
     api: Api, path: str, text: Mapping[str, object], is_it: _IsIt, left: int = 2
 ) -> Comment:
-    """Create a comment. If GitHub fails, look whether it was created all the same, and try again.
+    """Create a comment. If GitHub fails, check whether it was created anyway, and try again.
 
-    A gateway in front of GitHub may give up waiting for what is done a moment later.
+    A gateway in front of GitHub may give up although the request succeeds a moment later.
     """
     try:
         return Comment.read(api.post(path, text), path)
@@ -236,7 +236,7 @@ def _create(
 
 
 def own_markers(api: Api, repository: str, number: int) -> tuple[Marker, ...]:
-    """What our comments on a pull request say of themselves, the newest of each suite.
+    """The markers of benchgate's comments on a pull request, the newest of each suite.
 
     Raises:
         GitHubError: GitHub could not be reached, or refused.
@@ -249,7 +249,7 @@ def own_markers(api: Api, repository: str, number: int) -> tuple[Marker, ...]:
 
 
 def own_login(api: Api) -> str:
-    """Who we are: GitHub tells the owner of a personal token, and refuses to tell a job."""
+    """The account that writes: GitHub names the owner of a personal token, but not a job's."""
     path = "/user"
     try:
         return User.read(api.get(path), path).login
@@ -260,7 +260,7 @@ def own_login(api: Api) -> str:
 
 
 def _head_now(api: Api, repository: str, number: int) -> str:
-    """The last commit of the pull request; "" if the token may comment but not see it."""
+    """The last commit of the pull request; "" if the token may comment but not read it."""
     path = f"/repos/{repository}/pulls/{number}"
     try:
         return PullRequest.read(api.get(path), path).head.sha
@@ -293,7 +293,7 @@ def _left(others: tuple[str, ...]) -> str:
 
 
 def _strange(created: Comment, author: str) -> str:
-    """An app's own token cannot be asked who it is."""
+    """The token of an app cannot be asked for its account."""
     if _is_by(created, author):
         return ""
     actual = created.user.login if created.user else "nobody"

@@ -1,4 +1,4 @@
-"""What GitHub Actions tells a job of itself: its variables, and the event that started it."""
+"""Reads what GitHub Actions tells a job: its variables, and the event that started it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _URL = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/[A-Za-z0-9._~/-]*)?")
 
 
 def _whole(value: object) -> object:
-    """A number if the text is one; other text stays, and is refused as none."""
+    """Convert a text to a number if it is one; other text stays, and is refused later."""
     return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
 
 
@@ -43,12 +43,12 @@ Url: TypeAlias = Annotated[str, AfterValidator(_url)]
 
 
 class Variables(ForeignObject):
-    """Those that are used; an empty one counts as not set, and is left out before."""
+    """The variables that are used; empty ones were removed before, as if not set."""
 
     event_name: str = Field(alias="GITHUB_EVENT_NAME")
     event_path: str = Field(alias="GITHUB_EVENT_PATH")
     repository: FullName = Field(alias="GITHUB_REPOSITORY")
-    # Local runners and servers before 3.8 do not set it.
+    # Local runners, and servers before 3.8, do not set it.
     repository_id: Number | None = Field(alias="GITHUB_REPOSITORY_ID", default=None)
     sha: Sha = Field(alias="GITHUB_SHA")
     ref: Ref = Field(alias="GITHUB_REF")
@@ -73,20 +73,20 @@ _WRITTEN_BY_GITHUB = (
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One job.
+    """A job of GitHub Actions.
 
     Attributes:
         event: what started it.
-        event_name: the same in GitHub's word, e.g. "pull_request".
+        event_name: GitHub's name of the event, such as "pull_request".
         repository: where the workflow runs.
         default_branch: of that repository, e.g. "main".
         sha: the commit that GitHub runs the workflow for; another one may be checked out.
-        ref: its branch, tag or merge ref in full.
-        run_id: a re-run keeps it.
+        ref: its full branch, tag or merge ref.
+        run_id: id of the run; a re-run keeps it.
         run_attempt: from 1.
         workflow: name of the workflow, or the path of its file.
-        job: id of the job in it; the jobs of a matrix share one.
-        actor: who started the run, also of a re-run by somebody else.
+        job: id of the job in the workflow; the jobs of a matrix share one id.
+        actor: who started the run first, even if somebody else re-runs it.
         api_url, server_url: without a slash at the end; a GitHub Enterprise Server has its own.
         runner_os: "Linux", "macOS" or "Windows".
     """
@@ -108,15 +108,15 @@ class Context:
 
 
 def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -> Context:
-    """What there is to know of the job that this process is part of.
+    """Describe the job that this process is part of.
 
     Args:
         environ: variables of this process.
-        read_text: what a file holds; it may raise OSError or UnicodeDecodeError.
+        read_text: reads a file; it may raise OSError or UnicodeDecodeError.
 
     Raises:
-        UsageError: this is no job of GitHub Actions, its event is not one that benchgate knows,
-            or the event's file is damaged; says which variable, or which key of the file.
+        UsageError: this is not a job of GitHub Actions, benchgate does not know its event, or the
+            event's file is damaged; the message names the variable, or the key in the file.
     """
     variables = _variables(environ)
     payload = _payload(variables, read_text)
@@ -194,7 +194,7 @@ def _model(event_name: str) -> type[Payload]:
 
 
 def _repository(variables: Variables, payload: Payload) -> EventRepository:
-    """The payload's repository, under its name of today: one that is re-run may hold an old one."""
+    """The payload's repository with its current name: a re-run's payload may hold an old name."""
     id_ = payload.repository.id
     if variables.repository_id not in {None, id_}:
         raise _damaged(

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class EventRepository:
-    """A repository: the id stays when it is renamed or transferred, and no other ever gets it."""
+    """A repository: its id stays when it is renamed or transferred, and is never reused."""
 
     id: int
     full_name: str
@@ -19,7 +19,7 @@ class PullRequestEvent:
     """`pull_request`: GITHUB_SHA is a merge commit that GitHub makes of base and head.
 
     Attributes:
-        head_repository: where the head comes from; None when that fork was deleted.
+        head_repository: the repository of the head; None if that fork was deleted.
         base_sha: the tip of the target branch when the event happened.
         base_ref: the target branch, e.g. "main".
     """
@@ -37,9 +37,10 @@ class PushEvent:
     """`push` of a branch or a tag.
 
     Attributes:
-        ref: in full, e.g. "refs/tags/v1"; of a deleted one, where GITHUB_REF is the default branch.
-        before: where it was until then; all zeros when it is new.
-        forced: whether commits were taken away from it.
+        ref: in full, such as "refs/tags/v1"; of a deleted ref too, when GITHUB_REF is the default
+            branch.
+        before: the previous commit of the ref; all zeros if the ref is new.
+        forced: whether the push removed commits.
     """
 
     ref: str
@@ -49,20 +50,21 @@ class PushEvent:
 
     @property
     def is_new(self) -> bool:
-        """Whether there was no such branch or tag before."""
+        """Whether the branch or tag is new."""
         return not self.before.strip("0")
 
 
 @dataclass(frozen=True, slots=True)
 class MergeGroupEvent:
-    """`merge_group`: pull requests as they would be merged, behind those ahead in the queue.
+    """`merge_group`: pull requests as they would be merged, after those ahead in the queue.
 
-    Its `base_sha` is not here: it is the previous entry of the queue, which may never be merged.
+    It has no `base_sha`, because that is the previous entry of the queue, which may never be
+    merged.
 
     Attributes:
-        base_ref: the branch that they go to, e.g. "main".
-        pull_request: number of the one that was added last; None if the queue's branch does
-            not tell it.
+        base_ref: the target branch, such as "main".
+        pull_request: number of the pull request that was added last; None if the name of the
+            queue's branch does not hold it.
     """
 
     base_ref: str
@@ -71,15 +73,15 @@ class MergeGroupEvent:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRunEvent:
-    """`workflow_run`: another workflow's run; this one has the default branch and its rights.
+    """`workflow_run`: a run of another workflow; this job has the default branch's permissions.
 
     Attributes:
         attempt: from 1; a re-run keeps the id.
         event: what triggered that run, e.g. "pull_request".
-        is_completed: whether it has ended.
-        conclusion: e.g. "success"; None until it has one.
-        head_branch: without the repository; None when it ran on no branch or tag.
-        head_repository: where the head comes from; None when that fork was deleted.
+        is_completed: whether that run has ended.
+        conclusion: such as "success"; None until the run has one.
+        head_branch: name without the repository; None if the run was not on a branch or tag.
+        head_repository: the repository of the head; None if that fork was deleted.
     """
 
     id: int
@@ -94,7 +96,7 @@ class WorkflowRunEvent:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """`schedule`: always of the default branch."""
+    """`schedule`: always runs on the default branch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ _MOST_ERRORS = 5
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question, or one thing to do.
+    """A request to read or to change something on GitHub.
 
     Attributes:
         method: "GET", "POST" or "PATCH".
-        path: below the API's address and without a query, as messages show it.
-        url: in full.
+        path: below the API's address and without a query, as shown in messages.
+        url: the full address.
         body: as JSON; None for a GET.
     """
 
@@ -32,18 +32,18 @@ class Request:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether doing it twice is the same as doing it once: a PATCH sets what it names."""
+        """Whether sending it twice has the same effect as once: a PATCH sets what it names."""
         return self.method != "POST"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, whatever it says.
+    """An answer, with any status.
 
     Attributes:
-        host: that gave it.
+        host: the host that gave it.
         elsewhere: whether a redirect led away from the API.
-        headers: by names that are looked up in lower case.
+        headers: names are looked up in lower case.
         body: None if it is larger than the limit.
     """
 
@@ -55,12 +55,12 @@ class Answer:
 
     @property
     def is_success(self) -> bool:
-        """Whether the server did what was asked."""
+        """Whether the request succeeded."""
         return 200 <= self.status < 300
 
     @property
     def message(self) -> str:
-        """What GitHub says of a failure, in one harmless line; empty if it says nothing."""
+        """GitHub's description of a failure, made safe and on one line; "" if there is none."""
         try:
             said = from_json(self.body or b"")
         except ValueError:
@@ -74,14 +74,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """None came, or it broke off.
+    """No complete answer arrived.
 
     Attributes:
-        host: that was asked.
-        reason: why, as the end of "no answer from api.github.com: ".
+        host: the host that was asked.
+        reason: the cause, to end the sentence "no answer from api.github.com: ".
         sent: whether the request may have arrived.
         hint: what to do about it.
-        is_final: whether it would fail like this again.
+        is_final: whether a repeated request would fail in the same way.
     """
 
     host: str

@@ -1,4 +1,4 @@
-"""Requests that failed: whether they are repeated, and what people are told."""
+"""Decides whether a failed request is repeated, and what the error message says."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from benchgate.github.exchange import Outcome, Request
 
 
-# What follows /repos/OWNER/NAME/, and the permission of a job that covers it.
+# The path after /repos/OWNER/NAME/, and the permission that a job needs for it.
 _AREAS = {
     "actions": "actions",
     "check-runs": "checks",
-    "issues": "pull-requests",  # nothing of an issue is used but comments, on pull requests
+    "issues": "pull-requests",  # benchgate uses only comments on pull requests
     "pulls": "pull-requests",
     "statuses": "statuses",
 }
@@ -47,11 +47,11 @@ _WHEN = "The rate limit resets in {wait}, longer than benchgate waits. Try again
 
 
 def failure(request: Request, outcome: Outcome, *, limited_s: float | None = None) -> GitHubError:
-    """The error that ends a request.
+    """Make the error that ends a request.
 
     Args:
-        limited_s: until a rate limit ends, if it is that which refuses; infinite if GitHub
-            does not say.
+        limited_s: until a rate limit ends, if that is why GitHub refuses; infinite if GitHub does
+            not say.
     """
     what = f"{request.method} {request.path}"
     status = None
@@ -101,14 +101,14 @@ def _permission_hint(request: Request, answer: Answer) -> str:
 
 
 def _needed(request: Request) -> str:
-    """The permission that a request takes, as a workflow writes it: "actions: read"."""
-    below = request.path.split("/")[4:5]  # of /repos/OWNER/NAME/
+    """The permission that a request needs, as a workflow writes it: "actions: read"."""
+    below = request.path.split("/")[4:5]  # the part after /repos/OWNER/NAME/
     area = _AREAS.get("".join(below), "contents")
     return f"{area}: {'read' if request.method == 'GET' else 'write'}"
 
 
 def _accepted(answer: Answer) -> str:
-    """The permissions that GitHub itself names, "issues=write; pull_requests=write"."""
+    """The permissions that GitHub names itself, "issues=write; pull_requests=write"."""
     header = answer.headers.get("x-accepted-github-permissions", "")[:_MOST_ACCEPTED]
     ways = (
         "` and `".join(f"{area.replace('_', '-')}: {level}" for area, level in found)
@@ -139,12 +139,12 @@ class _Kind(Enum):
 def decide(
     request: Request, failures: Sequence[Outcome], *, left_s: float, draw: float
 ) -> float | GitHubError:
-    """Seconds to wait until the request is repeated, or the error that ends it.
+    """Decide how many seconds to wait before repeating the request, or make the final error.
 
     Args:
-        failures: of this request so far; it is the last one that is decided on.
-        left_s: seconds that it may still take, waits included.
-        draw: a fresh random number from 0 to 1.
+        failures: number of failures of this request so far, including this one.
+        left_s: seconds that the request may still take, including waits.
+        draw: returns a random number from 0 to 1.
     """
     last = failures[-1]
     if isinstance(last, Answer) and _kind(last) is _Kind.RATE_LIMIT:
@@ -199,7 +199,7 @@ def _speaks_of_a_limit(answer: Answer) -> bool:
 
 
 def _limited_s(headers: Mapping[str, str], times: int) -> float | None:
-    """Seconds until a rate limit has gone, by GitHub's own clock; None if it does not say."""
+    """Seconds until a rate limit ends, by GitHub's own clock; None if it does not say."""
     asked_s = _number(headers, "retry-after")
     if asked_s is not None:
         return asked_s if times == 1 else max(asked_s, 2.0 ** (times - 1))
@@ -215,7 +215,7 @@ def _number(headers: Mapping[str, str], name: str) -> float | None:
 
 
 def _date_s(headers: Mapping[str, str]) -> float | None:
-    """When the answer was given, in seconds since 1970; a runner's own clock may be off."""
+    """When GitHub answered, in seconds since 1970; a runner's own clock may be wrong."""
     try:
         return parsedate_to_datetime(headers.get("date", "")).timestamp()
     except (ValueError, OverflowError):

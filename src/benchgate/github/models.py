@@ -1,4 +1,4 @@
-"""The part of GitHub's answers that benchgate uses; other keys are ignored."""
+"""The parts of GitHub's answers that benchgate uses; other keys are ignored."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeAlias
@@ -13,17 +13,17 @@ Time: TypeAlias = Annotated[datetime, Field(strict=False)]
 
 
 class ApiObject(ForeignObject):
-    """An object of an answer."""
+    """Base class of objects in GitHub's answers."""
 
     @classmethod
     def read(cls, value: dict[str, Any], where: str) -> Self:
-        """The object that an answer holds.
+        """Read the object from an answer.
 
         Args:
-            where: the path that gave it, for the message.
+            where: the path of the request, for the message.
 
         Raises:
-            GitHubError: it lacks something, or holds something else.
+            GitHubError: the answer lacks something, or holds something else.
         """
         try:
             return cls.model_validate(value)
@@ -35,7 +35,7 @@ class ApiObject(ForeignObject):
 
 
 class User(ApiObject):
-    """Who did something: "github-actions[bot]", of the type "Bot"."""
+    """A user or app: for example "github-actions[bot]", of type "Bot"."""
 
     login: str
     type: str
@@ -45,17 +45,17 @@ class Repository(ApiObject):
     """A repository.
 
     Attributes:
-        id: stays when it is renamed.
+        id: stays the same if the repository is renamed.
     """
 
     id: Id
 
 
 class ArtifactRun(ApiObject):
-    """The run that left an artifact. GitHub promises none of it.
+    """The run that left an artifact. GitHub guarantees none of these keys.
 
     Attributes:
-        head_repository_id: where the commit came from, a fork's in its pull requests.
+        head_repository_id: the commit's repository; for a fork's pull request that is the fork.
     """
 
     id: Id | None = None
@@ -69,9 +69,9 @@ class Artifact(ApiObject):
     """An artifact.
 
     Attributes:
-        size_in_bytes: of its archive.
-        expired: it is listed, but can no more be downloaded.
-        digest: e.g. "sha256:..." of the archive; older ones have none.
+        size_in_bytes: size of its archive.
+        expired: whether it is listed, but can no longer be downloaded.
+        digest: of the archive, such as "sha256:..."; older artifacts have none.
     """
 
     id: Id
@@ -87,12 +87,12 @@ class WorkflowRun(ApiObject):
     """A run of a workflow.
 
     Attributes:
-        event: that started it, e.g. "push".
-        path: of the workflow's file, with "@REF" behind it.
+        event: the event that started it, such as "push".
+        path: of the workflow's file, followed by "@REF".
         created_at: when its first attempt was started.
-        run_started_at: when its newest attempt was.
-        head_repository: None if it was deleted since.
-        actor: who started its first attempt; None if GitHub does not tell.
+        run_started_at: when its newest attempt was started.
+        head_repository: None if it was deleted in the meantime.
+        actor: who started its first attempt; None if GitHub does not say.
     """
 
     id: Id
@@ -140,8 +140,8 @@ class Review(ApiObject):
 
     Attributes:
         state: "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED" or "PENDING".
-        commit_id: what was reviewed; None if that commit is gone.
-        author_association: what the reviewer is to the repository, e.g. "MEMBER" or "NONE".
+        commit_id: the commit that was reviewed; None if it no longer exists.
+        author_association: the reviewer's relation to the repository, such as "MEMBER" or "NONE".
     """
 
     user: User | None
@@ -151,28 +151,28 @@ class Review(ApiObject):
 
     @property
     def approves(self) -> bool:
-        """Whether it lets the commit be merged."""
+        """Whether it approves the commit."""
         return self.state == "APPROVED"
 
     @property
     def decides(self) -> bool:
-        """Whether it takes the place of what the same person decided before."""
+        """Whether it replaces the earlier decision of the same reviewer."""
         return self.state in {"APPROVED", "CHANGES_REQUESTED", "DISMISSED"}
 
     @property
     def is_of_the_house(self) -> bool:
-        """Whether the reviewer belongs to the repository: most who may write to it do."""
+        """Whether the reviewer belongs to the repository, as most people with write access do."""
         return self.author_association in {"OWNER", "MEMBER", "COLLABORATOR"}
 
 
 class Label(ApiObject):
-    """A label; GitHub knows no two whose names differ in upper and lower case alone."""
+    """A label; GitHub treats names that differ only in upper and lower case as the same."""
 
     name: str
 
 
 class IssueEvent(ApiObject):
-    """Something that happened to a pull request, such as "labeled"."""
+    """An event in the history of a pull request, such as "labeled"."""
 
     event: str
     actor: User | None
@@ -180,12 +180,12 @@ class IssueEvent(ApiObject):
     label: Label | None = None
 
     def is_of(self, label: str) -> bool:
-        """Whether it is about a label of this name."""
+        """Whether it is about the label with this name."""
         return self.label is not None and self.label.name.lower() == label.lower()
 
 
 class Permission(ApiObject):
-    """What somebody may do in a repository: "admin", "write", "read" or "none"."""
+    """A person's permission in a repository: "admin", "write", "read" or "none"."""
 
     permission: str
 
@@ -197,6 +197,6 @@ class Commit(ApiObject):
 
 
 class CommitComparison(ApiObject):
-    """Two commits compared."""
+    """A comparison of two commits."""
 
     merge_base_commit: Commit

@@ -1,7 +1,7 @@
-"""Payloads of events as GitHub writes them, and the checks of what benchgate uses of them.
+"""Reads payloads of events as GitHub writes them, and checks the parts that benchgate uses.
 
-A branch of a fork may have any name that git allows, and a payload under a local runner is
-whatever somebody wrote; what passes here is safe as an argument and as a part of an address.
+A branch of a fork may have any name that git allows, and anybody may have written the payload that
+a local runner gets. What passes these checks is safe as an argument and as a part of a URL.
 """
 
 import re
@@ -28,7 +28,7 @@ _SHOWN_CHARACTERS = 60
 _OBJECT_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_A_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/]|[/.]\Z|\.lock\Z|\A\Z")
 _FULL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9._-]+")
-# GitHub alone can make such branches.
+# Only GitHub can make such branches.
 _QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]+\Z")
 _WORD = re.compile(r"[a-z_]+")
 
@@ -69,7 +69,7 @@ Word: TypeAlias = Annotated[str, AfterValidator(_word)]
 
 
 class ForeignObject(BaseModel):
-    """What others write: keys that are not used here are ignored, no type is guessed at."""
+    """Base class: keys that benchgate does not use are ignored, and types are not converted."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
@@ -87,13 +87,13 @@ class _OwnRepository(_Repository):
 
 
 class Payload(ForeignObject):
-    """What every payload has."""
+    """The keys that every payload has."""
 
     repository: _OwnRepository
 
     @abstractmethod
     def event(self) -> Event:
-        """What is used of it."""
+        """The payload with the part that benchgate uses."""
 
 
 class _Head(ForeignObject):

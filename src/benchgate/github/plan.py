@@ -1,7 +1,7 @@
-"""What to do on an event: the base, how to keep the result, and who comments.
+"""Plans what to do on an event: which base, how to keep the result, and who comments.
 
-Each of the three is a table, read from the top; the first row that fits holds. Every row gives its
-reason in words, for `-v` and for the result.
+Each of these three decisions is a table, read from the top; the first row that fits applies. Every
+row gives its reason in words, for `-v` and for the result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHORT = 12
 
 
 class BaseRule(StrEnum):
-    """How the base commit is found."""
+    """How to find the base commit."""
 
     FIRST_PARENT = "first parent of the merge commit"
     MERGE_BASE = "merge base"
@@ -47,11 +47,11 @@ class CommentTime(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is checked out.
+    """The checked-out commit.
 
     Attributes:
         sha: the commit.
-        parents: as it names them, whether the checkout has them or not.
+        parents: as the commit names them, even if the checkout does not have them.
     """
 
     sha: str
@@ -60,13 +60,13 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What the head is compared with.
+    """The commit that the head is compared with, or how to find it.
 
     Attributes:
-        sha: the commit, if it is known without asking; it may have to be fetched.
-        merge_base_with: else the commit or branch whose merge base with the head is the base.
-            When that is the head itself, nothing was changed.
-        why: the reason, as the result and the comment show it.
+        sha: the commit, if it is known already; it may have to be fetched.
+        merge_base_with: otherwise, the commit or branch whose merge base with the head is the base.
+            If that is the head itself, nothing was changed.
+        why: the reason, as shown in the result and the comment.
     """
 
     rule: BaseRule
@@ -77,7 +77,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactPlan:
-    """What a complete measurement is kept as; None if there is nothing to measure."""
+    """How to keep a complete measurement; None if there is nothing to measure."""
 
     kind: ArtifactKind | None
     why: str
@@ -85,7 +85,7 @@ class ArtifactPlan:
 
 @dataclass(frozen=True, slots=True)
 class CommentPlan:
-    """Who comments."""
+    """Whether this job or another one comments, and why."""
 
     when: CommentTime
     why: str
@@ -93,14 +93,14 @@ class CommentPlan:
 
 @dataclass(frozen=True, slots=True)
 class EventPlan:
-    """What is to be done on an event."""
+    """What to do on an event."""
 
     base: Base
     keeping: ArtifactPlan
     comment: CommentPlan
 
     def words(self) -> tuple[str, ...]:
-        """A line for each decision, with its reason."""
+        """One line per decision, with its reason."""
         kept = self.keeping.kind or "nothing"
         return (
             f"base: {self.base.why}",
@@ -110,11 +110,11 @@ class EventPlan:
 
 
 def plan_for(context: Context, head: Head) -> EventPlan:
-    """The plan of a job.
+    """Make the plan of a job.
 
     Args:
         context: of the job.
-        head: what the workflow checked out, which no event tells.
+        head: the commit that the workflow checked out, which no event tells.
     """
     return EventPlan(_base(context, head), _keeping(context, head), _comment(context))
 
@@ -149,7 +149,7 @@ def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
 
 def _base_of_pull_request(pull: PullRequestEvent, head: Head) -> Base:
     target = pull.base_ref
-    # A head that is a merge itself must not be taken for the merge commit that GitHub made.
+    # If the head is itself a merge, it must not be confused with the merge commit that GitHub made.
     if head.sha == pull.head_sha:
         why = f"merge base with {target}: the head is checked out, not the merge commit"
         return Base(BaseRule.MERGE_BASE, why, merge_base_with=pull.base_sha)
@@ -245,5 +245,5 @@ def _is_default(context: Context) -> bool:
 
 
 def _is_fork(pull: PullRequestEvent, context: Context) -> bool:
-    """Whether the head is of another repository, or of one that is gone; names may have changed."""
+    """Whether the head's repository is another one, or deleted; compared by id, not by name."""
     return pull.head_repository is None or pull.head_repository.id != context.repository.id

@@ -1,4 +1,4 @@
-"""Pull requests and commits, as GitHub knows them, and who approved them."""
+"""Pull requests and commits as GitHub knows them, and who approved them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 def find_pull_requests(
     client: Client, repository: str, run: WorkflowRunEvent
 ) -> tuple[PullRequest, ...]:
-    """The open pull requests whose head a run measured; none if that is another by now.
+    """Find the open pull requests whose current head a run measured; maybe none.
 
-    Nothing that the run itself says is trusted: branch, commit and repository must be what
-    GitHub knows of the pull request. One head may be for several branches.
+    Nothing that the run itself says is trusted: branch, commit and repository must be those that
+    GitHub knows of the pull request. Several pull requests may have the same head.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.
@@ -52,7 +52,7 @@ def find_pull_requests(
 
 
 def read_pull_request(client: Client, repository: str, number: int) -> PullRequest:
-    """What GitHub knows of a pull request.
+    """Get a pull request from GitHub.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.
@@ -62,21 +62,21 @@ def read_pull_request(client: Client, repository: str, number: int) -> PullReque
 
 
 def merge_base(client: Client, repository: str, base: str, head: str) -> str:
-    """The commit that the history of a head left that of a base at.
+    """Find the merge base of a base and a head.
 
     Args:
         base: a commit, or the name of a branch.
-        head: likewise.
+        head: a commit, or the name of a branch.
 
     Raises:
-        GitHubError: GitHub refuses, does not answer, or knows no common history.
+        GitHubError: GitHub refuses, does not answer, or finds no common history.
     """
     path = f"/repos/{repository}/compare/{quote(base, safe='')}...{quote(head, safe='')}"
     return CommitComparison.read(client.get(path), path).merge_base_commit.sha
 
 
 def commit_of(client: Client, repository: str, name: str) -> str:
-    """The commit that a branch, tag or hash names.
+    """Find the commit that a branch, tag or hash names.
 
     Raises:
         GitHubError: GitHub refuses, does not answer, or knows no such commit.
@@ -94,11 +94,11 @@ _LABELLING = frozenset({"labeled", "unlabeled"})
 
 
 def approver(client: Client, repository: str, pull: PullRequest) -> str | None:
-    """The login of somebody who has approved the head of a pull request, and may write.
+    """The login of a person with write access who has approved the head; None if nobody has.
 
-    The last word of each reviewer counts, and only if it is of exactly this commit. Neither the
-    author of the pull request nor an app counts. Anybody can approve a public pull request, so who
-    belongs to the repository is asked about first.
+    Only the latest review of each reviewer counts, and only if it is of exactly this commit.
+    Neither the author of the pull request nor an app counts. Anybody can approve a public pull
+    request, so benchgate asks about reviewers first who belong to the repository.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.
@@ -117,12 +117,12 @@ def approver(client: Client, repository: str, pull: PullRequest) -> str | None:
 def labeler(
     client: Client, repository: str, pull: PullRequest, label: str, *, since: datetime
 ) -> str | None:
-    """The login of who has set a label that is still there, if that person may write.
+    """The login of a person with write access who set a label that is still there; or None.
 
-    A label outlives the commit that it was set for, so it has to be set after the head came.
+    A label outlives the commit that it was set for, so it must have been set after the head came.
 
     Args:
-        since: a time at which the head was there already.
+        since: a time when the head was there already.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.
@@ -138,10 +138,10 @@ def labeler(
 def _first_who_may(
     client: Client, repository: str, users: Iterable[User | None], author: User | None
 ) -> str | None:
-    """The first person among them who may write to the repository.
+    """The first of these people who has write access to the repository; None if nobody has.
 
     Args:
-        author: who does not count.
+        author: author of the pull request, who does not count.
     """
     asked = 0
     for login in _people(users):

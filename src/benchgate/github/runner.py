@@ -1,4 +1,4 @@
-"""What a step tells GitHub's runner: workflow commands, outputs and the summary."""
+"""Writes for GitHub's runner: workflow commands, outputs and the summary."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOCATION = re.compile(r"(?P<file>[^:\\\x00-\x1f\x7f]{1,1000}):(?P<line>[1-9][0-
 
 
 class Level(StrEnum):
-    """How an annotation is shown; none of them fails a step."""
+    """The level of an annotation; no level fails a step."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -34,11 +34,11 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What is shown on the page of a run and, if it has a place, in the changed files.
+    """A message on the page of a run and, if it has a location, in the diff.
 
     Attributes:
-        message: one line or several.
-        location: `path:line` in the checkout; one that leads out of it is left out.
+        message: one or more lines.
+        location: `path:line` in the checkout; ignored if it leads out of the checkout.
     """
 
     message: str
@@ -47,9 +47,9 @@ class Annotation:
 
 
 def annotate(level: Level, annotations: Sequence[Annotation]) -> list[str]:
-    """The commands for all annotations of one level that a step makes, the most important first.
+    """The commands for all annotations of one level in a step, most important first.
 
-    If they are more than GitHub shows, the last one says how many.
+    If there are more than GitHub shows, the last one says how many.
     """
     shown = list(annotations)
     if len(shown) > ANNOTATIONS_PER_STEP:
@@ -61,20 +61,20 @@ def annotate(level: Level, annotations: Sequence[Annotation]) -> list[str]:
 
 @contextmanager
 def stopped(stream: TextIO, draw: Callable[[], str]) -> Iterator[None]:
-    """Have the runner obey nothing that is written inside, whoever writes it.
+    """Make the runner ignore workflow commands that anything prints inside this block.
 
-    Both streams are meant; but they are read apart, so that what was written to the other one just
-    before the end may be read after it.
+    This applies to both output streams. But the runner reads them separately: what was written to
+    the other stream just before the end may be read after it.
 
     Args:
-        draw: gives a word that nobody can guess, e.g. 128 random bits in hexadecimal.
+        draw: returns a word that nobody can guess, such as 128 random bits in hexadecimal.
     """
     token = draw()
     print(_command("stop-commands", token), file=stream, flush=True)
     try:
         yield
     finally:
-        # What was written may have ended in the middle of a line.
+        # The output may have ended in the middle of a line.
         print(f"\n{_command(token)}", file=stream, flush=True)
 
 
@@ -84,7 +84,7 @@ def _annotation(level: Level, annotation: Annotation) -> str:
 
 
 def _place(location: str) -> tuple[str, str]:
-    """File and line; nothing if they are not those of a file in the checkout."""
+    """File and line as properties; none if they are not in a file of the checkout."""
     match = _LOCATION.fullmatch(location)
     if match is None:
         return "", ""
@@ -95,7 +95,7 @@ def _place(location: str) -> tuple[str, str]:
 
 
 def _command(name: str, data: str = "", **properties: str) -> str:
-    """One line; properties without a value are left out."""
+    """Format one command; properties without a value are left out."""
     pairs = [f"{key}={value.translate(_IN_PROPERTY)}" for key, value in properties.items() if value]
     head = f"{name} {','.join(pairs)}" if pairs else name
     return f"::{head}::{data.translate(_IN_DATA)}"
@@ -107,7 +107,7 @@ SUMMARY_BYTES: Final = 1 << 20
 OUTPUT: Final = "GITHUB_OUTPUT"
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 
-# The runner, and what removes secrets here, may put a longer text for a shorter one.
+# The runner, and the redaction here, may replace a text with a longer one.
 _SPARE_BYTES = 1024
 
 
@@ -117,29 +117,29 @@ def write_outputs(
     """Set the outputs of the step.
 
     Args:
-        outputs: by their names in action.yml.
-        draw: gives a word that nobody can guess, e.g. 128 random bits in hexadecimal: a value
-            that knew it could end early and set outputs of its own.
+        outputs: by name, as in action.yml.
+        draw: returns a word that nobody can guess, such as 128 random bits in hexadecimal: a value
+            that contained the word could end early and set outputs of its own.
 
     Returns:
-        Why nothing was written, in words; "" when it was.
+        Why nothing was written, in words; "" if the outputs were written.
 
     Raises:
         UsageError: the file cannot be written.
     """
     entries = "".join(_entry(name, value, draw) for name, value in outputs.items())
-    # A path, which is the value of an output, may hold bytes that are no text.
+    # The value of an output may be a path, whose bytes may not be valid text.
     return _append(OUTPUT, environ, lambda _: entries.encode("utf-8", "surrogateescape"))
 
 
 def write_summary(render: Callable[[int], str], environ: Mapping[str, str]) -> str:
-    """Add to the summary of the step.
+    """Append to the summary of the step.
 
     Args:
-        render: makes the markdown in at most so many UTF-8 bytes, as far as it can.
+        render: makes the markdown, if possible within the number of UTF-8 bytes that it is given.
 
     Returns:
-        Why nothing was written, in words; "" when it was.
+        Why nothing was written, in words; "" if the summary was written.
 
     Raises:
         UsageError: the file cannot be written.
@@ -154,7 +154,7 @@ def write_summary(render: Callable[[int], str], environ: Mapping[str, str]) -> s
 
 
 def _append(name: str, environ: Mapping[str, str], data_for: Callable[[int], bytes]) -> str:
-    """Append what is made for a file that holds so many bytes; on lines of its own."""
+    """Append text to a file with a size limit, on lines of its own; the text fits what is left."""
     where = environ.get(name)
     if not where:
         return f"{name} is not set, so nothing was written to it"
@@ -175,8 +175,8 @@ def _append(name: str, environ: Mapping[str, str], data_for: Callable[[int], byt
 
 
 def _end_of(path: Path) -> tuple[int, bool]:
-    """How many bytes a file holds, and whether what is appended begins a line."""
-    if not path.is_file():  # a pipe or terminal, where somebody tries it out, or nothing yet
+    """The size of a file in bytes, and whether appended text begins a new line."""
+    if not path.is_file():  # does not exist yet, or is a pipe or terminal for a manual test
         return 0, True
     with path.open("rb") as file:
         size_bytes = file.seek(0, 2)

@@ -1,4 +1,4 @@
-"""The runs of a repository's workflows, and their addresses."""
+"""Runs of a repository's workflows, and the addresses of runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_run(client: Client, repository: str, id_: int) -> WorkflowRun:
-    """One run.
+    """Get a run.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.
@@ -28,10 +28,10 @@ def read_run(client: Client, repository: str, id_: int) -> WorkflowRun:
 def list_runs(
     client: Client, repository: str, *, branch: str, event: str, most: int
 ) -> tuple[WorkflowRun, ...]:
-    """The newest runs that an event started on a branch.
+    """List the newest runs that an event started on a branch.
 
-    A pull request from a fork's branch of the same name is one of that branch, too: it is told by
-    its event and its head repository.
+    They include pull requests from a fork's branch of the same name: tell these apart by event and
+    head repository.
 
     Raises:
         GitHubError: GitHub refuses, or does not answer.
@@ -52,13 +52,13 @@ _FORM = "It looks like https://github.com/OWNER/REPOSITORY/actions/runs/12345678
 
 @dataclass(frozen=True, slots=True)
 class RunUrl:
-    """A run.
+    """The parts of a run's address.
 
     Attributes:
-        api_url: of the server that the address names. That may be anybody's: a token must only be
-            sent there when it is meant for it.
+        api_url: API of the server in the address. Anybody may own that server: send it only a token
+            that is meant for it.
         repository: e.g. "octo-org/hello".
-        attempt: None if the address names none: the latest.
+        attempt: None if the address names none, which means the latest.
     """
 
     api_url: str
@@ -68,10 +68,10 @@ class RunUrl:
 
 
 def parse_run_url(url: str) -> RunUrl:
-    """The run that an address leads to, also one of its attempts or jobs.
+    """Parse the address of a run, or of one of its attempts or jobs.
 
     Raises:
-        UsageError: it is no such address.
+        UsageError: it is not such an address.
     """
     found = _RUN.fullmatch(url.strip())
     if found is None:
@@ -86,7 +86,7 @@ def parse_run_url(url: str) -> RunUrl:
 
 
 def _api_url(scheme: str, host: str) -> str:
-    """The API of a server: of GitHub, of a company's part of it, or of its own server."""
+    """The API's address for a server: github.com, a company's subdomain, or its own server."""
     if host == "github.com" or host.endswith(".ghe.com"):
         return f"{scheme}://api.{host}"
     return f"{scheme}://{host}/api/v3"

@@ -31,7 +31,7 @@ _HEADERS = {
     "User-Agent": f"benchgate/{__version__}",
     "X-GitHub-Api-Version": "2022-11-28",
 }
-_REDIRECTS = {301, 302, 307, 308}  # GitHub means all of them to be repeated as they were
+_REDIRECTS = {301, 302, 307, 308}  # for all of them, GitHub means: repeat the same request there
 _MOST_REDIRECTS = 3
 _CHUNK_BYTES = 1 << 16
 _MESSAGE_BYTES = 1 << 16
@@ -40,19 +40,19 @@ _CERTIFICATES = "Set REQUESTS_CA_BUNDLE to a file with the certificates to trust
 _PROXY_ERRORS = (
     requests.exceptions.ProxyError,
     requests.exceptions.InvalidProxyURL,
-    requests.exceptions.InvalidSchema,  # of a proxy: addresses are checked before
+    requests.exceptions.InvalidSchema,  # of a proxy: other addresses were checked before
 )
 _PROXY = "HTTPS_PROXY and NO_PROXY set which proxy is used."
 
 
 class Token:
-    """A token, which shows itself to nobody but the API.
+    """A token that is never printed, and only sent to the API.
 
     Args:
-        value: as it stands in the environment, white space around it or not.
+        value: as in the environment; white space around it is ignored.
 
     Raises:
-        UsageError: it is empty, or no header can hold it; the message does not show it.
+        UsageError: it is empty, or not valid in a header; the message does not show it.
     """
 
     __slots__ = ("_value",)
@@ -69,20 +69,20 @@ class Token:
         return "Token(...)"
 
     def authorization(self) -> str:
-        """The value of the header."""
+        """The value of the Authorization header."""
         return f"Bearer {self._value}"
 
 
 class Transport:
-    """Sends requests, follows redirects, and gives what came back or why nothing did.
+    """Sends requests, follows redirects, and returns the answer or why there is none.
 
     Args:
-        api_url: e.g. "https://api.github.com", or "https://HOST/api/v3" of an own server.
-        token: None if nothing is asked that takes one.
-        clock: seconds that only grow.
+        api_url: "https://api.github.com", or "https://HOST/api/v3" of a GitHub Enterprise Server.
+        token: None if no request needs one.
+        clock: seconds; never goes backwards.
 
     Raises:
-        UsageError: the address is not to be trusted with a token.
+        UsageError: the address is not safe for a token.
     """
 
     def __init__(
@@ -109,13 +109,13 @@ class Transport:
         return _origin(url) == self._origin
 
     def exchange(self, request: Request, *, limit_bytes: int, deadline_s: float) -> Outcome:
-        """What comes of a request.
+        """Send a request; return its answer, or the reason why none came.
 
-        A redirect to another host is followed without the token, and only by a GET.
+        A redirect to another host is followed without the token, and only for a GET.
 
         Args:
-            limit_bytes: of the body of a success; of a failure, the beginning is kept.
-            deadline_s: when it must have ended, by the clock.
+            limit_bytes: for the body of a success; of a failure's body, the beginning is kept.
+            deadline_s: time on the clock at which it must have ended.
         """
         url = request.url
         for _ in range(_MOST_REDIRECTS + 1):
@@ -138,10 +138,10 @@ class Transport:
         if left_s <= 0:
             raise TimeoutError
         headers = {**_HEADERS, **({"Content-Type": "application/json"} if request.body else {})}
-        # Also if there is nothing to add: without it, requests would look into ~/.netrc.
+        # Set even if there is nothing to add: otherwise requests would look into ~/.netrc.
         auth = _Authorization(self._token if self.is_api(url) else None)
         asked = requests.Request(request.method, url, headers, data=request.body, auth=auth)
-        # Not session.send, which reads all of a redirect's body, and knows better where it leads.
+        # Not session.send, which reads the whole body of a redirect and follows it by itself.
         settings = self._session.merge_environment_settings(url, {}, None, None, None)
         return self._session.get_adapter(url).send(
             self._session.prepare_request(asked),
@@ -157,7 +157,7 @@ class Transport:
     ) -> bytes | None:
         failed = response.status_code >= 300
         body = bytearray()
-        # Not iter_content, which waits for a whole chunk however slowly its bytes come.
+        # Not iter_content, which waits for a whole chunk, however slowly its bytes arrive.
         while chunk := response.raw.read1(_CHUNK_BYTES, decode_content=True):
             body += chunk
             if failed and len(body) >= _MESSAGE_BYTES:
@@ -175,7 +175,7 @@ class Transport:
 
 
 class _Authorization(AuthBase):
-    """Sets the one header, or none."""
+    """Sets the Authorization header, or leaves it out."""
 
     def __init__(self, token: Token | None) -> None:
         self._token = token
@@ -188,7 +188,7 @@ class _Authorization(AuthBase):
 
 
 def _target(url: str, location: str) -> str:
-    """Where a redirect leads; nothing if that is no address."""
+    """The address that a redirect leads to; None if it is not valid."""
     try:
         return urljoin(url, location)
     except ValueError:
@@ -196,7 +196,7 @@ def _target(url: str, location: str) -> str:
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port of an address; None if it is none, or not of HTTP."""
+    """Scheme, host and port of an address; None if it is not a valid HTTP address."""
     try:
         parts = urlsplit(url)
         port = parts.port or {"https": 443, "http": 80}[parts.scheme]
@@ -206,7 +206,7 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 
 
 def _is_safe(url: str, *, plain: bool) -> bool:
-    """Whether something may be sent there: by https, or plainly within this machine."""
+    """Whether a token may be sent there: by https, or unencrypted within this machine."""
     match _origin(url):
         case None | (_, "", _):
             return False
@@ -223,7 +223,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _no_answer(error: Exception, host: str) -> NoAnswer:
-    """Why there is none, in words of our own: those of the error hold the address, and secrets."""
+    """Why there is no answer, in our own words: those of the error may hold secrets."""
     causes = tuple(_causes(error))
 
     def has(*kinds: type[BaseException]) -> bool:

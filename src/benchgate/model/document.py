@@ -156,7 +156,7 @@ class Format(Generic[D]):
             try:
                 document = migrate(document) | {"schema": version + 1}
             except (AttributeError, LookupError, TypeError, ValueError) as error:
-                # For a file of another kind, name the key that it lacks, not where that was noticed.
+                # For a file of another kind, name the key it lacks, not where that was noticed.
                 self._having(self.hallmark, document, name)
                 raise FormatError(
                     f"{name}: not valid in version {version}: {error!r}", hint=REWRITE
