@@ -73,5 +73,5 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; the exit codes are in docs/exit-codes.md."""
+    """Run the command line; docs/exit-codes.md describes the exit codes."""
     guarded(cli)

@@ -1,4 +1,4 @@
-"""The real job: what GitHub's runner says about it, and the client for GitHub's API."""
+"""Connects to the real job: what GitHub's runner says about it, and GitHub's API."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _WORD_BYTES = 16
 TOKEN_VARIABLE = "BENCHGATE_TOKEN"  # noqa: S105 - its name
-# Whoever can write to these files speaks for the step; whoever has a token, for the job.
+# Who can write to these files controls the step; who has a token controls the job.
 _HIDDEN = frozenset(
     {
         "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
@@ -60,7 +60,7 @@ _PR_SET_DUMPABLE = 4
 
 
 def take_environment() -> dict[str, str]:
-    """Give all variables, and hide those of this step from the processes that it starts."""
+    """Return all variables, and hide those of this step from the processes that it starts."""
     environ = dict(os.environ)
     for name in _HIDDEN & environ.keys():
         del os.environ[name]
@@ -85,7 +85,7 @@ def annotated(environ: Mapping[str, str]) -> Iterator[None]:
 
 
 def checkout(cwd: Path) -> Git:
-    """Find the repository that a step before this one has checked out."""
+    """Find the repository that an earlier step has checked out."""
     try:
         return repository(cwd)
     except NotARepositoryError as error:
@@ -99,7 +99,7 @@ def real_context(environ: Mapping[str, str]) -> Context:
 
 
 def real_client(api_url: str, token: str | None, limit_s: float = LIMIT_S) -> Client:
-    """Give a client of an API.
+    """Make a client of an API.
 
     Args:
         limit_s: time limit per call.
@@ -116,10 +116,10 @@ def real_client(api_url: str, token: str | None, limit_s: float = LIMIT_S) -> Cl
 
 
 def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> Job:
-    """Give the job that this process is part of.
+    """Describe the job that this process is part of.
 
     Args:
-        token: for GitHub; an empty one is none.
+        token: for GitHub; an empty one counts as none.
         limit_s: time limit per GitHub operation.
     """
     return Job(
@@ -134,11 +134,11 @@ def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> J
 def replay_run(
     url: str, artifact: str | None, environ: Mapping[str, str]
 ) -> tuple[Verdict, Result]:
-    """Decide again on the result of a GitHub run.
+    """Download the result of a GitHub run, and decide again.
 
     Args:
-        url: of the run. It may name any server; a token is sent only to the server it is for.
-        artifact: the result to use, if there are several.
+        url: address of the run. It may name any server; a token is sent only to the server it is for.
+        artifact: name of the result to use, if there are several.
     """
     run = parse_run_url(url)
     own_api_url = environ.get("GITHUB_API_URL") or "https://api.github.com"
@@ -155,7 +155,7 @@ def real_step(
     comments: bool = True,
     check_run: bool = False,
 ) -> Step:
-    """Give the step that this process is."""
+    """Describe the step that this process is."""
     redact = Redactor(environ)
 
     def say(text: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 BUG_EXIT_CODE = 1
-BROKEN_PIPE_EXIT_CODE = 141  # what a program ended by SIGPIPE has, such as in `git log | head`
+BROKEN_PIPE_EXIT_CODE = 141  # of a program that SIGPIPE ended, such as in `git log | head`
 # `::name::` at the start of a line, `##[name]` anywhere in one.
 _COMMAND = re.compile(r"(^\s*:|##)(?=[:\[])", re.MULTILINE)
 _FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -53,9 +53,9 @@ def guarded(command: click.Command) -> None:
 
 
 def _listen_to_signals() -> None:
-    """Let Ctrl-C and SIGTERM interrupt the command, but not the cleanup after the first of them.
+    """Let Ctrl-C and SIGTERM interrupt the command; ignore repeated ones while it cleans up.
 
-    A CI system that cancels a job sends one after the other, and impatient people send many.
+    A CI system that cancels a job sends several signals, and impatient users press Ctrl-C again.
     """
     cleaned_s = float("-inf")
 
@@ -67,12 +67,12 @@ def _listen_to_signals() -> None:
             raise KeyboardInterrupt
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and background jobs have it
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and background jobs ignore it
             signal.signal(number, interrupt)
 
 
 def _say(error: BenchgateError) -> int:
-    """Print an error; give its exit code."""
+    """Print an error; return its exit code."""
     message, details, hint = map(_not_obeyed, (error.message, error.details, error.hint))
     click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
     if details:

@@ -30,13 +30,13 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
     """Decide between the heads of result files, or between the two arms of one.
 
     Args:
-        paths: earlier results in any order, and the head as the last; or, alone, a result of
+        paths: earlier results in any order, and the head last; or only a result of
             `benchgate check`, whose verdict is recomputed.
-        detail: put every other estimate and test beside each row.
+        detail: show all other estimates and tests beside each row.
 
     Raises:
-        UsageError: a file cannot be read, or one alone holds one arm only.
-        FormatError: a file is no result, or damaged.
+        UsageError: a file cannot be read, or the only file has just one arm.
+        FormatError: a file is not a result, or it is damaged.
     """
     *earlier, last = paths
     if earlier:
@@ -50,7 +50,7 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
 
 
 def _with_comparisons(judged: JudgedRuns, config: Config) -> JudgedRuns:
-    """Put every other estimate and test beside each row; it takes a moment for each."""
+    """Add all other estimates and tests to each row; this takes a moment per row."""
     gate = config.gate
     settings = CompareSettings(gate.confidence, gate.alpha, seed=judged.head.seed)
     return replace(judged, judgement=with_details(judged.judgement, settings))

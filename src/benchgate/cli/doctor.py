@@ -50,12 +50,12 @@ _TOO_NOISY_SPREAD = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The canary measured on two arms that are the same.
+    """A measurement of the canary on two arms that are the same.
 
     Attributes:
         pair_spread: robust spread of the log ratios of both arms, round by round.
-        launch_spread: of one arm's launches.
-        detectable: smallest ratio that a check of 12 rounds would find.
+        launch_spread: robust spread of the logs of one arm's launches.
+        detectable: smallest ratio that a check of 12 rounds would detect.
     """
 
     pair_spread: float
@@ -66,7 +66,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What is to be shown."""
+    """The information to show."""
 
     environment: Environment
     timer: Timer
@@ -100,7 +100,7 @@ def read_timer() -> Timer:
 
 
 def give_advice(environment: Environment, timer: Timer, noise: Noise, *, pinned: bool) -> list[str]:
-    """Say what would make measurements on this machine better; a sentence each."""
+    """List what would make measurements on this machine better, one sentence each."""
     advice = []
     load, cpus = environment.load_average, environment.cpu_count
     if load is not None and load > _BUSY_LOAD * cpus:

@@ -1,4 +1,4 @@
-"""`benchgate merge`: the results of a suite's shards, joined to one."""
+"""`benchgate merge`: joins the results of a suite's shards."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 def merge(paths: Sequence[Path], output: Path, environ: Mapping[str, str]) -> Result:
     """Join the results of all shards of one suite, and write the result of the suite.
 
-    Nothing is judged: `benchgate compare` makes the verdict of what was joined.
+    It decides nothing: `benchgate compare` computes the verdict of the joined result.
 
     Args:
-        paths: at least one.
+        paths: at least one result.
 
     Raises:
         UsageError: a file cannot be read or written, or they are not all shards of one suite.
-        FormatError: a file is no result, or damaged.
+        FormatError: a file is not a result, or it is damaged.
     """
     joined = join((str(path), read_result(path)) for path in paths)
     write_atomic(output, encode_result(joined, Redactor(environ)))

@@ -47,12 +47,12 @@ def _seconds(_context: click.Context, parameter: click.Parameter, value: str) ->
 
 
 class _Lines(click.types.StringParamType):
-    """Text; of several that one variable gives, each has a line of its own, spaces and all."""
+    """A text; a variable may hold several, one per line, which may contain spaces."""
 
     envvar_list_splitter = "\n"
 
     def split_envvar_value(self, rv: str) -> list[str]:
-        """Give the lines; empty ones stand for nothing."""
+        """Split the variable into lines, without the empty ones."""
         return [line.strip() for line in rv.splitlines() if line.strip()]
 
 
@@ -63,10 +63,10 @@ _VALUES = get_type_hints(Options)
 
 
 def _override(name: str, **more: Any) -> _Option:  # noqa: ANN401 - as of click.option
-    """Give the option of the command line that stands for keys of the configuration.
+    """Make the command-line option that overrides keys of the configuration.
 
     Args:
-        more: what differs from its definition, for one command.
+        more: how it differs from its definition, for one command.
     """
     one = OVERRIDES[name]
     said: dict[str, Any] = {"metavar": one.metavar or None, "help": one.help, **more}
@@ -79,7 +79,7 @@ def _override(name: str, **more: Any) -> _Option:  # noqa: ANN401 - as of click.
 
 
 def overriding(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command what stands for keys of the configuration as one value, `overrides`."""
+    """Pass all options that override the configuration to a command as one value, `overrides`."""
 
     @wraps(function)
     def gathered(**values: Any) -> int:  # noqa: ANN401 - those of the command line

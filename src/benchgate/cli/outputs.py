@@ -1,4 +1,4 @@
-"""Where a verdict goes: terminal, JSON, markdown, and the last result of a project."""
+"""Writes a verdict: to the terminal, as JSON, as markdown; and stores a project's last result."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _FILE = "last.json.gz"
 
 
 def last_result_path(root: Path, environ: Mapping[str, str]) -> Path:
-    """Name the place of a project's last result: in XDG_STATE_HOME, or ~/.local/state."""
+    """The folder of a project's last result: in XDG_STATE_HOME, or in ~/.local/state."""
     home = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME", "/")) / ".local" / "state"
     digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return Path(home) / "benchgate" / f"{root.name}-{digest}" / _FILE
 
 
 def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
-    """Name a project's last result.
+    """The file of a project's last result.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no last result.
     """
     path = last_result_path(root, environ)
     if not path.exists():
@@ -50,9 +50,9 @@ def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
 
 
 def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
-    """Make the place of a project's last result; None if it cannot be written.
+    """Create the folder of a project's last result; None if that is impossible.
 
-    Nothing is put inside of the project, which would happen if it is the home folder.
+    It is never inside of the project, where it could be if the project is the home folder.
     """
     path = last_result_path(root, environ)
     if path.is_relative_to(root):
@@ -70,20 +70,21 @@ STANDARD_OUTPUT = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """The files to write; `-` is standard output, and replaces the report for the terminal."""
+    """The files to write; `-` means standard output, which then gets no report for the terminal."""
 
     json_file: Path | None
     markdown_file: Path | None
     verbose: bool = False
 
     def require_writable(self, output: Path | None = None) -> None:
-        """Refuse, before anything is measured, a file that cannot be written afterwards.
+        """Check, before anything is measured, that each file can be written afterwards.
 
         Args:
             output: the result file.
 
         Raises:
-            UsageError: naming the file, or two outputs that would overwrite each other.
+            UsageError: names a file that cannot be written, or two outputs that overwrite each
+                other.
         """
         options = {"--output": output, "--json": self.json_file, "--markdown": self.markdown_file}
         wanted = [(option, path) for option, path in options.items() if path is not None]
@@ -114,10 +115,10 @@ def keep(result: Path, **outputs: Path | None) -> None:
     """Refuse to overwrite a result that the command reads: its measurements would be lost.
 
     Args:
-        outputs: by the names of their options.
+        outputs: files, by the names of their options.
 
     Raises:
-        UsageError: naming the option.
+        UsageError: names the option.
     """
     for option, path in outputs.items():
         if path is not None and path.exists() and result.exists() and path.samefile(result):

@@ -1,4 +1,4 @@
-"""`benchgate init`: writes a first configuration that fits the project."""
+"""Writes a first configuration that fits the project, for `benchgate init`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def bench_replace_me():
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to be written, relative to the root."""
+    """A file to write, relative to the root."""
 
     path: str
     text: str
@@ -71,13 +71,13 @@ class NewFile:
 def propose_all(
     root: Path, git: Git | None, *, workflows: bool | None, action: str
 ) -> tuple[NewFile, ...]:
-    """Give the configuration and, for a repository on GitHub, the workflows.
+    """Propose the configuration and, for a repository on GitHub, the workflows.
 
-    What is there already is left out, as long as anything is missing.
+    Files that exist already are left out, unless nothing is missing: that is an error.
 
     Args:
-        workflows: whether they are wanted; None if the repository decides.
-        action: what the workflows use, `OWNER/NAME@REF`.
+        workflows: whether to write them; None to write them if the repository is on GitHub.
+        action: the action that the workflows use, `OWNER/NAME@REF`.
 
     Raises:
         UsageError: nothing is missing, or there is nothing to measure.
@@ -107,7 +107,7 @@ def _missing_workflows(
 
 
 def propose(root: Path) -> tuple[NewFile, ...]:
-    """Give the files that would make a first `benchgate check` work.
+    """Propose the files that make a first `benchgate check` work.
 
     Raises:
         UsageError: there is a configuration already, or no Python package to measure.
@@ -138,7 +138,7 @@ def propose(root: Path) -> tuple[NewFile, ...]:
 
 
 def write(root: Path, files: tuple[NewFile, ...]) -> None:
-    """Write proposed files; what exists is never overwritten.
+    """Write proposed files; an existing file is never overwritten.
 
     Raises:
         UsageError: a file exists, or cannot be written.
@@ -154,7 +154,7 @@ def write(root: Path, files: tuple[NewFile, ...]) -> None:
 
 
 def _configured_in(root: Path) -> str | None:
-    """Say where the project is configured, None if it is not."""
+    """The file in which the project is configured already; None if there is none."""
     if (root / OWN_FILE).exists():
         return f"{root / OWN_FILE} exists"
     if "benchgate" in _read_project(root).get("tool", {}):
@@ -170,7 +170,7 @@ def _read_project(root: Path) -> dict[str, dict[str, object]]:
 
 
 def _packages(root: Path) -> Iterator[str]:
-    """Name the importable packages, those in src first."""
+    """The names of the importable packages, those in src first."""
     for folder in (root / "src", root):
         for init in sorted(folder.glob("*/__init__.py")):
             if init.parent.name.isidentifier() and init.parent.name not in {"tests", "docs"}:
@@ -178,10 +178,10 @@ def _packages(root: Path) -> Iterator[str]:
 
 
 def _command(root: Path, package: str | None, *, compiled: bool) -> str:
-    """Give a command that starts the package, in whichever way it can be started."""
+    """A command that starts the package, in whichever way it can be started."""
     if package is None:
         return "./my-program --version"
-    # -I: what is installed, and not what lies in the folder that it runs in.
+    # -I: import what is installed, not what lies in the current folder.
     python = "{env}/bin/python -I" if compiled else "python3"
     is_program = any((root / folder / package / "__main__.py").exists() for folder in ("src", "."))
     return f"{python} -m {package} --version" if is_program else f"{python} -c 'import {package}'"

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 def show(
     path: Path, choice: Choice, detail: DetailSettings | None, metrics: Sequence[str] = ()
 ) -> ResultStatistics:
-    """Describe what was chosen of a result file.
+    """Compute the statistics of the chosen part of a result file.
 
     Args:
-        detail: None for a line per series only.
-        metrics: names of those that are wanted; none for all.
+        detail: None for only one line per series.
+        metrics: names of the metrics to show; empty for all.
 
     Raises:
-        UsageError: the file cannot be read, nothing in it is chosen, or none of the benchmarks
-            chosen has a metric of such a name.
-        FormatError: the file is no result, or damaged.
+        UsageError: the file cannot be read, nothing in it is chosen, or no chosen benchmark has one
+            of these metrics.
+        FormatError: the file is not a result, or it is damaged.
     """
     result = read_result(path)
     runs = [result.head] if result.base is None else [result.head, result.base]

@@ -1,4 +1,4 @@
-"""`benchgate validate`: the configuration and the benchmark files, without running anything."""
+"""`benchgate validate`: checks the configuration and benchmark files without running them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What was found.
+    """What was found in the benchmark files.
 
     Attributes:
-        functions: for each benchmark file the names of its functions.
-        unlisted: files that may make more of them when they are imported.
-        problems: a sentence each, with the place; empty when all is well.
+        functions: for each benchmark file, the names of its functions.
+        unlisted: files that may define more functions when they are imported.
+        problems: one sentence each, with the place; empty if all is well.
     """
 
     functions: dict[str, tuple[str, ...]]
@@ -60,7 +60,7 @@ def validate(config: Config, root: Path) -> Validation:
 
 
 def _read(path: Path, name: str) -> tuple[BenchSource, list[str]]:
-    """Give what a file says of its functions, and what is wrong with it."""
+    """Find the functions in a benchmark file, and what is wrong with the file."""
     try:
         found = read_source(path.read_bytes())
     except SyntaxError as error:

@@ -94,13 +94,13 @@ jobs:
 
 
 def workflow_texts(git: Git, action: str) -> dict[str, str]:
-    """Give both workflows by their paths.
+    """Make both workflows; return them by their paths.
 
     Args:
         action: repository and version of the action, `OWNER/NAME@REF`.
 
     Raises:
-        UsageError: it is not written so.
+        UsageError: `action` has another form.
     """
     if not _ACTION.fullmatch(action):
         raise UsageError(
@@ -118,14 +118,14 @@ def workflow_texts(git: Git, action: str) -> dict[str, str]:
 
 
 def is_for_github(git: Git) -> bool:
-    """Whether the repository has workflows already, or a remote at a host named after GitHub."""
+    """Whether the repository has workflows already, or a remote on a host named after GitHub."""
     if (git.root / ".github").is_dir():
         return True
     return any("github" in git.run("remote", "get-url", name).lower() for name in remotes(git))
 
 
 def existing_workflow(root: Path) -> Path | None:
-    """A workflow that uses benchgate already."""
+    """Find a workflow that uses benchgate already."""
     for path in sorted((root / FOLDER).glob("*.y*ml")):
         text = path.read_text(encoding="utf-8", errors="replace")
         if re.search(r"uses:\s*['\"]?[\w.-]+/benchgate[@/]", text) or "benchgate ci" in text:

@@ -27,12 +27,12 @@ _SEED_BITS = 32
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Give a console for people; rich decides on color, and honors NO_COLOR."""
+    """Make a console for people; rich decides on color, and honors NO_COLOR."""
     return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def real_effects(*, quiet: bool = False, cwd: Path | None = None) -> Effects:
-    """Give the real world.
+    """Make the real side effects.
 
     Args:
         cwd: the folder where the command was called, if the shell knows it by another name.
@@ -50,7 +50,7 @@ def real_effects(*, quiet: bool = False, cwd: Path | None = None) -> Effects:
 
 
 def working_directory() -> Path:
-    """Give the folder where the command was called, by the name that the shell uses for it.
+    """The folder where the command was called, by the name that the shell uses for it.
 
     A folder that a change replaced with a symbolic link thus keeps its name.
     """
@@ -64,7 +64,7 @@ def repository(cwd: Path, outputs: Iterable[Path | None] = ()) -> Git:
     """Find the repository where the command was called.
 
     Args:
-        outputs: files that the command writes; if an earlier call wrote them, they are not
+        outputs: files that the command writes; if an earlier call wrote them, they do not count as
             changes of the code.
     """
     return Git(find_root(cwd), tuple(path.resolve() for path in outputs if path))

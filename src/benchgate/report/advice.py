@@ -21,12 +21,12 @@ _MUCH_STOLEN = 0.01
 _WAITS = 0.9
 _LONGEST_LAUNCH_S = 1.0
 _MANY_CUT_SHORT = 0.05
-# What people write: 1, 1.5, 2 ... 10, and the same times ten.
+# The numbers that people write: 1, 1.5, 2 ... 10, and ten times each.
 _ROUND = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 def advise(check: SelfCheck) -> tuple[str, ...]:
-    """Say what would help, most important first; nothing if all is well."""
+    """List what would help, most important first; empty if all is well."""
     noisy = [row for row in check.rows if not row.is_decidable]
     steady = [row for row in noisy if _has_better_metric(row)]
     return (
@@ -41,14 +41,14 @@ def advise(check: SelfCheck) -> tuple[str, ...]:
 
 
 def false_alarms(check: SelfCheck) -> list[str]:
-    """Give the benchmarks that seem to differ from themselves."""
+    """Find the benchmarks for which the same code seems to differ."""
     changed = (Outcome.REGRESSED, Outcome.IMPROVED)
     wrong = [row.benchmark for row in check.verdict.rows if row.outcome in changed]
     return list(dict.fromkeys(wrong))
 
 
 def named(names: Iterable[str]) -> str:
-    """Join names, the first few of them: "a", "a and b", "a, b, c and 4 more"."""
+    """Join names, with the first few in full: "a", "a and b", "a, b, c and 4 more"."""
     distinct = [plain_line(name, _NAME_LIMIT) for name in dict.fromkeys(names)]
     shown, more = distinct[:_NAMES_SHOWN], len(distinct) - _NAMES_SHOWN
     last = f"{more} more" if more > 0 else shown.pop()
@@ -56,7 +56,7 @@ def named(names: Iterable[str]) -> str:
 
 
 def next_round(value: float) -> float:
-    """Give the next round number, at least as large: 3.1 becomes 4, 31 becomes 40."""
+    """The next round number that is at least as large: 3.1 becomes 4, 31 becomes 40."""
     decade = 10.0 ** math.floor(math.log10(value))
     return next(step * decade for step in _ROUND if value <= step * decade * (1 + 1e-9))
 

@@ -1,4 +1,4 @@
-"""The benchmarks that would be measured, one line each."""
+"""Prints the benchmarks that would be measured, one line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Aligned columns of text, one line per row: fitted to a terminal's width, whole in a pipe."""
+"""Prints aligned columns, one line per row: fitted to a terminal, at full width in a pipe."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _GAP = "  "
 _NOTE_INDENT = 4
 _NAME_WANTED = 24
 _NAME_LEAST = 8
-# A longer cell in a pipe is printed whole, but does not push every other line to the right.
+# In a pipe, a longer cell is printed in full, but does not widen its column on other lines.
 _WIDEST_IN_PIPE = 60
-# Stands for the space before a % while lines are broken; no text from outside holds it.
+# Replaces the space before a % while lines are broken; text from outside never contains it.
 _BOUND = "\ue000"
-# What an encoding other than UTF-8 gets; the blocks are those of a sparkline.
+# Replacements for encodings other than UTF-8; the blocks are those of a sparkline.
 _PLAIN = str.maketrans("µ▁▂▃▄▅▆▇█", "u12345678")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column.
+    """One column of a table.
 
     Attributes:
         right: aligned to the right, as numbers are.
-        name: gives way when a terminal is narrow; one column of a table has it.
-        drop: on a narrow terminal, columns go in the order of this number; 0 stays.
+        name: shortened first on a narrow terminal; a table has one such column.
+        drop: a narrow terminal drops columns in the order of this number; 0 is never dropped.
     """
 
     title: str
@@ -44,12 +44,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of cells.
+    """One row of cells, with a note.
 
     Attributes:
         style: of the first cell.
-        note: said below the line on a terminal, at its end in a pipe.
-        keep: say in the note what a narrow terminal has no column for.
+        note: printed below the line on a terminal, at the end of the line in a pipe.
+        keep: repeat in the note the cells for which a narrow terminal has no column.
     """
 
     cells: tuple[str, ...]
@@ -59,7 +59,7 @@ class Line:
 
 
 def print_text(console: Console, text: str | Text, *, indent: int = 0) -> None:
-    """Text as it is: wrapped on a terminal, never in a pipe, no markup, no highlighting."""
+    """Print text literally: wrapped on a terminal, not in a pipe; no markup or highlighting."""
     body = _encodable(Text(text) if isinstance(text, str) else text, console)
     if console.is_terminal:
         console.print(Padding(body, (0, 0, 0, indent), expand=False), highlight=False)
@@ -69,7 +69,7 @@ def print_text(console: Console, text: str | Text, *, indent: int = 0) -> None:
 
 
 def print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
-    """Labels with a sentence each, which is wrapped beside its label on a terminal."""
+    """Print labels with a sentence each, which is wrapped beside its label on a terminal."""
     width = max((cell_len(label) for label, _ in facts), default=0) + len(_GAP)
     for label, sentence in facts:
         start = label + " " * (width - cell_len(label))
@@ -87,7 +87,7 @@ def print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
 
 
 def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[Line]) -> None:
-    """The lines below a line of titles; columns without any content are left out."""
+    """The lines below the line of titles; columns without any content are left out."""
     shown = {i for i in range(len(columns)) if any(line.cells[i] for line in lines)}
     width = console.width if console.is_terminal else None
     widths = _widths(columns, lines, shown, width)
@@ -111,7 +111,7 @@ def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[L
 def _widths(
     columns: Sequence[Column], lines: Sequence[Line], shown: set[int], width: int | None
 ) -> dict[int, int]:
-    """The columns to print and the width of each, in cells."""
+    """The columns to print, and the width of each in cells."""
     widths = {
         i: max(cell_len(text) for text in (columns[i].title, *(line.cells[i] for line in lines)))
         for i in sorted(shown)
@@ -122,7 +122,7 @@ def _widths(
         if sum(_wanted(columns[i], widths[i]) + len(_GAP) for i in widths) - len(_GAP) <= width:
             break
         widths = {i: natural for i, natural in widths.items() if columns[i].drop != drop}
-    # The name gives way first, then whatever is widest: a unit may be as long as a sentence.
+    # Shorten the name first, then whatever is widest: a unit may be as long as a sentence.
     for i in sorted(widths, key=lambda i: (not columns[i].name, -widths[i])):
         excess = sum(widths.values()) + len(_GAP) * (len(widths) - 1) - width
         widths[i] -= max(0, min(excess, widths[i] - _NAME_LEAST))
@@ -144,7 +144,7 @@ def _cell(column: Column, text: str, width: int, *, whole: bool) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """The text in at most `width` cells: both ends of a name tell it apart, so its middle goes."""
+    """Shorten text to `width` cells in its middle: both ends of a name tell it apart."""
     if cell_len(text) <= width:
         return text
     front, back = text[: len(text) // 2], text[len(text) // 2 :]
@@ -157,7 +157,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def _encodable(text: Text, console: Console) -> Text:
-    """The same in what the stream's encoding can say: a name must not end the program."""
+    """Replace what the stream's encoding lacks, because a name must not stop the program."""
     encoding = console.encoding
     if encoding.lower().startswith("utf"):
         return text

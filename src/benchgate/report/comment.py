@@ -1,4 +1,4 @@
-"""The verdict's markdown within a limit, and what stands there if something failed."""
+"""Fits the verdict's markdown into a limit, and writes the comment if something failed."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def render_failure(
 ) -> str:
     """The failure as GitHub's markdown; ends in a newline.
 
-    Args:
+    message: what happened, as in the log.
         message: what happened, as the log has it.
-        details: output of the program that failed; of many lines the last ones.
+        details: output of the program that failed; only its last lines are shown.
         head: the commit that should have been judged.
         name: tells several verdicts on the same page apart; "" if there is only one.
-        run_url: where the log is; "" if it is on this page.
+        run_url: address of the log; "" if it is on this page.
     """
     first = f"{plain_line(name, NAME_LIMIT)}: no verdict" if name else "no verdict"
     last = f"There is no verdict on {prose(head[:7])}; earlier verdicts are about other commits."
@@ -64,30 +64,30 @@ def _folded(text: str) -> str:
 COMMENT_BYTES: Final = 65_536 - 1_024
 """Size limit of a verdict in a comment; the rest is for the publisher's hidden marker."""
 
-# Between two parts stands an empty line.
+# An empty line separates two parts.
 _GAP = "\n\n"
 _TITLE_LINES = 2
-# Hardly a line of a table is so short: what has more lines than would fit is not made at all.
+# Table lines are never this short: a table with more lines than would fit is not even made.
 _LEAST_LINE_BYTES = 16
-# However many warnings there are, most of the room is the table's.
+# However many warnings there are, most of the space is for the table.
 _WARNINGS_SHARE = 4
 
 
 def render_comment(
     verdict: VerdictView, *, limit_bytes: int = COMMENT_BYTES, summary_url: str = ""
 ) -> str:
-    """The verdict in at most so many bytes; what is left out is named below; ends in a newline.
+    """The verdict within a number of bytes; names below what is left out; ends in a newline.
 
-    From the least important: how each row was decided, the rows that need no attention, details,
-    outputs of failed benchmarks, rows that need attention from the least bad. The first line
-    stays in any case, even beyond the limit.
+    It leaves out the least important parts first: how each row was decided, the rows that need no
+    attention, details, outputs of failed benchmarks, then rows that need attention, starting with
+    the least bad. The first line always stays, even if it exceeds the limit.
 
     Args:
-        summary_url: where the whole verdict is; "" if nowhere else.
+        summary_url: address of the complete verdict; "" if there is none.
     """
     first, last = first_line(verdict), last_line(verdict)
     parts, all_warnings = list(folded_parts(verdict)), warning_lines(verdict)
-    # What is left out is never told at greater length than all of it.
+    # Naming what is left out must not take more space than the whole of it.
     least = (
         first,
         _more_warnings(len(all_warnings)),
@@ -119,12 +119,12 @@ def render_comment(
 
 
 def _more_warnings(count: int) -> str:
-    """What the warnings do not show."""
+    """The warnings that are not shown, counted."""
     return f"> and {counted(count, 'more warning')}" if count else ""
 
 
 def _more_rows(rest: Sequence[RowView]) -> str:
-    """What the table does not show, by outcome: every regression is at least counted."""
+    """The rows that are not shown, counted by outcome: no regression goes unmentioned."""
     if not rest:
         return ""
     need = "needs" if len(rest) == 1 else "need"
@@ -134,9 +134,9 @@ def _more_rows(rest: Sequence[RowView]) -> str:
 
 
 def _choose(parts: Sequence[Part], room: int) -> dict[int, str]:
-    """The parts that fit by their place, the most important first, up to the first that does not.
+    """The parts that fit, by position: the most important first, until one does not fit.
 
-    Less important parts do not take its place: nobody would notice what is missing.
+    Less important parts then do not fill the space, or nobody would notice what is missing.
     """
     chosen: dict[int, str] = {}
     for index, part in sorted(enumerate(parts), key=lambda place: place[1].content):
@@ -151,7 +151,7 @@ def _choose(parts: Sequence[Part], room: int) -> dict[int, str]:
 
 
 def _left_out(parts: Iterable[Part], summary_url: str) -> str:
-    """Names what is missing, and where to find it."""
+    """Name what is missing, and where to find it."""
     what = "; ".join(_named(parts))
     sentence = f"Not shown here: {prose(what)}." if what else ""
     url = quote(summary_url, safe=":/?#=&%")
@@ -172,7 +172,7 @@ def _named(parts: Iterable[Part]) -> Iterator[str]:
 
 
 def _fitting(lines: Iterable[str], room: int) -> list[str]:
-    """The lines from the first on that fit together."""
+    """The longest start of these lines that fits."""
     kept = []
     for line in lines:
         room -= _size(line)
@@ -183,5 +183,5 @@ def _fitting(lines: Iterable[str], room: int) -> list[str]:
 
 
 def _size(text: str) -> int:
-    """The bytes of a text with the gap after it; 0 for an empty text."""
+    """The bytes of a text including the gap after it; 0 for an empty text."""
     return len(text.encode()) + len(_GAP) if text else 0

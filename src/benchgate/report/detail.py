@@ -1,4 +1,4 @@
-"""All that is known of one series, on a terminal or as plain lines in a pipe."""
+"""Prints all statistics of one series, on a terminal or as plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
-# Smaller differences would make mountains of noise.
+# Without a least range, tiny differences would look like large ones.
 _LEAST_SPAN = math.log(1.5)
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """The values from least to greatest as blocks of eight heights, on a scale of ratios.
+    """A sparkline of the values: blocks of eight heights, on a scale of ratios.
 
     Args:
-        values: positive ones; "" stands for a series that has others, or none.
+        values: if one is not positive, or there are none, the sparkline is "".
     """
     if not values or min(values) <= 0:
         return ""
@@ -60,19 +60,19 @@ _MEAN_COLUMNS = (
     Column("method", drop=2),
 )
 _MORE = "more than 1000"
-# Less would be shown as "1.0 times".
+# A smaller value would be shown as "1.0 times".
 _UNDERSTATEMENT = 1.05
 _TREND_P = 0.01
-# The least p of fewer launches, two of n! orders, is above that.
+# With fewer launches, the smallest possible p, two of n! orders, is above that.
 _LEAST_TREND = 6
 _TIMER_RATIO = 0.01
 _TIMER_SHOWN = 0.0001
-# A longer curve would fill a terminal; what matters stands at its beginning.
+# A longer curve would fill a terminal, and the start matters most.
 _CURVE_SHOWN = 40
 
 
 def print_detail(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
-    """Print the block of one series."""
+    """Print the statistics of one series."""
     title = f"{plain_line(series.benchmark)}, {plain_line(series.metric)}"
     print_text(console, Text(title, "bold"))
     print_text(console, _size(series, detail))
@@ -106,7 +106,7 @@ def _print_quantiles(console: Console, series: SeriesStatistics, detail: SeriesD
 
 def _print_means(console: Console, series: SeriesStatistics, detail: SeriesDetail) -> None:
     trimmed = detail.trimmed
-    # Of one sample each the launches are the samples, and their row has the better interval.
+    # With one sample per launch, launches are the samples, and their row has the better interval.
     alike = detail.between and detail.samples == series.launches
     rows = [] if alike else [("all samples", detail.full)]
     if trimmed.dropped_low or trimmed.dropped_high:
@@ -191,7 +191,7 @@ def _reach(found: Reach, launches: int) -> str:
     if found.detectable_ratio is None:
         seen = f"nothing: {launches} against {launches} launches are too few for {alpha}"
     else:
-        # The power holds for a spread that is known; of one estimated from so few it is less.
+        # This is the power for a known spread; for one estimated from so few launches it is lower.
         change = words.least_change(found.detectable_ratio)
         seen = f"usually {change} from one such run to another, at {alpha}"
     needed = ", ".join(

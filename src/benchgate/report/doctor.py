@@ -1,4 +1,4 @@
-"""A self-check as text: what each benchmark can detect, and what would help."""
+"""Prints a self-check: what each benchmark can detect, and what would help."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS = (
 
 
 def render_self_check(check: SelfCheck, console: Console) -> None:
-    """Print what was found, a table of the benchmarks, and advice."""
+    """Print the findings, a table of the benchmarks, and advice."""
     print_text(console, Text(headline(check), "bold"))
     if wrong := false_alarms(check):
         verb = "appears to differ" if len(wrong) == 1 else "appear to differ"
@@ -56,7 +56,7 @@ def render_self_check(check: SelfCheck, console: Console) -> None:
 
 
 def headline(check: SelfCheck) -> str:
-    """Say in a sentence how small a change can be seen, and in how many benchmarks."""
+    """Say in a sentence how small a change is detectable, and in how many benchmarks."""
     noisy = dict.fromkeys(row.benchmark for row in check.rows if not row.is_decidable)
     total = len(dict.fromkeys(row.benchmark for row in check.rows))
     if not total:
@@ -122,7 +122,7 @@ def _legend(check: SelfCheck) -> str:
 
 
 def _rehearsed(rehearsal: Rehearsal | None) -> list[tuple[str, str]]:
-    """How often builds made of these rounds failed, and how often what was changed was found."""
+    """How often simulated builds failed, and how often a simulated slowdown was found."""
     if rehearsal is None:
         return []
     bound = format_percent(rehearsal.alarms_at_most)

@@ -1,7 +1,7 @@
 """Makes text from outside (names, errors, notes) harmless for a terminal and GitHub's Markdown.
 
-A benchmark's name may come from a stranger's pull request: it must not move the cursor,
-reverse the line, break out of its table cell, add a link, or notify anybody.
+A fork's pull request can choose a benchmark's name. It must not move the cursor, reverse the line,
+break out of its table cell, add a link, or notify anybody.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _PUNCTUATION = str.maketrans(
     {character: f"\\{character}" for character in "\\`*_[]|~"}
     | {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&dollar;"}
 )
-# A space without width, written so that a reader of the markdown sees it.
+# A zero-width space, written so that a reader of the markdown source sees it.
 _BREAK = "&#8203;"
-# Mentions, issue numbers and links: GitHub finds them in the text after markdown is done,
-# where an escape is gone, so each needs something between its parts.
+# GitHub looks for mentions, issue numbers and links in the text after it has processed markdown.
+# Escapes are gone by then, so something must stand between the parts of each.
 _REFERENCE = re.compile(r"(?P<head>@|#(?=\d)|GH(?=-\d)|:(?=//)|www(?=\.))", re.IGNORECASE)
 
 
 def plain_line(text: str, limit: int = 300) -> str:
     """One line without control, direction and invisible characters, at most `limit` long.
 
-    Runs of white space become one space. A longer text loses its middle, because it is
-    its ends that tell one benchmark from another.
+    Runs of white space become one space. A longer text is shortened in the middle, because the ends
+    tell one benchmark from another.
     """
     line = " ".join(_visible(_ANSI.sub("", text)).split())
     if len(line) <= limit:
@@ -54,7 +54,7 @@ def prose(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """A plain line, not empty, as a code span; GitHub finds no mention or link inside."""
+    """A plain line, not empty, as a code span; GitHub finds no mention or link in it."""
     fence = "`" * (_longest_run(text) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{_without_comments(text)}{pad}{fence}"
@@ -94,7 +94,7 @@ def _visible(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Comment openings split: the raw text must not imitate the hidden marker of a comment."""
+    """Split comment openings: the raw text must not imitate the hidden marker of a comment."""
     return _COMMENT.sub("< ", text)
 
 

@@ -1,4 +1,4 @@
-"""A benchmark with parameters: its cells, and which of them differ."""
+"""Prints a benchmark with parameters: its cells, and which of them differ."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchgate.model.grid import Grid, GridPair
 
 _ALPHA = 0.05
-# There are as many as the square of the cells; a pipe gets all of them for grep.
+# The number of pairs grows with the square of the cells; a pipe gets all of them, for grep.
 _PAIRS_SHOWN = 20
 _CELLS = (
     Column("parameters", name=True),
@@ -35,7 +35,7 @@ _PAIRS = (
 
 
 def print_grid(console: Console, grid: Grid) -> None:
-    """Print the block of one metric of a benchmark with parameters."""
+    """Print one metric of a benchmark with parameters."""
     title = f"{plain_line(grid.benchmark)}, {plain_line(grid.metric)}, by its parameters"
     print_text(console, Text(title, "bold"))
     first = grid.cells[0].median
@@ -60,7 +60,7 @@ def print_grid(console: Console, grid: Grid) -> None:
 
 
 def _print_alike(console: Console, pairs: Sequence[GridPair]) -> None:
-    """The pairs that are not told apart, of parameters that matter."""
+    """Print the pairs for which no difference is found, although the parameters matter."""
     shown = pairs[:_PAIRS_SHOWN] if console.is_terminal else pairs
     lines = [
         Line(
@@ -93,7 +93,7 @@ def _test(grid: Grid) -> str:
 
 
 def _p(grid: Grid) -> float:
-    """The p that decides: of a single pair that of its own test, which is exact for few."""
+    """The p that decides: a single pair's own test, which is exact for few launches."""
     return grid.pairs[0].p if _is_pair(grid) else grid.p
 
 

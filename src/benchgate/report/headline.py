@@ -1,4 +1,4 @@
-"""The verdict in one sentence; no other module words it."""
+"""Words the verdict in one sentence; no other module does."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> str:
     ]
     reason = _because(verdict, groups)
     if verdict.reason is Reason.LEFT_OPEN and clauses:
-        reason = ""  # they say it
+        reason = ""  # the clauses say it already
     tally = _tally(groups, _GOOD)
     return "; ".join(filter(None, (reason, *clauses, tally))) + _open_tails(verdict.rows, groups)
 
@@ -117,7 +117,7 @@ def _pass(verdict: Verdict, groups: _Groups) -> str:
 
 
 def _nothing_worse(groups: _Groups) -> str:
-    """Claims no more than was measured; stored launches may hide a change."""
+    """Claim no more than was measured: a comparison with stored launches may miss a change."""
     rows = [row for group in groups.values() for row in group]
     worse = words.worse_word(row for row in rows if row.metric)
     if any(row.outcome in _UNFINISHED or row.advisory for row in rows):
@@ -139,7 +139,7 @@ def _clauses(groups: _Groups, outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def _apart(rows: Sequence[Row]) -> list[Sequence[Row]]:
-    """Those that were compared, those that were removed, and those that do other work."""
+    """The benchmarks that were compared, that were removed, and that do other work."""
     kinds = (None, Outcome.MISSING, Outcome.INCOMPARABLE)
     parts = ([row for row in rows if row.excused is kind] for kind in kinds)
     return [part for part in parts if part]
@@ -169,7 +169,7 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
 
 
 def _changed(row: Row) -> str:
-    """Name and size: "parse/large by 14.6 %"."""
+    """Name and size of the change: "parse/large by 14.6 %"."""
     qualifiers = (words.metric(row), "tail" if is_tail(row) else "")
     qualifier = ", ".join(filter(None, qualifiers))
     about = f" ({qualifier})" if qualifier else ""
@@ -177,7 +177,7 @@ def _changed(row: Row) -> str:
 
 
 def _changed_between(row: Row) -> str:
-    """The same with its interval: "parse/large by 14.6 % (12.1 to 17.0 %)"."""
+    """Name, size and interval of the change: "parse/large by 14.6 % (12.1 to 17.0 %)"."""
     interval = words.size_interval(row)
     return f"{_changed(row)} ({interval})" if interval else _changed(row)
 
@@ -185,7 +185,7 @@ def _changed_between(row: Row) -> str:
 def _tally(
     groups: _Groups, outcomes: Iterable[Outcome], decided: Collection[str] = frozenset()
 ) -> str:
-    """How many of each: "9 benchmarks unchanged within 2 %, 1 faster (x by 20.0 %), 1 new".
+    """The benchmarks per outcome: "9 benchmarks unchanged within 2 %, 1 faster (x by 20.0 %)".
 
     Args:
         decided: benchmarks with a decided row; their open rows make them partly open.
@@ -204,7 +204,7 @@ def _tally(
 
 
 def _decided(rows: Iterable[Row]) -> frozenset[str]:
-    """The benchmarks that have a row which is no tail and says whether they changed."""
+    """The benchmarks with a row, not of a tail, that says whether they changed."""
     known = (row for row in rows if row.outcome in DECIDED and not is_tail(row))
     return frozenset(row.benchmark for row in known)
 
@@ -220,7 +220,7 @@ def _state(outcome: Outcome, rows: Sequence[Row]) -> str:
 
 
 def _open_tails(rows: Sequence[Row], groups: _Groups) -> str:
-    """The tails that are open in benchmarks that are otherwise decided."""
+    """The undecided tails of benchmarks that are otherwise decided."""
     still_open = {row.benchmark for outcome in _OPEN for row in groups.get(outcome, ())}
     tails = [
         row

@@ -1,4 +1,4 @@
-"""The verdict as GitHub's Markdown: a table of what needs attention, and the rest folded."""
+"""Writes the verdict as GitHub's Markdown: a table of what needs attention, the rest folded."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ICONS = {
     Decision.FAIL: "\N{CROSS MARK}",
     Decision.NO_VERDICT: "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}",
 }
-# A longer name pushes the numbers out of sight.
+# A longer name would push the numbers out of sight.
 _NAME_LIMIT = 100
 _NOTE_LIMIT = 600
-# For the first and the last line, which every comment has.
+# Space for the first and the last line, which every comment has.
 _SENTENCE_LIMIT = 2000
 _BULLET = "&bull;"
 _LEGEND = (
@@ -50,7 +50,7 @@ _LEGEND = (
 
 
 class Content(IntEnum):
-    """What a folded part holds, most important first."""
+    """The kinds of folded parts, most important first."""
 
     OUTPUT = 1
     DETAIL = 2
@@ -60,11 +60,11 @@ class Content(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A folded part, whole or not there at all.
+    """A folded part, which is shown whole or not at all.
 
     Attributes:
-        title: of a group, in words: "7 unchanged within 2 %".
-        rows: how many lines its table has at least.
+        title: title of a group, in words: "7 unchanged within 2 %".
+        rows: the least number of lines in its table.
         render: makes its markdown.
     """
 
@@ -75,7 +75,7 @@ class Part:
 
 
 def render_markdown(verdict: VerdictView) -> str:
-    """The whole verdict, however long; ends in a newline."""
+    """The complete verdict, however long; ends in a newline."""
     blocks = (
         first_line(verdict),
         "\n".join(warning_lines(verdict)),
@@ -92,7 +92,7 @@ def first_line(verdict: VerdictView) -> str:
 
 
 def warning_lines(verdict: VerdictView) -> list[str]:
-    """A line of a quotation for each way in which the gate is loosened, and for each warning."""
+    """One quoted line for each loosening of the gate, and for each warning."""
     lines = []
     for loosening in verdict.loosening:
         lines.append(f"> **{prose(_sentence(loosening.title))}:**  ")
@@ -101,7 +101,7 @@ def warning_lines(verdict: VerdictView) -> list[str]:
 
 
 def result_lines(rows: Sequence[RowView], interval_title: str) -> list[str]:
-    """A table of rows: its two lines of titles, and one for each row; none without rows."""
+    """A table of rows: two lines of titles, then one line per row; empty without rows."""
     columns = {
         "outcome": "---",
         "benchmark": "---",
@@ -115,7 +115,7 @@ def result_lines(rows: Sequence[RowView], interval_title: str) -> list[str]:
 
 
 def folded_parts(verdict: VerdictView) -> Iterator[Part]:
-    """What follows the table, in the order in which it is shown."""
+    """The parts after the table, in the order in which they are shown."""
     for row in verdict.attention:
         if row.error:
             yield Part(Content.OUTPUT, "", 1, partial(_output, row))
@@ -135,7 +135,7 @@ def folded_parts(verdict: VerdictView) -> Iterator[Part]:
 
 
 def last_line(verdict: VerdictView) -> str:
-    """What was compared, where, and how strictly."""
+    """A sentence on what was compared, where, and how strictly."""
     return f"<sub>{prose(plain_line(verdict.last_line, _SENTENCE_LIMIT))}</sub>"
 
 
@@ -201,14 +201,14 @@ def _detail(detail: ComparisonView, interval_title: str) -> str:
 
 
 def _table(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table of titles with their alignment, without the columns that are empty."""
+    """The lines of a table: titles, alignment and rows, without columns that are empty."""
     shown = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     lines = (tuple(columns), tuple(columns.values()), *rows)
     return [f"| {' | '.join(line[i] for i in shown)} |" for line in lines]
 
 
 def _folded(title: str, body: str) -> str:
-    """The empty lines make GitHub read what is inside as markdown."""
+    """Fold a text; because of the empty lines, GitHub reads the inside as markdown."""
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
 
 
@@ -221,7 +221,7 @@ def _lines(*parts: str) -> str:
 
 
 def _unbroken(text: str) -> str:
-    """A number stays on one line with its unit."""
+    """Keep a number on one line with its unit."""
     return prose(text).replace(" ", "&nbsp;")
 
 

@@ -1,4 +1,4 @@
-"""What a reader who meets benchgate for the first time needs to know about a row, in words."""
+"""Explains a row in words, for readers who meet benchgate for the first time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOGIN_LIMIT = 60
 
 
 def note(row: Row) -> str:
-    """Our own explanation of the outcome, then the notes that the row carries."""
+    """Explain the outcome, then give the notes that the row carries."""
     own = _NOTES.get(row.outcome, _nothing)(row)
     renamed = f"renamed from {plain_line(row.renamed_from)}" if row.renamed_from else ""
     parts = (*_waived(row), *own, renamed, *map(plain_line, row.notes))
@@ -145,7 +145,7 @@ class LooseningView:
 
 
 def view_loosening(changes: Iterable[PolicyChange]) -> tuple[LooseningView, ...]:
-    """First the changes that did not affect the verdict, then those that did."""
+    """First the loosenings that did not affect the verdict, then those that did."""
     by_title: dict[str, list[str]] = {JUDGED: [], IN_FORCE: []}
     for change in changes:
         by_title[IN_FORCE if change.in_force else JUDGED].append(_line(change))

@@ -1,4 +1,4 @@
-"""Which rows come first, which need attention, and the outcome of a whole benchmark."""
+"""Decides which rows come first, which need attention, and the outcome of a benchmark."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _TAIL_STATISTICS = frozenset({"p90", "p95", "p99", "max"})
 
 
 def worst_first(rows: Sequence[Row]) -> list[Row]:
-    """By outcome, inside an outcome by how much worse, then by name."""
+    """Sort by outcome, within an outcome by how much worse, then by name."""
     return sorted(rows, key=_place)
 
 
 def is_tail(row: Row) -> bool:
-    """Whether the row speaks of the slowest samples, not of the typical one."""
+    """Whether the row is about the slowest samples, not about the typical one."""
     return row.statistic in _TAIL_STATISTICS
 
 
 def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
     """The rows that a reader must see.
 
-    A tail that could not be settled counts only if its benchmark needs attention
-    anyway: tails are several times noisier, and would fill the table of a clean suite.
+    An undecided tail needs attention only if its benchmark does anyway: tails are several times
+    noisier, and would fill the table of a suite without problems.
     """
     aside = tails_left_open(rows)
     seen = {row for row in rows if row.outcome in _NEEDS_ATTENTION} - aside
@@ -54,9 +54,9 @@ def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
 
 
 def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
-    """The row that speaks for each benchmark: its worst; among equal ones, the typical one.
+    """For each benchmark, its worst row; among equally bad ones, the row of the typical sample.
 
-    Tails that stayed open are set aside.
+    Undecided tails are ignored.
     """
     aside = tails_left_open(rows)
     leading: dict[str, Row] = {}
@@ -67,7 +67,7 @@ def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
 
 
 def tails_left_open(rows: Sequence[Row]) -> frozenset[Row]:
-    """Open tails of benchmarks that have another row to speak for them, but for suspects."""
+    """Undecided tails, except suspects, of benchmarks that another row represents."""
     typical = {row.benchmark for row in rows if not is_tail(row)}
     return frozenset(
         row

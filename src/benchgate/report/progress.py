@@ -1,7 +1,7 @@
 """Shows progress on standard error while benchgate measures, at almost no cost.
 
-Nothing is drawn by a thread or a timer: the display changes only inside these calls, which
-come between samples, and on a terminal at most ten times a second.
+No thread or timer draws: the display changes only during these calls, which come between samples,
+and on a terminal at most ten times a second.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _COUNT_STYLES = {"unchanged": "green", "open": "yellow", "suspected": "red"}
 
 
 class Progress:
-    """Told by a session what it does; this one says nothing, as with --quiet."""
+    """The events of a session; this class ignores them, as with --quiet."""
 
     def building(self, arm: str) -> None:
-        """An arm's build begins."""
+        """The build of an arm begins."""
 
     def found(self, count: int) -> None:
-        """So many benchmarks will be measured."""
+        """The number of benchmarks to measure is known."""
 
     def round_started(
         self,
@@ -50,19 +50,19 @@ class Progress:
         Args:
             index: from 0.
             phase: "screen", "confirm", "settle".
-            benchmarks: how many are measured in it.
-            seconds_left: until all of the measuring ends, about; None when unknown.
-            rounds: how many there will be in all, about; None when unknown.
+            benchmarks: number of benchmarks in the round.
+            seconds_left: about how long until all measuring ends; None if unknown.
+            rounds: about how many rounds there will be in all; None if unknown.
         """
 
     def measured(self, benchmark: str) -> None:
-        """One benchmark of the round is done."""
+        """One benchmark of the round has ended."""
 
     def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
-        """A round is done; `counts` by state: "unchanged", "open", "suspected"."""
+        """A round has ended; `counts` are by state: "unchanged", "open", "suspected"."""
 
     def message(self, text: str) -> None:
-        """Something to be read now."""
+        """There is a message to show at once."""
 
     def close(self) -> None:
         """Leave the terminal as it was; may be called twice."""
@@ -75,12 +75,12 @@ def create_progress(
     plain: bool = False,
     clock: Callable[[], float] = time.monotonic,
 ) -> Progress:
-    """A live display on a terminal, one plain line per round elsewhere, nothing when quiet.
+    """Make the display: live on a terminal, one plain line per round elsewhere, none if quiet.
 
     Args:
         console: on standard error.
-        quiet: nothing at all.
-        plain: no live display, even if the console looks like a terminal, as in some CI.
+        quiet: show nothing.
+        plain: no live display, even if the console looks like a terminal, as in some CI systems.
         clock: seconds, from any origin.
     """
     if quiet:
@@ -92,7 +92,7 @@ def create_progress(
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What the display says; a round's facts are those of its start."""
+    """The state of a round; the estimates are those of its start."""
 
     index: int = 0
     rounds: int | None = None
@@ -104,26 +104,26 @@ class _State:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def round(self) -> str:
-        """As in "round 3 of about 10 (screen)"."""
+        """Format as in "round 3 of about 10 (screen)"."""
         of = f" of about {max(self.rounds, self.index + 1)}" if self.rounds else ""
         return f"round {self.index + 1}{of} ({self.phase})"
 
     def fraction(self) -> float:
-        """Of all rounds if their number is known, else of this one."""
+        """The share done: of all rounds if their number is known, or else of this round."""
         here = self.done / self.benchmarks if self.benchmarks else 0.0
         if not self.rounds:
             return min(here, 1.0)
         return min((self.index + here) / max(self.rounds, self.index + 1), 1.0)
 
     def left(self, now_s: float) -> str:
-        """As in ", about 20 s left"; "" when unknown."""
+        """Format as in ", about 20 s left"; "" if unknown."""
         if self.ends_s is None:
             return ""
         return f", about {format_duration(max(0.0, self.ends_s - now_s))} left"
 
 
 class _ProgressDisplay(Progress):
-    """Keeps the state that both kinds of display speak of."""
+    """Keeps the state that both kinds of display show."""
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
         self._console = console
@@ -140,7 +140,7 @@ class _ProgressDisplay(Progress):
         *,
         rounds: int | None = None,
     ) -> None:
-        """Remember the round; the counts of the last one still stand."""
+        """Store the round; the counts stay those of the previous round."""
         self._state = _State(
             index=index,
             rounds=rounds,
@@ -151,11 +151,11 @@ class _ProgressDisplay(Progress):
         )
 
     def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
-        """Remember how the rows stand."""
+        """Store the counts of rows."""
         self._state = replace(self._state, index=index, counts=dict(counts))
 
     def message(self, text: str) -> None:
-        """Print it; rich keeps a live display below."""
+        """Print the message; rich keeps a live display below it."""
         print_text(self._console, plain_line(text, 1000))
 
     def _elapsed(self) -> str:
@@ -164,7 +164,7 @@ class _ProgressDisplay(Progress):
 
 
 class PlainProgress(_ProgressDisplay):
-    """One line per round, for logs."""
+    """Prints one line per round, for logs."""
 
     def building(self, arm: str) -> None:
         """Print it."""
@@ -183,7 +183,7 @@ class PlainProgress(_ProgressDisplay):
 
 
 class LiveProgress(_ProgressDisplay):
-    """Two lines that change in place, and vanish at the end."""
+    """Two lines that change in place and disappear at the end."""
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
         super().__init__(console, clock)
@@ -197,11 +197,11 @@ class LiveProgress(_ProgressDisplay):
         )
 
     def building(self, arm: str) -> None:
-        """Show it until the next call."""
+        """Show the arm until the next call."""
         self._draw(self._line(Text.assemble(("building ", "bold"), plain_line(arm))))
 
     def found(self, count: int) -> None:
-        """Show it until the first round."""
+        """Show the number until the first round."""
         self._draw(self._line(Text(f"found {counted(count, 'benchmark')}")))
 
     def round_started(
@@ -218,13 +218,13 @@ class LiveProgress(_ProgressDisplay):
         self._draw(self._display())
 
     def measured(self, benchmark: str) -> None:
-        """Show it, unless the display changed a moment ago."""
+        """Show the progress, unless the display changed a moment ago."""
         self._state = replace(self._state, done=self._state.done + 1, last=plain_line(benchmark))
         if self._clock() - self._drawn_s >= _LEAST_INTERVAL_S:
             self._draw(self._display())
 
     def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
-        """Show how the rows stand."""
+        """Show the counts of rows."""
         super().round_ended(index, counts)
         self._draw(self._display())
 
@@ -255,6 +255,6 @@ class LiveProgress(_ProgressDisplay):
         return Text.assemble((done * full, "green"), (rest * (_BAR_CELLS - full), "bright_black"))
 
     def _line(self, text: Text) -> Text:
-        """Cut to the terminal's width, so that the display keeps its height."""
+        """Cut text to the terminal's width, so that the display keeps its height."""
         text.truncate(self._console.width, overflow="ellipsis")
         return text

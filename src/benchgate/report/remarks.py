@@ -1,4 +1,4 @@
-"""Annotations in the diff: one for each benchmark that got worse or did not run."""
+"""Makes annotations in the diff: one for each benchmark that got worse or did not run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _NAME_LIMIT = 200
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """About one benchmark, in plain text.
+    """An annotation about one benchmark, in plain text.
 
     Attributes:
         title: "parse/large regressed".
-        text: a line for each row that regressed, or why it failed.
-        location: `path:line` of its definition; "" when unknown.
+        text: one line for each row that regressed, or why the benchmark failed.
+        location: `path:line` of its definition; "" if unknown.
     """
 
     title: str

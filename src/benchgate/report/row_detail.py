@@ -1,4 +1,4 @@
-"""The details of a row as strings: all other estimates and tests of its two arms."""
+"""Turns the details of a row (all other estimates and tests) into strings."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class ComparisonView:
     Attributes:
         title: benchmark and statistic.
         ratios: name, change, interval and the method of the interval.
-        tests: name, two-sided p, p of a greater head, p of a lesser one.
-        facts: a label and a sentence each.
+        tests: name, two-sided p, p of a greater head, p of a smaller head.
+        facts: labels, each with a sentence.
     """
 
     title: str
@@ -92,7 +92,7 @@ def _effect(effect: Effect) -> str:
 
 
 def _signed(size: float) -> str:
-    """Two decimals; next to no spread makes sizes of which these say nothing."""
+    """Format with two decimals; with almost no spread, effect sizes get too large for that."""
     return f"{size:+.2f}" if abs(size) < 1000 else f"{size:+.2g}"
 
 

@@ -1,4 +1,4 @@
-"""A result file's statistics, on a terminal or as plain lines in a pipe."""
+"""Prints a result file's statistics, on a terminal or as plain lines in a pipe."""
 
 from __future__ import annotations
 

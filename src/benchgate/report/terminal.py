@@ -1,4 +1,4 @@
-"""The verdict on a terminal, or as plain lines in a pipe."""
+"""Prints the verdict on a terminal, or as plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _OUTCOME_STYLES = {
     Outcome.IMPROVED: "green",
     Outcome.NEW: "cyan",
 }
-# A longer group is a number unless it is asked for; a pipe gets it for grep.
+# A longer group is only counted, unless the user asks for it; a pipe gets all of it, for grep.
 _ROWS_SHOWN = 20
 
 
 def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> None:
-    """Print the verdict; `verbose` shows the folded groups and each row's test as well."""
+    """Print the verdict; `verbose` adds the folded groups and each row's test."""
     word = verdict.decision.value
     text = Text(verdict.headline)
     if verdict.headline.startswith(word):

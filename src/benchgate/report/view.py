@@ -1,6 +1,6 @@
-"""A verdict as strings: every renderer takes this and computes nothing.
+"""Turns a verdict into strings: every renderer takes them and computes nothing.
 
-All of it is plain text without control characters; markup and its escapes are the renderers'.
+The strings are plain text without control characters; renderers add markup and escapes.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ NAME_LIMIT: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """One row; "" if something does not apply.
+    """A row of the verdict as strings; "" if something does not apply.
 
     Attributes:
         statistic: in plain words, after the metric unless that is the time: "typical (p25)".
-        change, interval: signed, head against base as measured.
+        change, interval: signed, head relative to base, as measured.
         p: adjusted for the number of rows, except under the classical rule.
         rounds: launches per arm, "10 v 5" if they differ.
         note: what a reader needs to know, in words.
@@ -78,7 +78,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class VerdictView:
-    """The whole verdict.
+    """The whole verdict as strings.
 
     Attributes:
         headline: one sentence that begins with the decision's word.
@@ -135,7 +135,7 @@ def _skipped(skipped: Iterable[SkippedResult]) -> tuple[tuple[str, str], ...]:
 
 
 def named(view: VerdictView, name: str) -> VerdictView:
-    """The same verdict, told apart from others: "py3.11: fail: ..."; as it is without a name."""
+    """Add a name to tell it from other verdicts: "py3.11: fail: ..."; unchanged without one."""
     if not name:
         return view
     return replace(view, headline=f"{plain_line(name, NAME_LIMIT)}: {view.headline}")

@@ -1,4 +1,4 @@
-"""The numbers of one row in words, as plain text; text from outside is made harmless here."""
+"""Formats the values of a row in plain words; makes text from outside harmless."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def _side_by_side(row: Row, base: float | None, head: float | None) -> tuple[str
 
 
 def values(of: Row | Grid, numbers: Sequence[float]) -> tuple[str, ...]:
-    """Finite values that are read side by side, in the unit of what they are of."""
+    """Format finite values that are read side by side, in the unit of their quantity."""
     return format_values(numbers, plain_line(of.unit), _display_unit(of))
 
 
 def series_value(of: SeriesStatistics | Grid, number: float) -> str:
-    """A finite value in the unit of what it is of."""
+    """Format a finite value in the unit of its quantity."""
     return format_value(number, plain_line(of.unit), _display_unit(of))
 
 
@@ -128,7 +128,7 @@ def size(row: Row) -> str:
 
 
 def size_interval(row: Row) -> str:
-    """The interval of that size: "12.1 to 17.0 %"; "" if its ends differ in direction."""
+    """The interval of the size of a change: "12.1 to 17.0 %"; "" if it includes both directions."""
     ends = row.interval if row.deciding_ratio == row.ratio else None
     if ends is None or not all(math.isfinite(end) and end > 0 for end in ends):
         return ""
@@ -144,7 +144,7 @@ def deciding_p(row: Row) -> str:
 
 
 def probability(p: float | None) -> str:
-    """Two digits, none of them in exponent form: "0.0024", "< 0.0001"; "" for None."""
+    """Format p with two digits, never with an exponent: "0.0024", "< 0.0001"; "" for None."""
     if p is None or math.isnan(p):
         return ""
     return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
@@ -164,12 +164,12 @@ def is_time(row: Row) -> bool:
 
 
 def worse_word(rows: Iterable[Row]) -> str:
-    """What a change for the worse is called: "slower" if all rows are times."""
+    """The word for a change for the worse: "slower" if all rows are times."""
     return "slower" if all(is_time(row) for row in rows) else "worse"
 
 
 def better_word(rows: Iterable[Row]) -> str:
-    """What a change for the better is called."""
+    """The word for a change for the better."""
     return "faster" if all(is_time(row) for row in rows) else "better"
 
 
@@ -182,7 +182,7 @@ def margins(rows: Sequence[Row]) -> str:
 
 
 def detectable(row: Row) -> str:
-    """The smallest change that could have been seen: "1.6 %"; "" if unknown."""
+    """The smallest detectable change: "1.6 %"; "" if unknown."""
     if row.detectable is None or not math.isfinite(row.detectable):
         return ""
     return unsigned(row.detectable)
@@ -234,12 +234,12 @@ def machine(environment: Environment) -> str:
 
 
 def unsigned(ratio: float) -> str:
-    """How large the change is that a ratio stands for, without its direction: "1.6 %"."""
+    """The size of the change that a ratio stands for, without direction: "1.6 %"."""
     return format_change(ratio).lstrip("+-")
 
 
 def _span(low: str, high: str) -> str:
-    """A range, with the unit once if both ends have it: "12.1 to 17.0 %"."""
+    """Format a range, with the unit once if both ends have it: "12.1 to 17.0 %"."""
     if low == high:
         return low
     if high.endswith(" %"):
