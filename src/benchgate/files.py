@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
 
 MAX_FILE_BYTES: Final = 1 << 30
-"""Largest file that is read, after expansion: four times a result of ten million samples."""
+"""Size limit of a file, after expansion: four times a result of ten million samples."""
 
 _CHUNK_BYTES = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"

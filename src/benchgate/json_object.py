@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Redact: TypeAlias = Callable[[str], str]
 
 MAX_TEXT = 100_000
-"""Characters of a text in a file that is read. A written text is never refused for its length."""
+"""Most characters of a text in a file that is read. Texts are written at any length."""
 MAX_NAME = 10_000
 
 

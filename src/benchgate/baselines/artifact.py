@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 BELIEVED_EVENTS: Final = ("push", "schedule", "workflow_dispatch")
 """Events whose runs measure what is on a branch.
 
-`merge_group` is none of them: its commit is on a branch of the queue, and may never be merged. When
-it is, the push of that very commit is measured. `pull_request_target`, `workflow_run` and
-`issue_comment` are runs of the default branch by name, and may handle what strangers wrote.
+`merge_group` is not among them: its commit is on a branch of the queue and may never be merged. If
+it is merged, the push of that commit is measured. GitHub lists `pull_request_target`,
+`workflow_run` and `issue_comment` as runs of the default branch, but they may run untrusted code.
 """
 
 _REASONS = {

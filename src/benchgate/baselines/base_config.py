@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
 
 BASE_HAS_NONE: Final = "the base has no configuration, so the change was judged by its own"
-"""The warning if the change brings the first one."""
+"""The warning if the change introduces the first configuration."""
 
 MOST_BYTES: Final = 100_000
-"""Of a configuration."""
+"""Size limit of a benchgate.toml."""
 
 MOST_SHARED_BYTES: Final = 1_000_000
-"""Of a pyproject.toml, most of which is of no concern here."""
+"""Size limit of a pyproject.toml, most of which belongs to other tools."""
 
 MOST_ENTRIES: Final = 300
-"""Rules, waivers or benchmarks that a stranger may have: rules are compared on every benchmark."""
+"""Most rules, waivers or benchmarks in a fork's configuration: comparing them takes time."""
 
 _DEFAULTS: Final = loads("", "the defaults")
 _NAMES = (OWN_FILE, SHARED_FILE)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"
-"""The note of a benchmark that the run should have measured."""
+"""The note on a benchmark that the run should have measured, but did not."""
 
 _MOST_CORES = 10_000
 _FAILED = "it failed in the pull request's own run, whose log says why"

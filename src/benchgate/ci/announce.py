@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.report.view import VerdictView
 
 USUAL_ENVIRONMENT: Final = "linux-x86_64"
-"""Of GitHub's own Linux runners, which most jobs run on."""
+"""The kind of GitHub's own Linux runners, on which most jobs run."""
 
 _FORBIDDEN: Final = 403
 

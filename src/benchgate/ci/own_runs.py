@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from benchgate.github.models import Artifact, WorkflowRun
 
 MOST_RUNS: Final = 100
-"""Of each event."""
+"""Runs listed for each event."""
 
 MOST_ASKED: Final = 40
 """Runs whose artifacts are listed one run at a time."""

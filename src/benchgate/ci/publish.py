@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from benchgate.session.effects import Effects
 
 MOST_RESULTS: Final = 5
-"""Of one run: each gets its own comment."""
+"""Results of one run; each gets its own comment."""
 
 MOST_OWN_RESULTS: Final = 20
-"""Of one run of a branch of this repository, for example from a matrix."""
+"""Results of one run of a branch of this repository, for example from a matrix."""
 
 MOST_PULL_REQUESTS: Final = 5
-"""Of one head: each has another target branch."""
+"""Pull requests with one head; each has another target branch."""
 
 _MOST_LISTED: Final = 300
 _BROKEN = frozenset({"failure", "timed_out", "startup_failure"})

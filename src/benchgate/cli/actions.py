@@ -137,7 +137,8 @@ def replay_run(
     """Download the result of a GitHub run, and decide again.
 
     Args:
-        url: address of the run. It may name any server; a token is sent only to the server it is for.
+        url: address of the run. It may name any server; a token is sent only to the server it is
+            for.
         artifact: name of the result to use, if there are several.
     """
     run = parse_run_url(url)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Place: TypeAlias = tuple[str, ...]
 Laxer: TypeAlias = "Callable[[Any, Any, str], bool]"
-"""Whether the second of two tables is laxer in the field that is named."""
+"""Tells whether the second of two tables is laxer than the first in the named field."""
 
 
 def _less(before: Table, after: Table, name: str) -> bool:
@@ -111,7 +111,7 @@ LAXER: Mapping[Place, Mapping[str, Laxer]] = {
 """The tables that are compared key by key."""
 
 BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "metrics"})
-"""Keys of [gate] and [[rule]] of which the effect on each benchmark is compared."""
+"""Keys of [gate] and [[rule]] whose effect is compared on each benchmark."""
 
 NEUTRAL: Mapping[Place, frozenset[str]] = {
     # The classical rule compares these: neither of them always finds less.

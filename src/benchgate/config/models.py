@@ -221,7 +221,7 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
     ("waive",): Waive,
     ("accept",): Accept,
 }
-"""Every table by its place; the two kinds of [[benchmark]] are told apart by their tag."""
+"""Every table by its path; a tag distinguishes the two kinds of [[benchmark]]."""
 
 
 def keys_of(table: type[Table]) -> tuple[str, ...]:

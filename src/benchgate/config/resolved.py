@@ -196,7 +196,7 @@ class Config:
             ValueError: the base already judges: options must be applied before that.
         """
         if self.sides:
-            raise ValueError("options cannot be laid over the policy of the base commit")
+            raise ValueError("options must be applied before the policy of the base commit")
         every = options.over(self.origin.options)
         is_same = every == self.origin.options
         return self if is_same else resolve(replace(self.origin, options=every))

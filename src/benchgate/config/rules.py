@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from benchgate.config.models import Gate, Rule, Waive
 
 TOLERANCES = {INSTRUCTIONS.name: 0.01}
-"""How far exact metrics may change where the user sets nothing; all others not at all.
+"""How far exact metrics may change by default; metrics that are not listed may not change at all.
 
-Instructions depend a little on addresses and hash seeds, which most programs draw anew in each
-execution: some thousandths of them. Half the margin that the time has is well above that.
+Instruction counts differ by some thousandths, because most programs get new addresses and hash
+seeds in each execution. Half of the margin for time is well above that.
 """
 TAIL_STATISTICS = frozenset({"p95"})
 LEAST_TAIL_SAMPLES = 40
-"""A launch with fewer samples has no tail to speak of."""
+"""With fewer samples, a launch has too few for a tail."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from benchgate.github.transport import Token
 
 LIMIT_S: Final = 90.0
-"""Longest that one call takes, repetitions and all pages included.
+"""Time limit of one call, including repetitions and all pages.
 
-A minute is what GitHub asks for most often if it limits requests: it must fit in.
+If GitHub limits requests, it mostly asks for a wait of a minute, which must fit in.
 """
 
 MAX_JSON_BYTES: Final = 32 << 20
 MAX_PAGES: Final = 100
 PAGE_SIZE: Final = 100
-"""The most that GitHub gives."""
+"""The most that GitHub returns on one page."""
 
 _BETWEEN_WRITES_S = 1.0  # GitHub's advice for creating content
 

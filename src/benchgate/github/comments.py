@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     _IsIt: TypeAlias = "Callable[[Comment, Marker | None], bool]"
 
 JOB_LOGIN: Final = "github-actions[bot]"
-"""Who writes with a job's own token. No person can have that name."""
+"""The account that a job's own token writes as. No person can have that name."""
 
 _FORBIDDEN = 403
 _NOT_FOUND = 404
 _SERVER_ERROR = 500
 MOST_OWN: Final = 20
-"""Comments of ours on one pull request: who may name suites could make any number of them."""
+"""Most comments of benchgate on one pull request: changing suite names could create any number."""
 
 # GitHub allows 2,500 comments on a pull request.
 _MOST_COMMENTS = 5_000

@@ -119,7 +119,7 @@ def _accepted(answer: Answer) -> str:
 
 
 MOST_FAILURES: Final = 5
-"""Server errors and lost connections of one request until it is given up."""
+"""After so many server errors and lost connections, benchgate gives up a request."""
 
 _FIRST_LIMIT_S = 60.0
 _LEAST_LIMIT_S = 2.0

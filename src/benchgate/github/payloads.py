@@ -199,4 +199,4 @@ PAYLOADS: dict[str, type[Payload]] = {
     "workflow_dispatch": _WorkflowDispatchPayload,
     "workflow_run": _WorkflowRunPayload,
 }
-"""The payload of each event that is known, by the event's name."""
+"""The payload class of each event that benchgate knows, by the event's name."""

@@ -86,7 +86,7 @@ def commit_of(client: Client, repository: str, name: str) -> str:
 
 
 MOST_ASKED: Final = 10
-"""How many people are checked at most: it takes one request each to see who may write."""
+"""Most people that are checked: finding out who has write access takes a request each."""
 
 _PERSON = "User"
 _MAY_WRITE = frozenset({"admin", "write"})

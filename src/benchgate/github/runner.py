@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 ANNOTATIONS_PER_STEP: Final = 10
-"""So many of each level GitHub shows for a step; it drops the rest without a word."""
+"""GitHub shows so many annotations of each level for a step, and silently drops the rest."""
 
 _IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
@@ -102,7 +102,7 @@ def _command(name: str, data: str = "", **properties: str) -> str:
 
 
 SUMMARY_BYTES: Final = 1 << 20
-"""More in all is not shown: the runner drops the step's whole summary."""
+"""Size limit: the runner drops the whole summary of a step if it is larger."""
 
 OUTPUT: Final = "GITHUB_OUTPUT"
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"

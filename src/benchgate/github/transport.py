@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONNECT_S: Final = 10.0
 READ_S: Final = 30.0
-"""Longest silence of a server."""
+"""Longest time without any bytes from the server."""
 
 _HEADERS = {
     "Accept": "application/vnd.github+json",

@@ -24,15 +24,15 @@ D = TypeVar("D", bound=JsonObject)
 Migration: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
 
 MAX_CONTAINERS: Final = 5_000_000
-"""Arrays and objects of one file: eight times those of 10,000 benchmarks x 20 launches.
+"""Most arrays and objects in one file: eight times those of 10,000 benchmarks x 20 launches.
 
-An empty array takes three bytes of the file and twenty times as many of memory.
+An empty array takes three bytes in the file, and twenty times as many in memory.
 """
 
 MAX_VALUES: Final = 40_000_000
-"""Values of one file: four times the samples of 10,000 benchmarks x 20 launches.
+"""Most values in one file: four times the samples of 10,000 benchmarks x 20 launches.
 
-A number takes two bytes of the file and sixteen times as many of memory.
+A number takes two bytes in the file, and sixteen times as many in memory.
 """
 
 REWRITE: Final = (

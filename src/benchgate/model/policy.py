@@ -16,7 +16,7 @@ from benchgate.json_object import MAX_TEXT, Count, JsonObject, Redact, Text
 from benchgate.model.waiver import Acceptance
 
 MOST_CHARACTERS: Final = MAX_TEXT
-"""As many as the tables of a configuration may have, as JSON, in a result file that is read."""
+"""Size limit of the tables of a configuration, as JSON, in a result file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class Classical(JsonObject):
 
 
 RUNS_NEEDED = 10
-"""So many earlier runs are needed to know how far runs differ."""
+"""Number of earlier runs that are needed to know how far runs differ."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ MAX_ROUND_S = 1e9
 """Thirty years: a file with a larger value is damaged or made up."""
 
 MAX_BENCHMARKS = 100_000
-"""Of one arm: ten times as many as in a large suite."""
+"""Most benchmarks of one arm: ten times as many as in a large suite."""
 
 CANARY_ID = "benchgate/canary/loop"
 FILES_CANARY_ID = "benchgate/canary/files"

@@ -63,7 +63,7 @@ class Choice:
 
 
 EVERYTHING: Final = Choice()
-"""Nothing is left out."""
+"""Every benchmark is chosen."""
 
 
 def leave_out_unwanted(choice: Choice, session: Session) -> None:
