@@ -22,5 +22,5 @@ def test_a_verdict_is_said_to_be_no_result(tmp_path: Path) -> None:
     verdict = Verdict(Decision.PASS, 0, "fine", Source(), Source(), GateSettings(), rows=())
     path.write_bytes(encode_verdict(verdict, str))
 
-    with pytest.raises(FormatError, match="holds no `tool`: it is no result file"):
+    with pytest.raises(FormatError, match="holds no `tool`, so it is not a result file"):
         show(path, Choice(), None)

@@ -60,9 +60,9 @@ def test_older_versions_are_migrated_step_by_step(data: bytes) -> None:
         (b"<html>", "not valid JSON: expected value at line 1 column 1"),
         (b"{} {}", "not valid JSON: trailing characters at line 1 column 4"),
         (b'{"schema": 3, "names": ["\xff"]}', "not UTF-8 at line 1 column 26"),
-        (b"[]", "holds no `schema`: it is no list of names"),
-        (b"3", "holds no `schema`: it is no list of names"),
-        (b'{"schema": 3}', "holds no `names`: it is no list of names"),
+        (b"[]", "holds no `schema`, so it is not a list of names"),
+        (b"3", "holds no `schema`, so it is not a list of names"),
+        (b'{"schema": 3}', "holds no `names`, so it is not a list of names"),
         (
             b'{"schema": 4}',
             "schema: version 4 was written by a newer benchgate; this one reads up to 3",

@@ -378,8 +378,8 @@ def test_wrong_values_are_refused_with_their_place(place: str, value: object, me
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("schema", "holds no `schema`: it is no result file"),
-        ("tool", "holds no `tool`: it is no result file"),
+        ("schema", "holds no `schema`, so it is not a result file"),
+        ("tool", "holds no `tool`, so it is not a result file"),
         ("head", '"head" is missing'),
         ("base", '"base" is missing'),
     ],
@@ -557,7 +557,7 @@ class TestJoinedShards:
             (
                 "shards[1].shard.dealt",
                 ["a"],
-                "the file itself and shards[1] are not of one suite: ",
+                "the file itself and shards[1] are not shards of the same suite: ",
             ),
             (
                 "shards[0].head.benchmarks",

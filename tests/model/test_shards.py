@@ -125,7 +125,7 @@ def test_benchmarks_of_the_base_alone_are_counted() -> None:
     [
         (
             [shard(1), replace(shard(2), shard=None)],
-            "q.json is not the result of a shard: it measured a suite of its own",
+            "q.json is not the result of a shard: it holds a whole suite",
         ),
         ([shard(1), joined(shard(1), shard(2))], "q.json was joined from 2 shards already"),
         ([shard(1), shard(3, 3)], "p.json is one of 2 shards, and q.json one of 3"),
@@ -141,11 +141,11 @@ def test_benchmarks_of_the_base_alone_are_counted() -> None:
         ),
         (
             [shard(1), shard(2, suite=("new", *SUITE[1:]))],
-            "p.json and q.json are not of one suite: only p.json knows of 'a'",
+            "p.json and q.json are not shards of the same suite: only p.json has 'a'",
         ),
         (
             [shard(1), shard(2, suite=(*SUITE, "\x1b[31mf"))],
-            "p.json and q.json are not of one suite: only q.json knows of '\\x1b[31mf'",
+            "p.json and q.json are not shards of the same suite: only q.json has '\\x1b[31mf'",
         ),
         (
             [shard(1), replace(shard(2), head=arm(("a", "b", "d")))],

@@ -331,7 +331,7 @@ def test_a_waiver_ends_on_a_day_that_exists(until: str) -> None:
 
 
 def test_a_result_is_no_verdict() -> None:
-    with pytest.raises(FormatError, match="holds no `rows`: it is no verdict"):
+    with pytest.raises(FormatError, match="holds no `rows`, so it is not a verdict"):
         VERDICT.read(b'{"schema": 1, "tool": ""}', NAME)
 
 

@@ -147,7 +147,7 @@ def _aliases(aliases: dict[str, str]) -> Iterator[Problem]:
             yield Problem(
                 ("aliases", old),
                 f"{first!r} already became this one, and two benchmarks cannot become one",
-                "keep the line of the benchmark whose history is to be continued",
+                "keep only the line of the benchmark that the new one continues",
                 new,
             )
 

@@ -130,7 +130,7 @@ class Format(Generic[D]):
     def _having(self, key: str, document: object, name: str) -> dict[str, Any]:
         if isinstance(document, dict) and key in document:
             return document
-        raise FormatError(f"{name}: holds no `{key}`: it is no {self.kind}", hint=_KINDS)
+        raise FormatError(f"{name}: holds no `{key}`, so it is not a {self.kind}", hint=_KINDS)
 
     def _version_of(self, document: dict[str, Any], name: str) -> int:
         found = document["schema"]

@@ -66,9 +66,9 @@ def _part(name: str, result: Result) -> _Part:
         raise UsageError(f"{name} was joined from {len(result.shards)} shards already", hint=_ONCE)
     if result.shard is None:
         raise UsageError(
-            f"{name} is not the result of a shard: it measured a suite of its own",
-            hint="Only what was measured with --shard is joined. Results of different suites or "
-            "times are compared, with `benchgate compare`.",
+            f"{name} is not the result of a shard: it holds a whole suite",
+            hint="Only results of --shard can be joined. Use `benchgate compare` to compare "
+            "results of different suites or times.",
         )
     return _Part(name, result, result.shard)
 
@@ -91,7 +91,7 @@ def _require_all_once(parts: _Parts) -> None:
     if missing := [number for number in range(1, count + 1) if number not in there]:
         raise UsageError(
             f"{first.name} is one of {count} shards, and there is no result of {_listed(missing)}",
-            hint="What was not measured cannot pass. Where its job failed, run it again.",
+            hint="Every shard must be measured. If the job of one failed, run that job again.",
         )
 
 
@@ -129,8 +129,8 @@ def _require_all_measured_once(parts: _Parts) -> None:
             id_ = min(unlike)
             knows = first if id_ in dealt else part
             raise UsageError(
-                f"{first.name} and {part.name} are not of one suite: only {knows.name} knows of "
-                f"{id_!r}",
+                f"{first.name} and {part.name} are not shards of the same suite: only {knows.name} "
+                f"has {id_!r}",
                 hint=f"{_ANEW}, and with the same --filter and --tag.",
             )
         for id_ in ids_of(part.result):
