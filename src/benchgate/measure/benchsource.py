@@ -84,7 +84,7 @@ def _problems(node: ast.AST) -> list[tuple[int, str]]:
     """Say what a session would refuse."""
     if isinstance(node, _Function) and node.name.startswith(_PREFIX):
         yields = any(isinstance(each, ast.Yield | ast.YieldFrom) for each in _in_module(node))
-        problem = f"{node.name} is a generator: a call would run none of its body"
+        problem = f"{node.name} is a generator: calling it would not run its body"
         return [(node.lineno, problem)] if yields and not node.decorator_list else []
     if (
         isinstance(node, ast.Attribute)

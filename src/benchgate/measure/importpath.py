@@ -133,7 +133,7 @@ def note_on_versions(base: Mapping[str, str], head: Mapping[str, str]) -> tuple[
     """Say which versions of what is installed each arm ran, by name."""
     if base == head:
         ran = ", ".join(f"{name} {version}" for name, version in base.items())
-        return (f"both arms ran the same versions: {ran}",) if ran else ()
+        return (f"both sides ran the same versions: {ran}",) if ran else ()
     changed = (name for name in sorted({**base, **head}) if base.get(name) != head.get(name))
     return tuple(
         f"the base ran {name} {base.get(name, '(none)')}, the head {head.get(name, '(none)')}"

@@ -189,7 +189,7 @@ class CommandLauncher:
             pass
         if not line:
             raise MeasureError(
-                f"the process that runs commands has ended while it ran {request['argv'][0]!r}",
+                f"the process that runs commands ended while it ran {request['argv'][0]!r}",
                 hint="Something killed it; if it ran out of memory, the kernel's log says so.",
             )
         reply: _launcher.Reply = json.loads(line)
