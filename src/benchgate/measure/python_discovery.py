@@ -172,7 +172,7 @@ def note_on_import(base: Definition, head: Definition) -> str:
     named = ", ".join(map(str, lines[:_LINES_NAMED]))
     places = f" ({'line' if len(lines) == 1 else 'lines'} {named})" if lines else ""
     return (
-        "the import of its file runs different code in the head and in the base"
+        "on import, its file runs other code in the head than in the base"
         f"{places}; that code is not part of this benchmark"
     )
 
