@@ -99,7 +99,7 @@ def test_functions_that_are_made_are_not_denied(
         ),
         (
             "def bench_a():\n    yield\n",
-            "bench_a.py:1: bench_a is a generator: a call would run none of its body",
+            "bench_a.py:1: bench_a is a generator: calling it would not run its body",
         ),
     ],
 )

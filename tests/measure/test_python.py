@@ -835,7 +835,7 @@ def test_what_imports_nothing_of_its_own_is_refused(
 @pytest.mark.parametrize(
     ("version", "note"),
     [
-        ("1.0", "both arms ran the same versions: other 1.0"),
+        ("1.0", "both sides ran the same versions: other 1.0"),
         ("1.1", "the base ran other 1.0, the head 1.1"),
     ],
 )

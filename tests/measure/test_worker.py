@@ -136,9 +136,9 @@ def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]
 @pytest.mark.parametrize(
     ("source", "error"),
     [
-        ("def bench_a(): yield", "bench_a is a generator: a call would run none of its body"),
-        ("async def bench_a(): yield", "bench_a is a generator: a call would run none of its body"),
-        ("def bench_(): ...", "a function is named bench_: a name must follow"),
+        ("def bench_a(): yield", "bench_a is a generator: calling it would not run its body"),
+        ("async def bench_a(): yield", "bench_a is a generator: calling it would not run its body"),
+        ("def bench_(): ...", "a function is named bench_: add a name after it"),
         ("{}number = 0", "bench_a.number is 0: it must be a whole number >= 1"),
         ("{}number = '3'", "bench_a.number is '3': it must be a whole number >= 1"),
         ("{}number = True", "bench_a.number is True: it must be a whole number >= 1"),
@@ -149,15 +149,15 @@ def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]
         ("{}teardown = ''", "bench_a.teardown is a str: it must be a function"),
         (
             "def s(): yield\n{}setup = s",
-            "bench_a.setup is a generator: a call would run none of its body",
+            "bench_a.setup is a generator: calling it would not run its body",
         ),
         (
             "{}params = [1]",
             "bench_a.params is [1]: it must be a table of lists, such as {'n': [10, 1000]}",
         ),
-        ("{}params = {{'n': []}}", "bench_a.params['n'] must be a list of at least one value"),
-        ("{}params = {{'n': 'ab'}}", "bench_a.params['n'] must be a list of at least one value"),
-        ("{}params = {{'n': 5}}", "bench_a.params['n'] must be a list of at least one value"),
+        ("{}params = {{'n': []}}", "bench_a.params['n'] must be a list with at least one value"),
+        ("{}params = {{'n': 'ab'}}", "bench_a.params['n'] must be a list with at least one value"),
+        ("{}params = {{'n': 5}}", "bench_a.params['n'] must be a list with at least one value"),
     ],
 )
 def test_says_what_is_wrong_with_a_function(start: Start, source: str, error: str) -> None:
@@ -474,10 +474,10 @@ COUNTS = [taken and len(taken), COUNTS[2], COUNTS[31], [len(chunk) for chunk in 
             marks=ON_LINUX,
         ),
         ("os.closerange(3, 99)", "its process ended by itself with exit code 1", "OSError"),
-        ("scribble()", "it wrote to benchgate's pipe, which is not its own: b'12 nonsense'", ""),
+        ("scribble()", "it wrote to the pipe that only benchgate may use: b'12 nonsense'", ""),
         (
             "os.fork()",
-            "it forked, and the child returned as well: end the child with os._exit",
+            "it forked, and the child process returned too: end the child with os._exit",
             "said before",
         ),
         ("raise ValueError('x' * 10**6)", f"ValueError: {'x' * 488}", "xxx"),
@@ -548,7 +548,7 @@ def test_forged_answers_are_the_benchmarks_error(start: Start, line: bytes, wher
 
     shown = text.partition("\\n")[0].encode()
     found = error_of(use).splitlines()[0]
-    problem = "it wrote to benchgate's pipe, which is not its own: "
+    problem = "it wrote to the pipe that only benchgate may use: "
     assert found.startswith(f"{problem}{shown!r}"[:-1])
 
 
@@ -579,7 +579,7 @@ bench_a.number = 10
 """)
     described(worker)
     error = error_of(lambda: launch(worker, "a"))
-    assert error.startswith("it wrote to benchgate's pipe, which is not its own: ")
+    assert error.startswith("it wrote to the pipe that only benchgate may use: ")
 
 
 def test_the_users_code_is_told_nothing_of_the_channel(start: Start) -> None:
@@ -608,7 +608,7 @@ def test_a_hanging_function_is_ended_and_shown(start: Start) -> None:
     worker.ask("open", id="a")
     worker.allow(0.3)
     error = error_of(worker.sample)
-    assert error.startswith("timed out: not done within 0.3 s\nsaid\n")
+    assert error.startswith("timed out: it took longer than 0.3 s\nsaid\n")
     assert 'bench_it.py", line 4 in bench_a' in error
 
 
@@ -621,7 +621,7 @@ def test_a_file_that_cannot_be_imported_says_where(start: Start) -> None:
         "its process ended by itself with exit code 3\nso far"
     )
     error = error_of(lambda: start("while True: ...").ready(0.5))
-    assert error.startswith("timed out: not done within 0.5 s\n")
+    assert error.startswith("timed out: it took longer than 0.5 s\n")
     assert 'bench_it.py", line 1' in error
 
 
@@ -657,8 +657,8 @@ def test_output_without_end_is_a_failure(start: Start, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("body", "remedy"),
     [
-        ("def bench_a(): return coro()", "it gives a coroutine that nobody awaits: write it as"),
-        ("def bench_a(): ...\nbench_a.setup = lambda: coro()", "setup gives a coroutine that"),
+        ("def bench_a(): return coro()", "it returns a coroutine that nobody awaits: define it"),
+        ("def bench_a(): ...\nbench_a.setup = lambda: coro()", "setup returns a coroutine that"),
     ],
 )
 def test_a_coroutine_that_nobody_awaits_is_refused(start: Start, body: str, remedy: str) -> None:
@@ -975,7 +975,7 @@ def test_an_interpreter_that_is_too_old_is_named(start: Start) -> None:
     interpreter = find_interpreter("3.7")
     error = error_of(lambda: start("", interpreter=[interpreter]).ready(20))
     assert error.startswith(f"{interpreter} is Python 3.7.")
-    assert error.endswith("3.8 or newer is needed")
+    assert error.endswith(": benchgate needs 3.8 or newer")
 
 
 def test_modules_of_the_standard_library_alone(start: Start) -> None:

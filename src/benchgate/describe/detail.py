@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DetailSettings:
-    """How to describe.
+    """How to describe a series.
 
     Attributes:
-        outliers: what the trimmed figures leave out.
+        outliers: how to find the outliers that the trimmed figures leave out.
         alpha, power: of the promises about what a comparison would find.
     """
 
@@ -46,11 +46,11 @@ class DetailSettings:
 def describe_series(
     series: Series, settings: DetailSettings, *, seed: int, timer_cost_ns: float | None
 ) -> SeriesDetail:
-    """Describe a series, which has one launch at least.
+    """Describe a series, which has at least one launch.
 
     Args:
-        seed: of what is resampled.
-        timer_cost_ns: of reading the clock; None when unknown.
+        seed: seed of the resampling.
+        timer_cost_ns: cost of reading the clock, in ns; None if unknown.
     """
     launches = [launch.samples for launch in series.launches]
     pooled = np.concatenate(launches)

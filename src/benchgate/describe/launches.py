@@ -1,4 +1,4 @@
-"""How the samples of a launch depend on each other, and the launches of a series."""
+"""Describes how the samples of a launch, and the launches of a series, depend on each other."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WINDOW = 10
 
 
 def warmup(launches: Sequence[Launch]) -> Warmup | None:
-    """The curve of the launches, warm-up first; None if none has a window of values."""
+    """The curve of the launches, warm-up included; None if no launch has enough values."""
     curves = [np.concatenate([launch.warmup, launch.samples]) for launch in launches]
     long = [curve for curve in curves if len(curve) >= WINDOW]
     if not long:
@@ -83,7 +83,7 @@ _QUANTILES = {
 def quantiles(
     launches: Sequence[FloatArray], confidence: float, *, seed: int, resampled: bool
 ) -> tuple[tuple[Quantile, ...], tuple[str, ...]]:
-    """Quantiles of all samples, and notes; if `resampled`, with intervals but for the ends."""
+    """Quantiles of all samples, and notes; if `resampled`, with intervals except at the ends."""
     pooled = np.concatenate(launches)
     inner = {name: p for name, p in _QUANTILES.items() if 0 < p < 1}
     intervals: dict[str, Interval | None] = {}
@@ -156,7 +156,7 @@ _CHANGES = (0.01, 0.02, 0.05, 0.1)
 
 
 def within_launch(launches: Sequence[FloatArray]) -> WithinLaunch | None:
-    """The dependence of neighboring samples; None if no launch has ten that differ."""
+    """The dependence of neighboring samples; None if no launch has ten samples that differ."""
     found = [corrected_sem(samples) for samples in launches if len(samples) >= LEAST_SAMPLES]
     known = [
         (e.lag_one, e.effective_n)
@@ -190,7 +190,7 @@ def between_launches(
 
 
 def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach | None:
-    """What two such runs could show; None for one launch, or values that have no logarithm."""
+    """What comparing two such runs could detect; None for one launch, or without logarithms."""
     values = launch_values(launches, 0.25)
     n = len(values)
     if n == 1 or values.min() <= 0:
@@ -199,7 +199,7 @@ def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach |
     detectable = None
     if n >= least_launches(alpha, "mann-whitney"):
         detectable = float(detectable_ratio_two_sample(spread, n, n, alpha, power)[0])
-        # Of values as far apart as floats can be it is infinite.
+        # It is infinite if the values are as far apart as floats can be.
         detectable = min(detectable, sys.float_info.max)
     needed = tuple(
         LaunchesForChange(change, count if count <= MOST_COUNTED else None)

@@ -1,4 +1,4 @@
-"""The statistics of a whole result file, and which parameters of a benchmark matter."""
+"""Describes a whole result file, and finds which parameters of a benchmark matter."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _grid(name: str, cells: Sequence[tuple[str, BenchmarkResult, Series]]) -> Gr
     medians = [float(np.median(values)) for values in groups]
     test = kruskal_wallis(groups)
     few = len(cells) <= _MOST_CELLS
-    # Of two cells the only pair decides, by a p that is exact.
+    # With two cells the only pair decides, because its p is exact.
     notes = test.notes if len(cells) > 2 else ()
     if not few:
         notes = (*notes, f"more than {_MOST_CELLS} cells: their pairs are not compared")
@@ -92,7 +92,7 @@ def describe(result: Result, detail: DetailSettings | None = None) -> ResultStat
     """Describe the benchmarks of a result, the head's run first.
 
     Args:
-        detail: None for a line per series only.
+        detail: settings of the details; None for only a line per series.
     """
     runs = [_describe_run("head", result.head, detail)]
     if result.base is not None:

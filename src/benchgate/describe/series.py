@@ -1,4 +1,4 @@
-"""One metric of one benchmark in one line: what a typical launch measured."""
+"""Summarizes one metric of one benchmark on one line: what a typical launch measured."""
 
 from __future__ import annotations
 

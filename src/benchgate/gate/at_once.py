@@ -1,4 +1,4 @@
-"""Rows whose launches are all measured: one two-sided test each, with Holm over all rows."""
+"""Judges rows whose launches are all measured: one two-sided test each, with Holm over all rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def judge_at_once(
     evidences: Sequence[Evidence], *, alpha: float, confidence: float
 ) -> list[Finding]:
-    """Judge rows on all their launches; no row needs more, because none can be measured."""
+    """Judge rows on all their launches; no row needs more, because no more can be measured."""
     if not evidences:
         return []
     level = alpha / len(evidences)
@@ -93,7 +93,7 @@ def _finding(
 ) -> Finding:
     p, p_adjusted = p_values
     if forecast:
-        # Both must be ruled out: the chance between launches, and that between runs.
+        # Both kinds of chance must be ruled out: between launches, and between runs.
         p, p_adjusted = max(p, forecast.p), max(p_adjusted, min(1.0, forecast.p * alpha / level))
     estimate = forecast.estimate if forecast else of_launches
     changed = forecast or estimate

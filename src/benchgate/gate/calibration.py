@@ -1,13 +1,14 @@
-"""Earlier runs on the same machine: how much runs differ although the code does not.
+"""Learns from earlier runs on the same machine how much runs of equal code differ.
 
-What changes on a machine between two runs shifts all launches of a run alike. No test of
-launches can tell that from a change of the code; only the spread of other runs can. A row is
-calibrated when enough of them are known: then the value of the next run of equal code is foretold
-by the mean of theirs and their standard deviation (Hahn and Meeker, Statistical Intervals, 1991).
+If something changes on a machine between two runs, it shifts all launches of a run equally. No
+test of launches can distinguish that from a change of the code; only the spread of other runs can.
+A row is calibrated if enough earlier runs are known. Their mean and standard deviation then predict
+the value of the next run of equal code (Hahn and Meeker, Statistical Intervals, 1991).
 
-The standard deviation, and not a robust spread: an odd run must widen what is foretold, because
-the head's can be the next odd one. Student's t is exact for it; with the median absolute
-deviation of ten runs it fails three times as many unchanged builds as it says (simulated).
+The prediction uses the standard deviation instead of a robust spread: an unusual run must widen the
+prediction, because the head's run can be the next unusual one. Student's t is exact for it. With
+the median absolute deviation of ten runs, three times as many unchanged builds fail as promised
+(simulated).
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ _QUARTER = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What calibrated runs say of one row, in log ratios that are > 0 if the head is worse.
+    """What calibrated runs predict for one row, in log ratios that are > 0 if the head is worse.
 
     Attributes:
-        estimate: of the head's run against the mean of the earlier ones; the interval is that of
-            the change of the code, the difference between runs included.
-        against_newest: the head's run against the newest of them alone.
+        estimate: the head's run against the mean of the earlier runs. The interval covers the
+            change of the code, and includes the difference between runs.
+        against_newest: the head's run against only the newest earlier run.
         floor: the smallest change that differences between runs do not explain, as a fraction.
-        p: how often a run of equal code would lie as far off, one-sided.
+        p: one-sided probability that a run of equal code lies as far off.
     """
 
     estimate: Estimate
@@ -49,10 +50,10 @@ class Forecast:
     p: float
 
     def reaches(self, margin: float, sign: int) -> bool:
-        """Whether it shows a change on the side of `sign` that counts.
+        """Whether it shows a change in the direction of `sign` that reaches the margin.
 
-        The newest run must agree: what was merged since the others is in it, too, and is not
-        the head's doing.
+        The newest run must agree: it also contains changes merged since the others, which the
+        head did not cause.
         """
         least = max(margin, self.floor)
         return self.estimate.reaches(least, sign) and reaches(self.against_newest, least, sign)
@@ -64,12 +65,12 @@ class Forecast:
 
 
 def run_value(launches: FloatArray, count: int) -> FloatArray:
-    """Give the value of a run: the median of the logs of its first launches.
+    """Return the value of a run: the median of the logs of its first launches.
 
     Args:
         launches: shape (..., n), > 0.
-        count: how many of them, as many as the head has: the value of fewer launches spreads
-            more, and the head's must spread as those do that it is held against.
+        count: number of launches to use, the same as the head has. A value from fewer launches
+            spreads more, and the head's value must spread like the values it is compared with.
 
     Returns:
         Shape (...).
@@ -81,23 +82,23 @@ def run_value(launches: FloatArray, count: int) -> FloatArray:
 def prediction_reach(spread: float, runs: int, alpha: float) -> float:
     """How far above the mean of `runs` values the next one lies with probability alpha.
 
-    That is t(1 - alpha, runs - 1) spread sqrt(1 + 1 / runs), for normal values.
+    It is t(1 - alpha, runs - 1) spread sqrt(1 + 1 / runs), for normal values.
 
     Args:
-        spread: their standard deviation, ddof = 1, finite, >= 0.
+        spread: standard deviation of the values, ddof = 1, finite, >= 0.
         runs: at least 2.
         alpha: within (0, 1/2).
     """
-    # From the lower tail, which keeps its digits if alpha is small.
+    # From the lower tail, which is precise even if alpha is small.
     return -float(stdtrit(runs - 1, alpha)) * spread * math.sqrt(1 + 1 / runs)
 
 
 def foretell(evidence: Evidence, *, confidence: float, level: float) -> Forecast | None:
-    """Hold the head's run against the earlier runs; None if too few are known.
+    """Compare the head's run with the earlier runs; None if too few are known.
 
     Args:
         confidence: of the interval.
-        level: of this row, one-sided: alpha / rows.
+        level: one-sided level of this row's test: alpha / rows.
     """
     n = len(evidence.runs)
     if n < RUNS_NEEDED:
@@ -123,10 +124,10 @@ def foretell(evidence: Evidence, *, confidence: float, level: float) -> Forecast
 
 
 def is_steady(evidence: Evidence, *, confidence: float) -> bool:
-    """Whether a head of equal code would be shown to be unchanged at least half of the time.
+    """Whether a head of equal code would be judged unchanged at least half of the time.
 
-    Two things must fit into the margin together: the half-width of what is foretold, and how far
-    off the head itself is half of the time.
+    The margin must exceed the sum of two things: the half-width of the prediction interval, and the
+    distance that the head itself stays within half of the time.
 
     Args:
         confidence: of the interval that has to lie inside the margin.
@@ -140,14 +141,14 @@ def is_steady(evidence: Evidence, *, confidence: float) -> bool:
 
 
 def _p(change: float, spread: float, runs: int) -> float:
-    """Invert `prediction_reach`; runs that are all equal leave no doubt of any change."""
+    """Invert `prediction_reach`; if all runs are equal, any change is certain."""
     if not spread:
         return 0.0 if change else 0.5
     return float(stdtr(runs - 1, -abs(change) / (spread * math.sqrt(1 + 1 / runs))))
 
 
 def calibration_of(evidence: Evidence, forecast: Forecast | None) -> Calibration | None:
-    """Say for the record what is known of the runs; None for arms that were measured in turn."""
+    """Describe the earlier runs for the verdict; None for arms that were measured in turn."""
     if evidence.paired:
         return None
     n = len(evidence.runs)

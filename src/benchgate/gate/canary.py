@@ -19,17 +19,17 @@ _METRIC, _STATISTIC = "time", "p25"
 
 
 def is_canary(result: BenchmarkResult) -> bool:
-    """Whether this is a canary's result, which is no row of the user's."""
+    """Whether this is a canary's result, which is not one of the user's rows."""
     return result.id in CANARY_IDS
 
 
 def disturbance(
     base: BenchmarkResult, head: BenchmarkResult, *, margin: float, alpha: float
 ) -> float | None:
-    """Give the canary's ratio when it has left its interval, else None.
+    """Return the canary's ratio if it shows a disturbance, else None.
 
-    The same work on both arms differs only when something disturbed one arm more than the
-    other in a way that taking turns did not cancel: two-sided signed rank p <= alpha, and an
+    The same work on both arms differs only if something disturbed one arm more than the other, in a
+    way that taking turns did not cancel. The criterion: two-sided signed rank p <= alpha, and an
     estimate beyond half the margin.
     """
     left, right = series_of(base, _METRIC), series_of(head, _METRIC)

@@ -1,4 +1,4 @@
-"""The classical rule (Mann-Whitney and a p95 ratio), which is shown with every row."""
+"""The classical rule (Mann-Whitney and a p95 ratio); every row shows its result."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def classical(
     """Compare rows the classical way.
 
     Args:
-        base, head: for each row the values that are tested, of launches or raw samples.
-        base_pooled, head_pooled: for each row all samples, whose p95 are compared.
+        base, head: for each row the values to test, of launches or raw samples.
+        base_pooled, head_pooled: for each row all samples; their p95 are compared.
         better: for each row the direction of its metric.
 
     Returns:
@@ -72,7 +72,7 @@ def _result(p: float | None, ratio: float | None, better: Better) -> str:
 
 
 def remarks(found: Classical) -> tuple[str, ...]:
-    """Say what a reader would miss in a result: what decided, or that one condition holds alone."""
+    """Explain a result: which condition decided, or that only one of the conditions holds."""
     p, ratio = found.p, found.p95_ratio
     if p is None or not ratio:
         return (f"the classical rule needs {LEAST_VALUES} values of each side, and a p95 above 0",)

@@ -1,4 +1,4 @@
-"""Turns rows into a verdict: what fails a build, when there is no verdict, and the exit code."""
+"""Turns rows into a verdict: whether the build fails, whether there is a verdict, the exit code."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ _OPEN = (Outcome.INCOMPARABLE, Outcome.INCONCLUSIVE)
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a verdict depends on beside its rows.
+    """What a verdict depends on besides its rows.
 
     Attributes:
-        fail_on: outcomes that must not pass.
-        min_compared: so many benchmarks must have been compared.
-        advisory_fails: advisory rows count as all others do.
+        fail_on: outcomes that fail the build.
+        min_compared: the number of benchmarks that must have been compared.
+        advisory_fails: whether advisory rows count like all others.
         complete: False if the measurement of an arm was interrupted.
-        doubted: a regression was found, and a disturbance makes it unbelievable.
-        first_run: there is nothing to compare with yet.
-        empty_shard: the suite has more shards than benchmarks, and this one got none.
+        doubted: whether a regression was found that a disturbance may explain.
+        first_run: whether there is nothing to compare with yet.
+        empty_shard: whether this shard has no benchmarks, because the suite has more shards than
+            benchmarks.
     """
 
     fail_on: Collection[str]
@@ -49,10 +50,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The decision and its exit code.
+    """The verdict's decision and its exit code.
 
     Attributes:
-        reason: why there is no verdict; None for a pass and for a fail.
+        reason: why there is no verdict; None for a pass and a fail.
     """
 
     decision: Decision
@@ -61,11 +62,12 @@ class Conclusion:
 
 
 def conclude(rows: Iterable[Row], terms: Terms) -> Conclusion:
-    """Give the decision, its exit code and, if there is no verdict, the reason.
+    """Return the decision, its exit code and, if there is no verdict, the reason.
 
-    A regression outranks a failed benchmark, and that everything else: it is what people came
-    for. Both count in an interrupted measurement, too: the rounds that are missing could not take
-    them back. Advisory rows never fail a build unless that is asked for.
+    A regression takes precedence over a failed benchmark, because regressions are what people look
+    for. A failed benchmark takes precedence over everything else. Both count in an interrupted
+    measurement too: the missing rounds could not change them. Advisory rows never fail a build
+    unless the user asks for that.
     """
     all_rows = list(rows)
     outcomes = {row.outcome for row in all_rows if terms.advisory_fails or not row.advisory}
@@ -82,10 +84,10 @@ def conclude(rows: Iterable[Row], terms: Terms) -> Conclusion:
 def _reasons_against_a_pass(
     rows: Sequence[Row], outcomes: Collection[Outcome], terms: Terms
 ) -> Iterator[tuple[Reason, int]]:
-    """Give what keeps a suite from being called a pass, with the exit code; the first counts.
+    """Yield the reasons why a suite cannot pass, with their exit codes; the first one counts.
 
     Args:
-        outcomes: of the rows that may fail the build.
+        outcomes: outcomes of the rows that may fail the build.
     """
     if not terms.complete:
         yield Reason.INTERRUPTED, NO_VERDICT
@@ -106,16 +108,16 @@ def _reasons_against_a_pass(
     if any(row.outcome is Outcome.REGRESSED and row.advisory for row in rows):
         yield Reason.ADVISORY, PASS
     if any(row.unconfirmed for row in rows):
-        yield Reason.UNCONFIRMED, PASS  # most suspects are chance: that may fail nothing
+        yield Reason.UNCONFIRMED, PASS  # most suspects are chance, so they must not fail a build
     if not _is_any_decided(rows):
         yield Reason.UNDECIDED, PASS
 
 
 def _excused_benchmarks(rows: Iterable[Row]) -> int:
-    """Count the benchmarks of which no comparison is asked.
+    """Count the benchmarks that need not be compared.
 
-    The head cannot mend what fails on the base alone. What does other work, and may, is compared
-    again in the next change.
+    The head cannot repair a benchmark that fails only on the base. A benchmark whose changed
+    definition is allowed is compared again in the next change.
     """
     excused, others = set[str](), set[str]()
     for row in rows:
@@ -125,10 +127,11 @@ def _excused_benchmarks(rows: Iterable[Row]) -> int:
 
 
 def _is_any_decided(rows: Sequence[Row]) -> bool:
-    """Whether at least one benchmark is known to have changed, or to be the same.
+    """Whether at least one benchmark is known to have changed, or to be unchanged.
 
-    A tail does not speak for a benchmark that has another row: that the slow samples are the same
-    does not show that the typical one is.
+    A tail does not count for a benchmark that has another row: if the slow samples are unchanged,
+    the
+    typical ones need not be.
     """
     typical = {row.benchmark for row in rows if row.statistic not in TAIL_STATISTICS}
     return any(

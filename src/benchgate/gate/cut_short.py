@@ -1,17 +1,17 @@
-"""Suspects whose confirmation the budget cut short: tested on the launches of all rounds.
+"""Tests suspects whose confirmation the budget cut short, on the launches of all rounds.
 
-The signed rank test takes the sign of each round from chance, so that n rounds cannot show less
-than 2^-n. A few rounds say more if the launches of the two arms hardly overlap: were the code the
-same, every way to deal the launches out to the arms would be equally likely, and one that puts
-all of the head's above all of the base's is one of (2n choose n). That is the Mann-Whitney test.
-It is blind to what the launches of a round have in common, so it finds large changes only. What
-the rounds have in common makes a false alarm of it less likely, not more.
+The signed rank test assumes that the sign of each round is random, so n rounds cannot give a p
+below 2^-n. A few rounds show more if the launches of the two arms hardly overlap. If the code were
+the same, every way to assign the launches to the arms would be equally likely, and only one of
+(2n choose n) ways puts all of the head's above all of the base's. This is the Mann-Whitney test.
+It ignores what the launches of a round have in common, so it finds only large changes. What they
+have in common makes a false alarm less likely, not more.
 
-Every row of the suite counts, whether it is a suspect or not, so the rounds that made it one may
-be used. The test spends what the families of the waves leave: it has the shares of those
-that cannot have tested anything in so few rounds. Like all tests over every row it counts p
-twice, for both directions, although it asks only whether a row got worse: when a budget ends may
-depend a little on what was measured, and half of alpha is kept back for that.
+Every row of the suite counts, whether it is a suspect or not. So the test may use the rounds that
+made a row a suspect. The test spends the alpha that the families of the waves leave: the shares of
+those that cannot have tested anything in so few rounds. Like all tests over every row, it doubles
+p for both directions, although it asks only whether a row got worse. The reason: the time at which
+a budget ends may depend a little on the measured values, and half of alpha is reserved for that.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 def lacking_rounds(
     evidences: Sequence[Evidence], suspects: Sequence[Suspect | None], settings: WaveSettings
 ) -> list[int]:
-    """Give the rows that lack rounds, for a test of the waves or for the last look for suspects.
+    """Return the rows that lack rounds for a test of the waves or for the last look for suspects.
 
-    What looks better fails no build: it waits for its test.
+    Rows that look better are left out: they cannot fail a build, and wait for their test.
     """
     last_look = settings.look(LOOKS - 1)
     return [
@@ -55,14 +55,14 @@ def lacking_rounds(
 def launch_test(
     evidences: Sequence[Evidence], cut_short: Collection[int], settings: WaveSettings
 ) -> dict[int, tuple[float, float]]:
-    """Test rows against a head that is worse, each on all of its rounds.
+    """Test whether the head of each row is worse, on all rounds of the row.
 
     Args:
-        evidences: every row that is tested in the suite.
+        evidences: all rows of the suite that are tested.
         cut_short: indices of the rows to test.
 
     Returns:
-        For each of them p, one-sided, and p adjusted, to compare with the suite's
+        For each of these rows the one-sided p, and the adjusted p to compare with the suite's
         alpha; nothing if no share of alpha is left.
     """
     unspent = unspent_families(max((e.rounds for e in evidences), default=0), settings)
@@ -80,9 +80,9 @@ def launch_test(
 
 
 def unspent_families(rounds: int, settings: WaveSettings) -> int:
-    """How many families can have tested nothing yet when no row has more rounds than so many.
+    """How many families cannot have tested anything yet if no row has more than this many rounds.
 
-    A single suspect takes the fewest rounds.
+    A single suspect needs the fewest rounds.
     """
     least = least_launches(settings.alpha / settings.families, "wilcoxon")
     reached_at = list(settings.late_looks)

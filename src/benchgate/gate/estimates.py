@@ -1,6 +1,6 @@
-"""The change of each row with its interval, and the smallest change that it could detect.
+"""Estimates the change of each row, its interval, and the smallest detectable change.
 
-Log ratios on the scale on which > 0 is worse, whatever the metric's direction.
+Log ratios are > 0 if the head is worse, whatever the metric's direction.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchgate.stats.shift import Shift
 
 MOST_ROUNDS_FORETOLD = 1000
-# Of two launches hardly anything is known: a detectable change of 10 ** 50 tells nobody anything.
+# Two launches show hardly anything: a detectable change of 10 ** 50 would be useless.
 MOST_DETECTABLE_RATIO = 100.0
 _LEAST_LAUNCHES = 2
 _ROUNDING = 1e-12
@@ -35,12 +35,12 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A log ratio and its interval, which is infinite if there are too few launches.
+    """A log ratio with its interval, which is infinite if there are too few launches.
 
     Attributes:
-        detectable: the smallest ratio that could have been seen; None below 2 launches, and
-            if it is beyond 100.
-        needed: rounds in all that would settle it; None when not foreseeable.
+        detectable: the smallest ratio that could have been detected; None for fewer than 2
+            launches, and if it is above 100.
+        needed: total rounds that would settle it; None if that cannot be predicted.
     """
 
     value: float
@@ -70,7 +70,7 @@ def paired_estimates(
     """Estimate rows of paired log ratios; None for a row without any.
 
     Args:
-        level: one-sided, of one row, for what could have been detected.
+        level: one-sided level of one row's test, for the detectable change.
     """
     estimates: list[Estimate | None] = [None] * len(ratios)
     for indices, d in by_length(ratios):
@@ -111,9 +111,9 @@ def _detectable(
 
 
 def _needed(spread: FloatArray, half_width: FloatArray, confidence: float) -> list[int | None]:
-    """Rounds after which an interval of this spread has left the margin, or lies inside it."""
+    """Rounds after which an interval of this spread lies outside or inside of the margin."""
     counts = launches_needed(spread, half_width, confidence, MOST_ROUNDS_FORETOLD)
-    # That is by Student's t; with fewer than these the interval of ranks is infinite.
+    # This follows from Student's t; with fewer rounds the rank interval is infinite.
     least = least_launches((1 - confidence) / 2, "wilcoxon")
     return [max(n, least) if n <= MOST_ROUNDS_FORETOLD else None for n in counts.tolist()]
 

@@ -1,4 +1,4 @@
-"""The evidence of a row: one value per launch, and how the launches of both arms relate."""
+"""The evidence of a row: one value per launch, and how the launches of both arms are related."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ class Evidence:
     """The launches behind one row.
 
     Attributes:
-        base, head: shape (n1,) and (n2,), the statistic of each launch, in the metric's unit;
-            when paired n1 == n2 and the same index is the same round.
+        base, head: shape (n1,) and (n2,), the statistic of each launch, in the metric's unit; if
+            paired, n1 == n2 and the same index is the same round.
         paired: the launches of both arms were measured in turn, in the same rounds.
         margin: as a fraction.
-        settles: rounds are spent until it is settled; else it is only confirmed if suspected.
-        base_launches, head_launches: what the values were taken from, in their order.
-        obstacle: why it cannot be tested; None when it can.
-        notes: what a reader of the row must know.
+        settles: whether rounds are spent until it is settled; if not, it is only confirmed if
+            suspected.
+        base_launches, head_launches: the launches that the values come from, in the same order.
+        obstacle: why it cannot be tested; None if it can.
+        notes: notes that a reader of the row must see.
         runs: shape (K,), for stored results the values of earlier runs on the head's machine,
             logs, the newest first; see `calibration`.
     """
@@ -56,7 +57,7 @@ class Evidence:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells the row from all others."""
+        """The key that identifies the row."""
         return self.pair.id, self.metric.name, self.statistic
 
     @property
@@ -66,22 +67,22 @@ class Evidence:
 
     @property
     def worse_sign(self) -> int:
-        """+1 if a larger value is worse, else -1."""
+        """The sign of a worsening: +1 if a larger value is worse, else -1."""
         return 1 if self.metric.better is Better.LOWER else -1
 
     @property
     def rounds(self) -> int:
-        """How many pairs, or how many launches the smaller arm has."""
+        """The number of pairs, or of launches in the arm with fewer."""
         return min(len(self.base), len(self.head))
 
     def worse_log_ratios(self) -> FloatArray:
-        """Give log(head / base) of each round, > 0 if the head is worse."""
+        """Return log(head / base) of each round, with the sign changed so that > 0 is worse."""
         ratios: FloatArray = self.worse_sign * (np.log(self.head) - np.log(self.base))
         return ratios
 
 
 def series_of(result: BenchmarkResult, metric: str) -> Series | None:
-    """Give the series of one metric, None if it was not measured."""
+    """Return the series of one metric; None if it was not measured."""
     return next((s for s in result.series if s.metric.name == metric and s.launches), None)
 
 
@@ -95,7 +96,7 @@ def gather(
     paired: bool,
     settles: bool = True,
 ) -> Evidence:
-    """Take the statistic of every launch of both arms; for pairs, of the rounds both have."""
+    """Compute the statistic of every launch of both arms; for pairs, of their common rounds."""
     base_launches, head_launches = base.launches, head.launches
     notes: tuple[str, ...] = ()
     if paired:
@@ -141,7 +142,7 @@ def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | Non
 
 
 def _statistic(launches: Sequence[FloatArray], statistic: str) -> FloatArray:
-    """Take a statistic of each launch; launches may differ in length."""
+    """Compute a statistic of each launch; launches may differ in length."""
     if not launches:
         return np.empty(0)
     if len({len(samples) for samples in launches}) == 1:

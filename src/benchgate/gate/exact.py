@@ -23,7 +23,7 @@ class ExactChange:
     """Two exact values compared.
 
     Attributes:
-        base, head: in the metric's unit, the median if an arm has several values.
+        base, head: values in the metric's unit; the median if an arm has several values.
         ratio: head / base, the median of those of the rounds; None from 0.
     """
 
@@ -35,7 +35,7 @@ class ExactChange:
 
 
 def values_of_rounds(base: Series, head: Series) -> tuple[FloatArray, FloatArray]:
-    """Give the median of each launch of the rounds that both arms have, shape (rounds,) each."""
+    """Return the medians of each arm's launches in the common rounds, each of shape (rounds,)."""
     common = {x.round for x in base.launches} & {x.round for x in head.launches}
     before, after = (
         np.array([np.median(x.samples) for x in series.launches if x.round in common], np.float64)
@@ -54,16 +54,17 @@ def compare_rounds(
 ) -> ExactChange:
     """Compare launches that were measured in turn, round by round, without a test.
 
-    What depends on the round, as instructions do on the hash seed, is the same in both arms. The
+    Influences of the round, such as the hash seed on instructions, are the same in both arms. The
     median of the ratios counts. It is a change if every round is beyond the tolerance and the
-    rounds differ by less than the change: else the metric is not exact after all, the change may
-    be chance, and is inconclusive.
+    rounds differ by less than the change. Otherwise the metric is not exact after all: the change
+    may be chance, and the result is inconclusive.
 
     Args:
         base, head: shape (n,), n >= 1, the same index is the same round; the base > 0.
         tolerance: as a fraction of the base.
         better: the direction of the metric.
-        least_rounds: with fewer, a change is inconclusive: they cannot show how exact it is.
+        least_rounds: with fewer rounds a change is inconclusive, because they cannot show how
+            exact the metric is.
     """
     ratios = head / base
     ratio = float(np.median(ratios))
@@ -85,10 +86,10 @@ def compare_rounds(
 def compare_exact(
     base: FloatArray, head: FloatArray, tolerance: float, better: Better
 ) -> ExactChange:
-    """Compare without a test: a change by more than the tolerance is a change, 0 -> n included.
+    """Compare without a test: every difference beyond the tolerance is a change, even 0 -> n.
 
-    If a metric that should be exact varies within an arm and the arms overlap, the change
-    may be chance, and is inconclusive.
+    If a metric that should be exact varies within an arm and the arms overlap, the change may be
+    chance, and the result is inconclusive.
 
     Args:
         base, head: all values of the arm, shape (n,), n >= 1.

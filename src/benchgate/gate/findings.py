@@ -1,4 +1,4 @@
-"""What is known about one row, before it is put into words."""
+"""What the gate has found about one row, before it becomes a row of the verdict."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The outcome of one row and what it rests on.
+    """The outcome of one row and the evidence for it.
 
     Attributes:
         start, count: the launches used: `count` of them, from index `start` on.
         p: one-sided, of the test that decided; None if no test did.
-        p_adjusted: to compare with the suite's alpha.
-        calibration: what earlier runs tell; None for arms that were measured in turn.
-        unconfirmed: rounds that are lacking to confirm that it got worse; 0 if it is no
-            suspect any more, or looked better.
-        test: of rows that were measured in turn.
+        p_adjusted: adjusted p, to compare with the suite's alpha.
+        calibration: what earlier runs show; None for arms that were measured in turn.
+        unconfirmed: rounds that are missing to confirm that it got worse; 0 if it is no longer a
+            suspect, or looked better.
+        test: the test, for rows that were measured in turn.
     """
 
     outcome: Outcome

@@ -1,6 +1,6 @@
-"""Rows measured in shared rounds: screened, confirmed on fresh rounds, or settled.
+"""Judges rows measured in shared rounds: screens, confirms on fresh rounds, or settles them.
 
-The outcome follows from the rounds alone, so a saved run gives the same again.
+The outcome depends only on the rounds, so a saved run gives the same outcome again.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.waves import Suspect, WaveSettings
 
-# Looked at after every round, an interval must be wider to hold as often as it says: with this
-# share of its errors, a true change of the margin is called unchanged less often than allowed.
+# An interval that is checked after every round must be wider to be right as often as promised. With
+# this share of its errors, a true change of the margin is called unchanged less often than allowed.
 LOOKING_SHARE = 2 / 3
-# The same if rows may be looked at until the last of the late looks.
+# The same share, if rows may be checked until the last of the late looks.
 LOOKING_LONGER_SHARE = 0.125
 
 
 def judge_in_waves(
     evidences: Sequence[Evidence], waves: WaveSettings, confidence: float
 ) -> list[Finding]:
-    """Judge rows by what their rounds so far show, and say what each still needs."""
+    """Judge rows by their rounds so far, and say what each row still needs."""
     ratios = [evidence.worse_log_ratios() for evidence in evidences]
     margins = [evidence.margin for evidence in evidences]
     suspects = find_suspects(WaveRows(ratios, margins, [e.is_tail for e in evidences]), waves)
@@ -71,11 +71,11 @@ def judge_in_waves(
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """What a row is judged by.
+    """The settings that a row is judged by.
 
     Attributes:
         confidence: of the interval that has to lie inside the margin.
-        level: one-sided, of one row at a late look.
+        level: one-sided level of one row's test at a late look.
     """
 
     waves: WaveSettings
@@ -85,10 +85,10 @@ class _Terms:
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """One of a suspect's tests, on the fresh rounds that are there.
+    """One of a suspect's tests, on the fresh rounds that are available.
 
     Attributes:
-        count: how many rounds it was done on.
+        count: the number of rounds that it used.
     """
 
     count: int
@@ -104,7 +104,7 @@ def _tests(
     waves: WaveSettings,
     estimated: partial[list[Estimate | None]],
 ) -> list[_Test | None]:
-    """Do the first or the second test of every suspect that has rounds for it."""
+    """Run the first or the second test of every suspect that has enough rounds for it."""
     fresh = [s.fresh(d, test) if s else d[:0] for s, d in zip(suspects, ratios, strict=True)]
     return _joined(fresh, confirm(ratios, suspects, test, waves), estimated(fresh))
 
@@ -115,7 +115,7 @@ def _late_tests(
     waves: WaveSettings,
     estimated: partial[list[Estimate | None]],
 ) -> list[_Test | None]:
-    """Test every row that has as many rounds as a late look wants."""
+    """Test every row that has as many rounds as a late look needs."""
     judged = [d[:look] if len(d) >= look else d[:0] for d in ratios]
     return _joined(judged, late_test(ratios, look, waves), estimated(judged))
 
@@ -132,23 +132,23 @@ def _joined(
 
 
 def _start(suspect: Suspect | None, ratios: FloatArray) -> int:
-    """Index of the first round that a row is estimated on if no change was confirmed.
+    """The index of the first round for a row's estimate if no change was confirmed.
 
-    That is every round which did not make it a suspect, or all until there is such a one.
+    The estimate uses the rounds that did not make it a suspect, or all if there are none yet.
     """
     return suspect.start if suspect and len(ratios) > suspect.start else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _WaveRow:
-    """One row with all that the waves say of it.
+    """One row with all results of the waves.
 
     Attributes:
-        ratios: of all its rounds.
-        tests: of a suspect; None for each that it has no rounds for.
-        late: the tests of the late looks, likewise.
+        ratios: the log ratios of all its rounds.
+        tests: the tests of a suspect; None for each test that lacks rounds.
+        late: the tests of the late looks; None for each test that lacks rounds.
         cut_short: the test on all its rounds if it lacks rounds for the others.
-        start: index of the first round that `on_all` is estimated on.
+        start: index of the first round that `on_all` uses.
     """
 
     evidence: Evidence
@@ -162,10 +162,10 @@ class _WaveRow:
 
 
 def _confirmed(row: _WaveRow, waves: WaveSettings) -> Finding | None:
-    """Give the finding if a test shows a change that reaches the margin, else None.
+    """Return the finding if a test shows a change that reaches the margin, else None.
 
-    What is shown before the last round of the test is open all the same: the test holds its
-    level when it is done once, on rounds whose number was fixed or that the budget cut short.
+    A change that shows before the test's last round stays open: the test keeps its level only if it
+    is run once, on a fixed number of rounds or on those before the budget ended.
     """
     suspect = row.suspect
     if suspect:
@@ -190,7 +190,7 @@ def _shows(test: _Test, sign: int, row: _WaveRow, waves: WaveSettings) -> bool:
 
 
 def _changed(row: _WaveRow, sign: int, test: _Test, start: int, stage: Stage) -> Finding:
-    """Give the finding of a change that a test has shown."""
+    """Return the finding for a change that a test has shown."""
     agreeing = int((sign * row.ratios[start : start + test.count] > 0).sum())
     return Finding(
         Outcome.REGRESSED if sign > 0 else Outcome.IMPROVED,
@@ -205,7 +205,7 @@ def _changed(row: _WaveRow, sign: int, test: _Test, start: int, stage: Stage) ->
 
 
 def _unconfirmed(row: _WaveRow, terms: _Terms) -> Finding:
-    """Judge a row in which no change was confirmed."""
+    """Judge a row for which no change was confirmed."""
     waves = terms.waves
     last = next((test for test in reversed((*row.tests, *row.late)) if test), None)
     used = len(row.ratios) - row.start
@@ -256,10 +256,10 @@ def _direction(row: _WaveRow, sign: int) -> str:
 
 
 def _can_settle(row: _WaveRow, terms: _Terms) -> bool:
-    """Whether more rounds, up to the limit, are expected to settle a row.
+    """Whether more rounds, up to the limit, will probably settle a row.
 
-    The first rounds say little of the spread: a row is given twice as many before it is given up,
-    and as many as the first late look wants if it is to go on until it is decided.
+    The first rounds show little of the spread. So a row gets twice as many before it is given up,
+    or as many as the first late look needs if rows are measured until they are decided.
     """
     waves = terms.waves
     if len(row.ratios) >= waves.most_rounds:
@@ -284,7 +284,7 @@ def _is_within_reach(row: _WaveRow, terms: _Terms) -> bool:
 
 
 def _given_up(finding: Finding, row: _WaveRow, terms: _Terms) -> Finding:
-    """Say how many rounds a row would need that does not get them."""
+    """Say how many rounds a row would need if it does not get them."""
     if finding.estimate is None:
         return finding
     ratios, margin = row.ratios[row.start :], row.evidence.margin

@@ -1,4 +1,4 @@
-"""Turns runs into a verdict, for `check`, `compare` and all others."""
+"""Turns runs into a verdict, for `check`, `compare` and all other commands."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedRuns:
-    """Two runs and what the gate says of them.
+    """Two runs and the gate's judgment of them.
 
     Attributes:
-        shard: which part of a suite they are; None if they are all of it.
-        shards: how many parts share alpha.
+        shard: the part of the suite that was measured; None for the whole suite.
+        shards: the number of parts that share alpha.
         complete: False if the measurement of an arm was interrupted.
     """
 
@@ -62,10 +62,10 @@ class JudgedRuns:
 
 
 def judge_result(result: Result, config: Config) -> JudgedRuns:
-    """Judge a result by all that it holds: both arms, and what stored runs said first.
+    """Judge a result by everything in it: both arms, and what stored runs showed first.
 
     Raises:
-        UsageError: it holds one arm only, and no stored runs.
+        UsageError: it holds only one arm and no stored runs.
     """
     screening = result.screening
     if screening is None:
@@ -93,10 +93,10 @@ def judge_result(result: Result, config: Config) -> JudgedRuns:
 
 
 def judge_run(result: Result, config: Config) -> JudgedRuns:
-    """Judge a result whose arms were measured in turn.
+    """Judge a result with two arms that were measured in turn.
 
     Raises:
-        UsageError: when it holds one arm only.
+        UsageError: the result holds only one arm.
     """
     if result.base is None:
         raise UsageError(
@@ -104,7 +104,7 @@ def judge_run(result: Result, config: Config) -> JudgedRuns:
             hint="Name a second result, or measure both sides with `benchgate check`.",
         )
     parts = result.shards or (result,)
-    # If one of them has both arms, all have: that was looked at when they were joined.
+    # If one of them has both arms, all have: that was checked when they were joined.
     judgement = joined([_judge_shard(p.base, p, config) for p in parts if p.base])
     return JudgedRuns(
         result.base,
@@ -136,15 +136,15 @@ def _judge_shard(base: Run, part: Result, config: Config) -> Judgement:
 
 
 def _shards(result: Result) -> int:
-    """Into how many parts the suite was split that this is a part of."""
+    """The number of shards that the suite was split into."""
     return result.shard.count if result.shard else 1
 
 
 def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRuns:
-    """Judge a result by earlier ones that were measured at other times.
+    """Judge a result by earlier results that were measured at other times.
 
-    The first that counts is the base. With too few others to know how far runs differ the
-    evidence is advisory; with none at all every benchmark is new.
+    The first usable one is the base. If there are too few others to know how much runs differ, the
+    evidence is advisory. If there are none at all, every benchmark is new.
     """
     if not found.earlier:
         return _judge_first(found, head, config)
@@ -175,7 +175,7 @@ def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRu
 
 
 def _judge_first(found: StoredResults, head: Result, config: Config) -> JudgedRuns:
-    """Judge a result that there is no base for: none yet, or none that can be used."""
+    """Judge a result without a base: there is none yet, or none that can be used."""
     nothing = Run(Source(), head.head.started, head.head.environment, ())
     return JudgedRuns(
         nothing,
@@ -191,12 +191,12 @@ def _judge_first(found: StoredResults, head: Result, config: Config) -> JudgedRu
 
 
 def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None) -> Verdict:
-    """Conclude from the rows, and put everything a reader needs beside them.
+    """Decide from the rows, and add everything that a reader needs.
 
     Args:
-        day: on which waivers must hold, in UTC; by default that of the measurement, so that the
-            same result is judged the same way on any later day. Who judges what strangers
-            measured must not take the day from them.
+        day: the day, in UTC, on which waivers must be valid. The default is the day of the
+            measurement, so that the same result is judged the same way on any later day. If
+            untrusted people measured the result, do not take the day from the result.
     """
     gate, judgement = config.gate, judged.judgement
     day = day or date.fromisoformat(judged.head.started[:10])
@@ -244,7 +244,7 @@ def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None)
 
 
 def _policy_changes(judged: JudgedRuns, config: Config) -> tuple[PolicyChange, ...]:
-    """Tell how the change loosens its own gate; nothing if its own configuration decides."""
+    """Describe how the change loosens its own gate; nothing if its own configuration decides."""
     if config.sides is None:
         return ()
     benchmarks = (*judged.base.benchmarks, *judged.head.benchmarks)
@@ -253,7 +253,7 @@ def _policy_changes(judged: JudgedRuns, config: Config) -> tuple[PolicyChange, .
 
 
 def _min_compared(judged: JudgedRuns, config: Config, rows: Iterable[Row]) -> int:
-    """Give how many must have been compared; a number that is set is one of the whole suite."""
+    """Return how many must have been compared; a configured number is for the whole suite."""
     wanted = config.gate.min_compared
     if not isinstance(wanted, int):
         removed = sum(row.excused is Outcome.MISSING for row in rows)
@@ -262,7 +262,7 @@ def _min_compared(judged: JudgedRuns, config: Config, rows: Iterable[Row]) -> in
 
 
 def _correction(judged: JudgedRuns, config: Config) -> str:
-    """Name what keeps the suite to alpha, whatever the number of its rows and shards."""
+    """Name the correction that keeps the suite at alpha, for any number of rows and shards."""
     if config.gate.rule == "classical":
         return "none"
     shards = f", bonferroni over {judged.shards} shards" if judged.shards > 1 else ""
@@ -270,7 +270,7 @@ def _correction(judged: JudgedRuns, config: Config) -> str:
 
 
 def _waves(config: Config, head: Run) -> WaveSettings | None:
-    """Give the procedure that chose the rounds of a run; None when all were measured regardless."""
+    """Return the procedure that chose a run's rounds; None if the number of rounds was fixed."""
     if not head.screen_rounds:
         return None
     return replace(

@@ -1,8 +1,8 @@
-"""Rows that are measured until they are decided: tested at a few late looks on all their rounds.
+"""Tests rows that are measured until they are decided: at a few late looks, on all their rounds.
 
-Every row of the suite counts at every late look, whether it is still open or not. Nothing has
-chosen the rows, so their rounds need not be fresh. Each look is a family of its own that spends
-its share of alpha; Holm's procedure divides that among the rows and the two directions.
+Every row of the suite counts at every late look, whether it is still open or not. The rows were
+not selected, so their rounds need not be fresh. Each look is a family of its own that spends its
+share of alpha. Holm's procedure divides that share among the rows and the two directions.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _MOST_FORETOLD = 1_000_000
 def late_test(
     ratios: Sequence[FloatArray], look: int, settings: WaveSettings
 ) -> list[tuple[float, float] | None]:
-    """Test the rows that have reached a late look, in the direction that they show.
+    """Test the rows that have reached a late look, in the direction of their change.
 
     Returns:
-        For each row (p, p adjusted), None if it has not so many rounds. The adjusted p is to
-        be held against the suite's alpha.
+        For each row (p, p adjusted); None if it has fewer rounds. Compare the adjusted p with the
+        suite's alpha.
     """
     there = [index for index, d in enumerate(ratios) if len(d) >= look]
     if not there:
@@ -53,17 +53,18 @@ def late_test(
 def is_within_reach(
     d: FloatArray, estimate: Estimate, margin: float, *, confidence: float, level: float, most: int
 ) -> bool:
-    """Whether so many rounds may yet show a row to be inside the margin, or beyond it.
+    """Whether this many rounds can still show that a row is inside the margin, or beyond it.
 
-    Inside, if the interval will be narrow enough for a row that did not change: how close to the
-    margin a row lies is not known until that many rounds have been measured. Beyond, if the
-    estimate is, and chance can be ruled out.
+    Inside: if the interval will be narrow enough for a row that did not change; how close a row
+    lies
+    to the margin is only known after that many rounds. Beyond: if the estimate is beyond the
+    margin, and chance can be ruled out.
 
     Args:
-        d: its log ratios, shape (n,), n >= 2.
+        d: the row's log ratios, shape (n,), n >= 2.
         confidence: of the interval that has to lie inside.
-        level: one-sided, of this row's test.
-        most: rounds.
+        level: one-sided level of this row's test.
+        most: number of rounds.
     """
     spread = robust_spread(d[np.newaxis])
     limit = math.log1p(margin)
@@ -74,9 +75,9 @@ def is_within_reach(
 
 
 def foretold(d: FloatArray, estimate: Estimate, margin: float, confidence: float) -> int | None:
-    """Rounds in all that would tell the estimate from the margin; None beyond a million.
+    """Total rounds that would separate the estimate from the margin; None beyond a million.
 
-    With so many, Student's t is as good as normal: n = (z s / distance) ** 2.
+    With that many rounds Student's t is close to normal: n = (z s / distance) ** 2.
     """
     distance = abs(abs(estimate.value) - math.log1p(margin))
     if distance == 0:

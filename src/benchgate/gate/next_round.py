@@ -1,4 +1,4 @@
-"""What to measure next: rounds go to what is still open, within the budget."""
+"""Decides what to measure next: rounds go to benchmarks that are still open, within the budget."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _URGENCY = {Stage.CONFIRM: 0, Stage.SCREEN: 1, Stage.SETTLE: 2}
 
 @dataclass(frozen=True, slots=True)
 class RoundPlan:
-    """The next round.
+    """The plan of the next round.
 
     Attributes:
-        phase: in a word, for people: that of the most urgent.
-        ids: what to measure.
-        dropped: benchmarks that are open and for which the budget has no time left.
-        canary: whether the canary is measured beside them: it is asked about changes, and rounds
-            that only settle what has not changed show none.
+        phase: one word for people: the phase of the most urgent benchmark.
+        ids: the benchmarks to measure.
+        dropped: open benchmarks that the budget has no time for.
+        canary: whether to measure the canary too. It checks changes, so rounds that only settle
+            unchanged benchmarks do not need it.
     """
 
     phase: str
@@ -34,19 +34,19 @@ class RoundPlan:
 
 
 def screen(ids: Sequence[str], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
-    """Plan a round of everything; what the budget has no time for is dropped from the end."""
+    """Plan a round of everything; if the budget is too short, drop benchmarks from the end."""
     return _within(Stage.SCREEN, ids, costs_s, left_s)
 
 
 def follow_up(needs: Iterable[Need], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
-    """Plan a round of what is open: suspects, then what the screen left out, then the widest.
+    """Plan a round of open benchmarks: suspects, then those the screen left out, then the widest.
 
     Args:
-        costs_s: for each benchmark how long a round of it takes.
-        left_s: of the budget.
+        costs_s: for each benchmark the duration of a round.
+        left_s: remaining time of the budget.
 
     Returns:
-        A plan without ids when nothing is open or nothing open fits.
+        The plan; without ids if nothing is open, or nothing open fits.
     """
     open_needs = sorted(
         (need for need in needs if need.stage in _URGENCY),

@@ -1,4 +1,4 @@
-"""All other estimates and tests of the rows, for readers who want to compare methods."""
+"""Other estimates and tests of the rows, for readers who want to compare methods."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class CompareSettings:
     """How to compare.
 
     Attributes:
-        alpha: of the whole suite.
-        power: of what is promised to be found.
-        seed: of what is resampled.
+        alpha: false-alarm rate of the whole suite.
+        power: probability of finding the detectable change.
+        seed: seed of the resampling.
     """
 
     confidence: float
@@ -64,7 +64,7 @@ class CompareSettings:
 
 
 def with_details(judgement: Judgement, settings: CompareSettings) -> Judgement:
-    """Put its comparison beside each row that rests on launches of both arms."""
+    """Add the comparison to each row that is based on launches of both arms."""
     testable = [e for e in judgement.evidence if e.obstacle is None]
     level = settings.alpha / max(len(testable), 1)
     tails: dict[tuple[str, str], RatioInterval] = {}
@@ -128,7 +128,7 @@ def _compare(
 def _of_rounds(
     d: FloatArray, confidence: float
 ) -> tuple[tuple[RatioEstimate, ...], tuple[Significance, ...], tuple[str, ...]]:
-    """What the log ratios of the rounds say, and what they cannot say."""
+    """Estimates and tests from the log ratios of the rounds, with notes on what is missing."""
     test, t = signed_rank(d[np.newaxis]), paired_t(d, confidence)
     least = least_launches((1 - confidence) / 2, "wilcoxon")
     few = (f"a rank interval needs {least} rounds, not {len(d)}",) if len(d) < least else ()
@@ -151,7 +151,7 @@ def _of_rounds(
 def _of_launches(
     base: FloatArray, head: FloatArray, confidence: float
 ) -> tuple[tuple[RatioEstimate, ...], tuple[Significance, ...], tuple[str, ...]]:
-    """What the logs of the launches say, whichever rounds they are of, and what they cannot say."""
+    """Estimates and tests from the logs of the launches, ignoring rounds; notes on gaps."""
     x, y = base[np.newaxis], head[np.newaxis]
     welch = two_sample_t(base, head, confidence, equal_variance=False)
     shift = _shifted("Hodges-Lehmann, of launches", two_sample_shift(x, y, confidence), confidence)
@@ -198,7 +198,7 @@ def _mean_ratio(name: str, found: TTest) -> RatioEstimate:
 
 
 def _of_tail(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Say that no other figure is meant."""
+    """Say that a tail row has no other figures."""
     return tuple(f"p{100 * _TAIL:g}: {note}" for note in notes)
 
 
@@ -219,7 +219,7 @@ def _tail_ratio(evidence: Evidence, settings: CompareSettings) -> RatioInterval:
 def _power(
     base: FloatArray, head: FloatArray, evidence: Evidence, level: float, power: float
 ) -> tuple[float | None, int | None, tuple[str, ...]]:
-    """The smallest ratio that would be found, the launches that would find the margin, a doubt."""
+    """The detectable ratio, the launches that would detect the margin, and notes."""
     n1, n2 = len(base), len(head)
     if min(n1, n2) < 2:
         return None, None, ()

@@ -1,4 +1,4 @@
-"""Which benchmark of the base corresponds to which of the head."""
+"""Pairs the benchmarks of the base with those of the head."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The two sides of one benchmark; one of them may be absent.
+    """The base's and the head's results of one benchmark; one of them may be absent.
 
     Attributes:
-        id: the head's, or the base's when the head has none.
-        renamed_from: the base's id, when an alias joined them.
+        id: the head's id, or the base's if the head has no such benchmark.
+        renamed_from: the base's id, if an alias joined them.
     """
 
     id: str
@@ -33,7 +33,7 @@ def pair(
     head: Iterable[BenchmarkResult],
     aliases: Mapping[str, str],
 ) -> tuple[Pair, ...]:
-    """Join the benchmarks of two runs by id, the head's order first, then what is missing.
+    """Join the benchmarks of two runs by id: in the head's order, then those only in the base.
 
     Args:
         aliases: old id to new id; see `renamed`.

@@ -1,6 +1,6 @@
-"""Replays a build: gives out stored launches round by round, as `check` would.
+"""Replays a build: releases stored launches round by round, as `check` would measure them.
 
-Nothing of the gate is imitated: its own plan says what to measure next, its own rule judges.
+The gate itself runs: its own plan says what to measure next, and its own rules judge.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRow:
-    """What the gate said of one row; `ratio` is > 1 if the head is worse."""
+    """The gate's judgment of one row; `ratio` is > 1 if the head is worse."""
 
     benchmark: str
     metric: str
@@ -36,12 +36,12 @@ class ReplayedRow:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedBuild:
-    """What the gate said of one build.
+    """The gate's judgment of one build.
 
     Attributes:
-        rounds: launch pairs measured, over all benchmarks.
-        most_rounds: of the benchmark that was measured most.
-        unfinished: benchmarks of which the gate asked for more rounds than there are.
+        rounds: pairs of launches that were measured, over all benchmarks.
+        most_rounds: rounds of the benchmark that was measured most.
+        unfinished: benchmarks for which the gate asked for more rounds than there are.
     """
 
     rows: tuple[ReplayedRow, ...]
@@ -50,7 +50,7 @@ class ReplayedBuild:
     unfinished: tuple[str, ...] = ()
 
     def having(self, outcome: Outcome) -> set[str]:
-        """Give the benchmarks with at least one row of this outcome."""
+        """Return the benchmarks with at least one row of this outcome."""
         return {row.benchmark for row in self.rows if row.outcome is outcome}
 
     @property
@@ -60,10 +60,10 @@ class ReplayedBuild:
 
 
 def replay(evidences: Sequence[Evidence], waves: WaveSettings, confidence: float) -> ReplayedBuild:
-    """Measure and judge one build as `check` does, the budget without end.
+    """Measure and judge one build as `check` does, with an unlimited budget.
 
     Args:
-        evidences: with every round that the gate may ask for, in the order in which they come.
+        evidences: the rows, with every round that the gate may ask for, in the order of release.
     """
     for state in states(evidences, waves, confidence, first=waves.screen_rounds):
         last = state
@@ -72,12 +72,12 @@ def replay(evidences: Sequence[Evidence], waves: WaveSettings, confidence: float
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How a build stands between two rounds, and would stay if the budget ended there.
+    """The state of a build between two rounds, which is final if the budget ends there.
 
     Attributes:
-        findings: of the rows without an obstacle, in their order.
+        findings: findings of the rows without an obstacle, in their order.
         measured: rounds by benchmark.
-        wanted: benchmarks that the gate asks for one more round of.
+        wanted: benchmarks for which the gate asks for one more round.
     """
 
     findings: Sequence[Finding]
@@ -88,10 +88,10 @@ class State:
 def states(
     evidences: Sequence[Evidence], waves: WaveSettings, confidence: float, *, first: int
 ) -> Iterator[State]:
-    """Give one state after the other, the last one when nothing is open or no rounds are left.
+    """Yield one state after another, the last one if nothing is open or no rounds are left.
 
     Args:
-        first: rounds of everything that the first state has.
+        first: number of rounds of every benchmark in the first state.
     """
     testable = [evidence for evidence in evidences if evidence.obstacle is None]
     there: dict[str, int] = {}
@@ -118,7 +118,7 @@ def build_of(
     measured: Mapping[str, int],
     unfinished: tuple[str, ...],
 ) -> ReplayedBuild:
-    """Put together what was found.
+    """Assemble the judgment of a build from its findings.
 
     Args:
         findings: of the rows without an obstacle, in their order.
@@ -132,7 +132,7 @@ def build_of(
 
 
 def _cut(evidence: Evidence, measured: Mapping[str, int]) -> Evidence:
-    """Leave the rounds that have been measured."""
+    """Keep only the rounds that have been measured."""
     rounds = measured[evidence.pair.id]
     return replace(evidence, base=evidence.base[:rounds], head=evidence.head[:rounds])
 

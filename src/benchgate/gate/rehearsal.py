@@ -1,7 +1,8 @@
-"""Simulated builds: rounds in which nothing changed, judged as a check would judge them.
+"""Simulates builds: judges rounds in which nothing changed as a check would judge them.
 
-A build takes the rounds in random order, the same order for every benchmark: what disturbs one
-often disturbs its neighbors. What is found in a build that nothing was done to is a false alarm.
+A build takes the rounds in random order. The order is the same for every benchmark, because what
+disturbs one often disturbs its neighbors. A change that is found in an unmodified build is a false
+alarm.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ _ERROR = 0.05
 
 
 def shuffled(evidences: Sequence[Evidence], rng: np.random.Generator) -> list[Evidence]:
-    """Put the rounds of all rows into one random order."""
+    """Put the rounds of all rows into the same random order."""
     order = rng.permutation(max((evidence.rounds for evidence in evidences), default=0))
     return [_taken(evidence, order[order < evidence.rounds]) for evidence in evidences]
 
 
 def slowed(evidences: Sequence[Evidence], benchmark: str) -> list[Evidence]:
-    """Make one benchmark slower by one and a half margins, by the narrowest of its own."""
+    """Make one benchmark slower by one and a half times its narrowest margin."""
     margins = [evidence.margin for evidence in evidences if evidence.pair.id == benchmark]
     factor = 1 + CHANGE_MARGINS * min(margins)
     return [
@@ -50,10 +51,10 @@ def slowed(evidences: Sequence[Evidence], benchmark: str) -> list[Evidence]:
 def judge_as_check(
     evidences: Sequence[Evidence], config: Config, fixed: int | None
 ) -> ReplayedBuild:
-    """Judge rounds that are there as `check` would that had to measure them.
+    """Judge existing rounds as `check` would judge them while it measures.
 
     Args:
-        fixed: rounds that are measured regardless of what they show; None for the screen.
+        fixed: number of rounds to measure in any case; None to screen and confirm.
     """
     if fixed is None:
         waves = replace(WaveSettings.of(config), until_decided=False)
@@ -74,11 +75,11 @@ def _taken(evidence: Evidence, rounds: IntArray) -> Evidence:
 def summed_up(
     clean: Sequence[ReplayedBuild], slower: Sequence[tuple[str, ReplayedBuild]]
 ) -> Rehearsal:
-    """Count false alarms and what was found, with exact bounds (Clopper and Pearson, 1934).
+    """Count false alarms and regressions found, with exact bounds (Clopper and Pearson, 1934).
 
     Args:
-        clean: builds that nothing was done to, at least one.
-        slower: as many, each with the benchmark that was made slower in it.
+        clean: unmodified builds, at least one.
+        slower: equally many builds, each with the benchmark that was made slower in it.
     """
     blamed = Counter(id_ for build in clean for id_ in sorted(build.regressed))
     alarms = sum(bool(build.regressed) for build in clean)

@@ -1,4 +1,4 @@
-"""Rows of the verdict, from findings and from benchmarks that cannot be tested at all."""
+"""Makes the rows of the verdict, from findings and from benchmarks that cannot be tested."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 
-# A quotient that was multiplied again differs from what it was made of in its last digits.
+# A quotient, multiplied by its divisor again, can differ from the original in its last digits.
 _ROUNDING = 1e-12
 
 
 class RowValues(TypedDict):
-    """Of a row, in the metric's unit."""
+    """The values of a row, in the metric's unit."""
 
     base: float | None
     head: float | None
@@ -47,13 +47,13 @@ def sides(
     *,
     from_head: bool = False,
 ) -> RowValues:
-    """Give the values that agree with a ratio, and the medians as they are.
+    """Return values of base and head that agree with a ratio, and the unchanged medians.
 
-    Without a finite ratio above 0 there is no change to agree with: the medians are shown.
+    Without a finite ratio above 0, the values are the medians.
 
     Args:
         ratio: head / base.
-        from_head: the head is shown as measured, and the base follows from it.
+        from_head: show the head as measured, and compute the base from it.
     """
     base, head = base_median, head_median
     if base is not None and head is not None and ratio and 0 < ratio < math.inf:
@@ -65,13 +65,13 @@ def sides(
 
 
 def _unless_equal(value: float, median: float) -> float:
-    """Give the median itself if it is the same number: counts stay whole."""
+    """Return the median itself if it is the same number, so that counts stay whole."""
     same = math.isclose(value, median, rel_tol=_ROUNDING)
     return median if same or not math.isfinite(value) else value
 
 
-# As many as a screen has: with a spread as wide as the tolerance, five rounds of chance that agree
-# and lie beyond it occur less than once in a thousand rows.
+# As many as a screen has. With a spread as wide as the tolerance, five random rounds agree and lie
+# beyond it in less than one of a thousand rows.
 LEAST_COUNTED_ROUNDS = 5
 _PARTS_NAMED = 4
 
@@ -79,7 +79,7 @@ _PARTS_NAMED = 4
 def tested_row(
     evidence: Evidence, finding: Finding, classical: Classical, confidence: float
 ) -> Row:
-    """Put a finding into the metric's own scale."""
+    """Make the row of a finding, on the metric's own scale."""
     estimate, sign = finding.estimate, evidence.worse_sign
     ratio = interval = None
     if estimate:
@@ -94,7 +94,7 @@ def tested_row(
     row = untested_row(evidence, classical)
     calibration = finding.calibration
     calibrated = calibration is not None and calibration.calibrated
-    # A calibrated row has its ratio to all earlier runs, not to the base alone.
+    # The ratio of a calibrated row refers to all earlier runs, not only to the base.
     values = sides(_median(base), _median(head), ratio, from_head=calibrated)
     return replace(
         row,
@@ -133,7 +133,7 @@ def _test(evidence: Evidence, finding: Finding, *, calibrated: bool) -> str:
 
 
 def untested_row(evidence: Evidence, classical: Classical) -> Row:
-    """Say why a row cannot be tested, with its values all the same."""
+    """Make a row that says why it cannot be tested, and still shows its values."""
     obstacle = (evidence.obstacle,) if evidence.obstacle else ()
     return Row(
         benchmark=evidence.pair.id,
@@ -152,7 +152,7 @@ def untested_row(evidence: Evidence, classical: Classical) -> Row:
 
 
 def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paired: bool) -> Row:
-    """Compare an exact metric, for which there is no test."""
+    """Make the row of an exact metric, which is compared without a test."""
     metric = head.metric
     before, after = values_of_rounds(base, head) if paired else (np.empty(0), np.empty(0))
     in_rounds = len(before) > 0 and before.min() > 0
@@ -181,19 +181,19 @@ def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paire
 
 
 def unpaired_row(pair: Pair, head_ids: Collection[str]) -> Row:
-    """Describe a benchmark that failed, or that only one arm has.
+    """Make the row of a benchmark that failed, or that only one arm has.
 
     Args:
-        head_ids: of all that the head has. A file that could not be read in the base stands for
-            its benchmarks, and these begin with its id.
+        head_ids: ids of all benchmarks of the head. A file that could not be read in the base
+            stands for its benchmarks, whose ids begin with the file's id.
     """
     both = [("base", pair.base), ("head", pair.head)]
     failed = [(arm, r) for arm, r in both if r and r.status is Status.FAILED]
     is_kept = pair.head or any(id_.startswith(f"{pair.id}/") for id_ in head_ids)
     if failed and is_kept:
-        arm, broken = failed[-1]  # of two, the head's is the one to mend
+        arm, broken = failed[-1]  # if both failed, the head's failure is the one to fix
         where = "base and head" if len(failed) > 1 else f"the {arm}"
-        # A base that ran until something broke it is no broken base.
+        # A base that worked until something disturbed it is not a broken base.
         never_ran = arm == "base" and not broken.series
         return Row(
             pair.id,
@@ -212,7 +212,7 @@ def unpaired_row(pair: Pair, head_ids: Collection[str]) -> Row:
 
 
 def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
-    """Say why the two sides of a benchmark, or of one metric of it, cannot be compared."""
+    """Make a row that says why a benchmark, or one of its metrics, cannot be compared."""
     return Row(
         pair.id,
         Outcome.INCOMPARABLE,
@@ -224,7 +224,7 @@ def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
 
 
 def different_work(base: BenchmarkResult, head: BenchmarkResult) -> str:
-    """Say that the definition of a benchmark changed, and in which parts, as far as it is known."""
+    """Say that a benchmark's definition changed, and in which parts if they are known."""
     every = dict.fromkeys((*base.parts, *head.parts)) if base.parts and head.parts else {}
     changed = [part for part in every if base.parts.get(part) != head.parts.get(part)]
     why = "the benchmark's own definition changed: base and head did different work"
@@ -235,7 +235,7 @@ def different_work(base: BenchmarkResult, head: BenchmarkResult) -> str:
 
 
 def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:
-    """Say where a metric was not measured; what neither arm has is no difference of theirs."""
+    """Say which arm lacks a metric; if both lack it, the arms do not differ."""
     if on_base or on_head:
         arm = "base" if on_base else "head"
         return incomparable_row(pair, f"{metric} was measured only on the {arm}", metric=metric)
@@ -272,7 +272,7 @@ class _About(TypedDict):
 
 
 def _about(pair: Pair, *, paired: bool) -> _About:
-    """What a row says of the benchmark itself; the head's word counts."""
+    """The fields of a row about the benchmark itself, taken from the head if it has them."""
     result = pair.head or pair.base
     return {
         "tier": result.tier if paired and result else Tier.STORED,

@@ -1,4 +1,4 @@
-"""How small a change each benchmark can show, from rounds in which nothing changed."""
+"""Estimates how small a change each benchmark can show, from rounds in which nothing changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence
 
 _LEAST_ROUNDS = 2
-# Both ends of an interval lie inside the margin in 9 of 10 cases if each of them does in 19 of 20.
+# Both ends of an interval lie inside the margin in 9 of 10 cases if each does in 19 of 20.
 _EACH_END = 0.95
 # Of a normal distribution.
 _NINE_OF_TEN = 1.2816
@@ -38,13 +38,13 @@ _UNPINNED = "not pinned: "
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What a check of one changed row among unchanged ones comes to.
+    """How a check tests one changed row among unchanged ones.
 
     Attributes:
-        rounds: in which a change is tested.
-        level: one-sided, of that test.
+        rounds: number of rounds in which a change is tested.
+        level: one-sided level of that test.
         confidence: of the interval that has to lie inside the margin.
-        limit: rounds of one benchmark at most.
+        limit: most rounds of one benchmark.
     """
 
     rounds: int
@@ -54,11 +54,11 @@ class Procedure:
 
     @classmethod
     def of(cls, config: Config, rows: int, fixed: int | None) -> Self:
-        """Take it from the configuration.
+        """Derive the procedure from the configuration.
 
         Args:
-            rows: how many are tested.
-            fixed: rounds that are measured regardless of what they show; None for the screen.
+            rows: number of rows that are tested.
+            fixed: number of rounds to measure in any case; None to screen and confirm.
         """
         gate = config.gate
         if fixed:
@@ -72,7 +72,7 @@ class Procedure:
         )
 
     def detectable(self, spread: FloatArray, margin: float) -> float | None:
-        """Give the smallest ratio that is found in 9 of 10 cases; None beyond 100.
+        """Return the smallest ratio that is found in 9 of 10 cases; None beyond 100.
 
         Chance must be ruled out, and the estimate must reach the margin.
         """
@@ -85,17 +85,17 @@ class Procedure:
         return max(ratio, (1 + margin) * beyond)
 
     def rounds_for(self, spread: FloatArray, margin: float) -> int | None:
-        """Give the rounds that show in 9 of 10 cases that nothing changed; None beyond 1000.
+        """Return the rounds that show in 9 of 10 cases that nothing changed; None beyond 1000.
 
-        That is the power of two one-sided tests (Schuirmann, 1987): the interval's half width
-        and what the estimate may be off by have to fit into the margin together.
+        That is the power of two one-sided tests (Schuirmann, 1987): the margin must exceed the
+        sum of the interval's half-width and the likely error of the estimate.
         """
         tail = (1 - self.confidence) / 2
         count = int(launches_to_detect(spread, 1 + margin, tail, _EACH_END, MOST_COUNTED)[0])
         return count if count <= MOST_COUNTED else None
 
     def least_margin(self, spread: FloatArray) -> float | None:
-        """Give the smallest margin that the limit of rounds is enough for; None beyond 1000 %."""
+        """Return the smallest margin for which the limit of rounds suffices; None beyond 1000 %."""
         if self.limit < _LEAST_ROUNDS:
             return None
         tail = (1 - self.confidence) / 2
@@ -104,7 +104,7 @@ class Procedure:
 
 
 def sensitivities(evidences: Iterable[Evidence], procedure: Procedure) -> list[Sensitivity]:
-    """Give one for each benchmark and metric that could be tested, the noisiest first."""
+    """Return one for each benchmark and metric that can be tested, the noisiest first."""
     groups: dict[tuple[str, str], list[Evidence]] = {}
     for evidence in evidences:
         groups.setdefault((evidence.pair.id, evidence.metric.name), []).append(evidence)
@@ -116,7 +116,7 @@ def sensitivities(evidences: Iterable[Evidence], procedure: Procedure) -> list[S
 
 
 def _sensitivity(rows: Sequence[Evidence], procedure: Procedure) -> Sensitivity | None:
-    """Judge a metric by its first row that is no tail, or by its tail if there is no other."""
+    """Judge a metric by its first row that is not a tail, or by its tail if there is no other."""
     main = next((row for row in rows if not row.is_tail), rows[0])
     if main.obstacle or main.rounds < _LEAST_ROUNDS:
         return None
@@ -165,7 +165,7 @@ def _tail(row: Evidence, procedure: Procedure) -> Tail:
 
 
 def _steadier(main: Evidence, procedure: Procedure) -> Steadier | None:
-    """Look whether the CPU time is much steadier than the time that passes."""
+    """Check whether the CPU time is much steadier than the wall time."""
     base, head = main.pair.base, main.pair.head
     if main.metric != TIME or base is None or head is None:
         return None

@@ -1,9 +1,9 @@
-"""Screening with stored runs: which benchmarks to measure here, and how to join both parts.
+"""Screens with stored runs: decides which benchmarks to measure here, and joins both parts.
 
-Stored runs cost one arm, but what shifts a whole run looks like a change of the code, or hides one.
-They settle a benchmark only if enough of them are known and hardly differ, and if they show
-it to be unchanged. Everything else is measured here against the base by the usual procedure, whose
-rounds had no part in the choice.
+With stored runs only one arm must be measured, but a shift of a whole run looks like a change of
+the code, or hides one. They settle a benchmark only if enough of them are known and hardly differ,
+and if they show that it is unchanged. Everything else is measured here against the base by the
+usual procedure, on rounds that played no part in the selection.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
 
 
 def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:
-    """Give the benchmarks that stored runs would probably settle, were the head unchanged.
+    """Return the benchmarks that stored runs would probably settle if the head were unchanged.
 
-    Of the others the head need not be measured alone: it would have to be measured again.
+    For the others, measuring only the head is useless, because it would be measured again.
 
     Args:
-        earlier: on the head's machine, the base first.
+        earlier: earlier runs on the head's machine, the base first.
     """
     if not earlier:
         return frozenset()
@@ -55,9 +55,9 @@ def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:
 
 
 def to_measure(stored: Judgement) -> frozenset[str]:
-    """Give the benchmarks that stored runs have not settled, or of which something looks changed.
+    """Return the benchmarks that stored runs have not settled, or that look changed.
 
-    What only the base has is not among them.
+    Benchmarks that only the base has are left out.
     """
     asides = {e.key for e in stored.evidence if not e.settles}
     unsettled = {row.benchmark for row in stored.rows if not _is_settled(row, asides)}
@@ -65,9 +65,9 @@ def to_measure(stored: Judgement) -> frozenset[str]:
 
 
 def joined(stored: Judgement, measured: Judgement) -> Judgement:
-    """Put the rows that were measured here in the place of those that stored runs gave.
+    """Replace rows from stored runs by the rows that were measured here.
 
-    What is settled stays as it is. What is not, and was not measured here all the same, claims
+    Settled rows stay as they are. A row that is not settled and was not measured here claims
     nothing, and says so.
     """
     here = {row.benchmark for row in measured.rows}
@@ -91,10 +91,10 @@ def joined(stored: Judgement, measured: Judgement) -> Judgement:
 
 
 def _is_settled(row: Row, asides: Collection[tuple[str, str, str]]) -> bool:
-    """Whether to measure it here would tell nothing that has to be known.
+    """Whether measuring it here would add nothing that must be known.
 
     Args:
-        asides: rows on which no rounds are spent unless they look changed, such as tails.
+        asides: rows that get no rounds unless they look changed, such as tails.
     """
     if row.outcome is Outcome.MISSING:
         return True
@@ -110,7 +110,7 @@ def _key(row: Row) -> tuple[str, str, str]:
 
 
 def _suspects(evidences: Sequence[Evidence]) -> set[str]:
-    """Judge as the screen of rounds does, but by launches that share no rounds."""
+    """Find suspects like the screen of rounds, but from launches that share no rounds."""
     base, head = [np.log(e.base) for e in evidences], [np.log(e.head) for e in evidences]
     suspects: set[str] = set()
     for indices, x, y in by_lengths(base, head):
@@ -118,7 +118,7 @@ def _suspects(evidences: Sequence[Evidence]) -> set[str]:
         estimate = two_sample_shift(x, y, 0.5).estimate
         test = mann_whitney(x, y)
         p = np.where(estimate > 0, test.p_greater, test.p_less)
-        # Launches that do not overlap are enough, however few they are.
+        # Launches that do not overlap are sufficient, however few they are.
         at_least = least_p_mann_whitney(x.shape[1], y.shape[1])
         limit = [max(SUSPECT_TAIL_P if e.is_tail else SUSPECT_P, at_least) for e in chosen]
         half_margin = np.log1p([e.margin * SUSPECT_MARGIN_SHARE for e in chosen])
@@ -128,7 +128,7 @@ def _suspects(evidences: Sequence[Evidence]) -> set[str]:
 
 
 def _unsettled(row: Row, *, looks_changed: bool) -> Row:
-    """Claim nothing of a row that should have been measured here."""
+    """Make a row that claims nothing, because it should have been measured here."""
     if looks_changed:
         note = "not measured in this run, although its benchmark looks changed"
     else:

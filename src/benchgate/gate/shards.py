@@ -1,4 +1,4 @@
-"""Joins the judgements of a suite's shards."""
+"""Joins the judgments of a suite's shards."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def joined(judgements: Sequence[Judgement]) -> Judgement:
-    """Join the judgements of a suite's shards; nothing is judged again.
+    """Join the judgments of a suite's shards without judging again.
 
-    How many rounds a suspect got was planned for the suspects of its own shard. Among those of all
-    shards it might lack rounds, or be tested on more of them than were planned for it.
+    A suspect's number of rounds was planned for the suspects of its own shard. If all shards were
+    judged together, it could lack rounds, or be tested on more rounds than planned.
     """
     return Judgement(
         tuple(row for one in judgements for row in one.rows),
@@ -32,7 +32,7 @@ def joined(judgements: Sequence[Judgement]) -> Judgement:
 
 
 def share_of(base: Run, head: Result, aliases: Mapping[str, str]) -> Run:
-    """Leave out of a stored base what other shards than the head's measure."""
+    """Leave out of a stored base the benchmarks that other shards measure."""
     if head.shard is None:
         return base
     others = set(head.shard.dealt).difference(ids_of(head))
@@ -41,7 +41,7 @@ def share_of(base: Run, head: Result, aliases: Mapping[str, str]) -> Run:
 
 
 def about_shard(result: Result) -> tuple[str, ...]:
-    """Say for the verdict on a part of a suite that it is one; nothing of a whole."""
+    """Return a note that the verdict covers only one shard; nothing for a whole suite."""
     shard = result.shard
     if shard is None or shard.count == 1:
         return ()

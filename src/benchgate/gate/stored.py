@@ -1,4 +1,4 @@
-"""Which stored results count as earlier runs of the head, and which one is the base."""
+"""Chooses the stored results that count as earlier runs of the head, and the base among them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EarlierResult:
-    """A result that was measured before, under the name by which messages call it.
+    """A result that was measured before, with its name in messages.
 
     Attributes:
-        why: what makes it the base, in words, if its source has preferences.
+        why: why it is the base, in words, if its source has preferences.
     """
 
     name: str
@@ -42,19 +42,19 @@ class EarlierResult:
 
     @property
     def run(self) -> Run:
-        """What is compared of it."""
+        """The run of it that is compared."""
         return self.result.head
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredResults:
-    """What a source of stored results holds.
+    """The content of a source of stored results.
 
     Attributes:
         source: "file", "directory" or "artifact".
         earlier: in order of preference.
-        skipped: what cannot be used.
-        warnings: what a reader of the verdict must know of it.
+        skipped: the results that cannot be used.
+        warnings: warnings that a reader of the verdict must see.
     """
 
     source: str
@@ -64,14 +64,14 @@ class StoredResults:
 
     @property
     def is_first(self) -> bool:
-        """Whether there can be none yet: all that there was has run out, or is no baseline."""
+        """Whether there is no baseline yet: all results have expired, or cannot be a baseline."""
         harmless = {EXPIRED, OWN_COMMIT, FROM_ELSEWHERE, OF_PULL_REQUEST, OFF_BRANCH}
         reasons = {one.reason for one in self.skipped}
         return not self.earlier and not self.warnings and reasons <= harmless
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing at all, as before the first run."""
+        """Whether there is no result at all, as before the first run."""
         return not self.earlier and not self.skipped
 
 
@@ -80,11 +80,11 @@ class StoredBaseline:
     """The stored baseline of a head.
 
     Attributes:
-        base: what the head is compared with.
-        runs: those that tell how far runs differ, the base first; none if it is of another
-            machine.
-        skipped: what was left out.
-        warnings: the same in short, and what the rest cannot do.
+        base: the result that the head is compared with.
+        runs: runs that show how much runs differ, the base first; none if the base is from
+            another machine.
+        skipped: the results that were left out.
+        warnings: a short form of `skipped`, and limits of the remaining results.
     """
 
     base: Result
@@ -94,12 +94,12 @@ class StoredBaseline:
 
 
 def newest_first(earlier: Iterable[EarlierResult]) -> tuple[EarlierResult, ...]:
-    """Order results by when they say that they were measured."""
+    """Order results by their recorded time of measurement."""
     return tuple(sorted(earlier, key=_started, reverse=True))
 
 
 def fit_for(found: StoredResults, head: Run, aliases: Mapping[str, str]) -> StoredResults:
-    """Leave out what can be no baseline of this head, whatever machine it is of.
+    """Leave out results that cannot be a baseline of this head, whatever their machine.
 
     Args:
         aliases: old id to new id.
@@ -120,7 +120,7 @@ def fit_for(found: StoredResults, head: Run, aliases: Mapping[str, str]) -> Stor
 
 
 def of_machine(found: StoredResults, head: Run) -> StoredResults:
-    """Leave out what was measured on another machine than the head."""
+    """Leave out results from a machine other than the head's."""
     elsewhere = [one for one in found.earlier if differences(one.run, head)]
     skipped = tuple(
         SkippedResult(one.name, f"another machine: {'; '.join(differences(one.run, head))}")
@@ -136,9 +136,9 @@ def of_machine(found: StoredResults, head: Run) -> StoredResults:
 def choose_stored(
     earlier: Sequence[EarlierResult], head: Run, aliases: Mapping[str, str] | None = None
 ) -> StoredBaseline:
-    """Take the first that can be compared with the head as its base.
+    """Choose the first result that can be compared with the head as its base.
 
-    A single result is compared whatever it is. Of several, only complete runs of the same suite
+    A single result is always compared. If there are several, only complete runs of the same suite
     on the head's machine count, each of them once.
 
     Args:
@@ -167,10 +167,10 @@ def choose_stored(
 
 
 def in_short(skipped: Sequence[SkippedResult], total: int) -> tuple[str, ...]:
-    """Give a warning for each result that was left out; one for all if they are many.
+    """Return a warning for each result that was left out; a single one if there are many.
 
     Args:
-        total: how many results there are, those left out among them.
+        total: the number of results, including those left out.
     """
     if len(skipped) <= _NAMED:
         return tuple(f"{one.what} is left out: {one.reason}" for one in skipped)
@@ -204,7 +204,7 @@ def _none_counts(
 
 
 def _because(one: EarlierResult, why: str) -> Result:
-    """Give a result as the base, with the reason in words."""
+    """Return a result as the base, with the reason in words."""
     head = one.result.head
     return replace(one.result, head=replace(head, source=replace(head.source, why=why)))
 
@@ -212,7 +212,7 @@ def _because(one: EarlierResult, why: str) -> Result:
 def _why_unfit(
     run: Run, head: Run, kept: Iterable[EarlierResult], aliases: Mapping[str, str]
 ) -> str | None:
-    """Say why a run can be no baseline of the head, None when it can."""
+    """Say why a run cannot be a baseline of the head; None if it can."""
     if _is_same(run, head):
         return "it is the head's own run"
     twin = next((one.name for one in kept if _is_same(one.run, run)), None)
@@ -229,7 +229,7 @@ def _why_unfit(
 
 
 def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Give what was measured: id, under its new name if it has one, and definition."""
+    """Return what was measured: ids, under their new names if renamed, with definitions."""
     measured = [one for one in run.benchmarks if one.id not in CANARY_IDS]
     names = {one.id for one in measured}
     renamed = {(aliases[one.id], one.workload) for one in measured if one.id in aliases}
@@ -237,7 +237,7 @@ def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
 
 
 def differences(run: Run, head: Run) -> tuple[str, ...]:
-    """What makes their machines incomparable, in words."""
+    """Describe the differences that make two runs' machines incomparable."""
     return run.differences(head)
 
 

@@ -1,4 +1,4 @@
-"""A whole suite: every row of two runs, and what each benchmark still needs."""
+"""Judges a whole suite: every row of two runs, and what each benchmark still needs."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Judgement:
     """All rows, unsorted, and what each tested row still needs.
 
     Attributes:
-        doubted: whether a regression was found that a disturbance makes unbelievable.
-        evidence: what the rows rest on that have a statistic of launches.
+        doubted: whether a regression was found that a disturbance may explain.
+        evidence: the evidence of the rows that have a statistic of launches.
     """
 
     rows: tuple[Row, ...]
@@ -87,11 +87,11 @@ def judge(
 
     Args:
         paired: the runs were measured in turn, so that launches of the same round belong together.
-        waves: the procedure that chose the rounds; None when all were measured regardless.
+        waves: the procedure that chose the rounds; None if their number was fixed.
         earlier: for arms that are not paired, the runs on the head's machine, the newest first,
-            which is the base; none if the base is of another machine.
-        shards: into how many parts the suite was split, of which this is one: it spends its equal
-            share of alpha, so that the verdicts of all of them together keep to alpha.
+            which is the base; none if the base is from another machine.
+        shards: the number of shards of the suite. This is one of them and spends its equal share
+            of alpha, so that all verdicts together keep the suite's alpha.
     """
     rows, evidences = gather_rows(base, head, config, paired=paired)
     if earlier and config.gate.rule != "classical":
@@ -114,9 +114,9 @@ def judge(
 
 
 def _is_advisory(row: Row, runs: int) -> bool:
-    """Whether an exact row that rests on stored results fails nothing.
+    """Whether an exact row that is based on stored results does not fail the build.
 
-    Counts depend on the machine and its tools, too, and instructions on the seeds of a run.
+    Counts also depend on the machine and its tools, and instructions on the seeds of a run.
     """
     needed = RUNS_NEEDED if row.metric == INSTRUCTIONS.name else 1
     return row.test == "exact" and runs < needed
@@ -147,7 +147,7 @@ def gather_rows(
 def _with_runs(
     evidences: Iterable[Evidence], earlier: Iterable[Run], head: Run, config: Config
 ) -> list[Evidence]:
-    """Put the values of earlier runs beside each row, of those that measured the same work."""
+    """Add to each row the values of earlier runs that measured the same work."""
     values: dict[tuple[str, str, str], list[float]] = {}
     for run in earlier:
         for one in gather_rows(run, head, config, paired=False)[1]:
@@ -171,7 +171,7 @@ def _compare(
     """Give the rows of a pair that need no test, and the evidence of those that do.
 
     Args:
-        base, head: both sides of it, which ran.
+        base, head: the results of both sides, which succeeded.
     """
     if base.workload != head.workload:
         return [incomparable_row(one, different_work(base, head))], []
@@ -193,7 +193,7 @@ def _compare(
 
 
 def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
-    """Say why two series of one metric cannot be compared, None when they can.
+    """Say why two series of one metric cannot be compared; None if they can.
 
     Arms that are measured in turn share their loops; runs at different times calibrate again.
     """
@@ -208,7 +208,7 @@ def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
 def _evidences(
     one: Pair, base: Series, head: Series, policy: RowPolicy, *, paired: bool
 ) -> list[Evidence]:
-    """Gather one row per statistic. Tails are settled only if nothing else is."""
+    """Gather one row per statistic. Tails are only settled if nothing else is."""
     settled = [s for s in policy.statistics if s not in TAIL_STATISTICS] or policy.statistics
     return [
         gather(
@@ -251,7 +251,7 @@ def _judge_rows(
 
 
 def _of_whole_suite(finding: Finding, shards: int) -> Finding:
-    """Adjust p for the shards too, so that it can be compared with the alpha of the suite."""
+    """Also adjust p for the shards, so that it can be compared with the suite's alpha."""
     if finding.p_adjusted is None:
         return finding
     return replace(finding, p_adjusted=min(1.0, shards * finding.p_adjusted))
@@ -270,7 +270,7 @@ def _classical(evidences: Sequence[Evidence], *, raw: bool) -> list[Classical]:
 
 
 def _classically(row: Row) -> Row:
-    """Let the textbook rule decide a row; its estimate and interval stay for the reader."""
+    """Let the classical rule decide a row; keep its estimate and interval for the reader."""
     if row.classical is None:
         return row
     return replace(

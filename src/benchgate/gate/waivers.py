@@ -1,4 +1,4 @@
-"""Waivers: what somebody allowed until a day (a regression, a removal, different work)."""
+"""Applies waivers, which allow a regression, a removal or different work until a day."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _ROUNDING = 1e-9
 
 
 def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, ...]:
-    """Turn each row whose outcome is waived into one that fails nothing.
+    """Turn each row whose outcome is waived into one that does not fail the build.
 
-    The ceiling is compared with the same value as the margin: the estimate. A change as large
-    as the ceiling is therefore waived about as often as not, and one whose interval reaches
-    beyond it is waived all the same: what counts as too much is judged as what counts at all.
+    The ceiling is compared with the same value as the margin: the estimate. So a change that is as
+    large as the ceiling is waived about half of the time, and a change whose interval reaches
+    beyond the ceiling is still waived.
 
-    Of several waivers the first that is high enough counts, the base's before those of the change.
-    If none is, the row has regressed, and names the highest.
+    If there are several waivers, the first one that is high enough counts, the base's before those
+    of the change. If none is high enough, the row has regressed, and names the highest one.
 
     Args:
-        day: the one on which a waiver must hold, in UTC.
+        day: the day, in UTC, on which a waiver must be valid.
     """
     holding = [one for one in _known(config) if day <= one.waive.until]
     return tuple(_waive(row, config, holding) for row in rows)
@@ -40,7 +40,7 @@ def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A waiver, and what makes it count if it is the change's own."""
+    """A waiver, and the condition for it if it comes from the change itself."""
 
     waive: Waive
     accepted: Acceptance | None = None
@@ -50,7 +50,7 @@ class _Known:
         return self.waive.ceiling or 0.0
 
     def concerns(self, row: Row, config: Config) -> bool:
-        """Whether it is for a row; the change knows what it renamed by the new name."""
+        """Whether it applies to a row; the change uses the new name of a renamed benchmark."""
         if self.waive.outcome != row.outcome.value:
             return False
         name = row.benchmark
@@ -89,5 +89,5 @@ def _allows(known: _Known, worse: float | None) -> bool:
 
 
 def _worse_ratio(row: Row) -> float | None:
-    """The ratio that decided; None from 0, which no percentage reaches."""
+    """The ratio that decided; None if the base is 0, which no percentage can express."""
     return replace(row, ratio=row.deciding_ratio).worse_ratio

@@ -4,17 +4,17 @@ A test on rounds that had no part in choosing it needs no correction for the cho
 are two looks for suspects, after `screen_rounds` and after twice as many, because one
 disturbed round can hide a change from the first. Each look's suspects are one wave.
 
-How many fresh rounds a suspect gets is fixed before the first of them, and it is tested when
-they are there: to test after each, and stop at the first success, would nearly double the
-rate of false alarms. To give up early costs nothing of that kind: a suspect that after half of its
-fresh rounds looks no more changed gets no test. One that fails its test but still looks changed
-is tested once more on twice the rounds, because one disturbed round has the highest rank of all.
+The number of a suspect's fresh rounds is fixed before the first of them, and the test waits until
+all are measured. A test after each round that stops at the first success would nearly double the
+false-alarm rate. Giving up early has no such cost: a suspect that no longer looks changed after
+half of its fresh rounds gets no test. A suspect that fails its test but still looks changed is
+tested once more on twice the rounds, because a single disturbed round has the highest rank of all.
 
-So there are two waves of two tests. Each of these four families spends a quarter of alpha;
-together they keep the suite's rate of false alarms at alpha, however many benchmarks it has.
-Inside a family Holm's procedure shares what it may spend.
+So there are two waves of two tests. Each of these four families spends a quarter of alpha. Together
+they keep the suite's false-alarm rate at alpha, however many benchmarks it has. Inside a family,
+Holm's procedure distributes the share.
 
-If rows go on until they are decided, there are as many families more as late looks; see
+If rows are measured until they are decided, each late look is one more family; see
 `late_looks`.
 """
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 LOOKS = 2
 TESTS = 2
-# Of rows that go on until they are decided.
+# For rows that are measured until they are decided.
 LATE_LOOKS = (60, 120, 240, 480, 960)
 SUSPECT_P = 0.1
-# A tail is wide and would be suspected in vain too often: of five rounds, all must agree.
+# A tail spreads widely and would often be suspected for no reason: all of five rounds must agree.
 SUSPECT_TAIL_P = 0.05
 SUSPECT_MARGIN_SHARE = 0.5
 _SPARE_ROUNDS = 3
@@ -52,7 +52,7 @@ _SPARE_ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class WaveSettings:
-    """What the user may set of the procedure; see `config` for the meaning."""
+    """The settings of the procedure that the user may change; see `config` for the meaning."""
 
     alpha: float
     screen_rounds: int
@@ -62,7 +62,7 @@ class WaveSettings:
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Take what a configuration says."""
+        """Read the settings from a configuration."""
         measure = config.measure
         return cls(
             config.gate.alpha,
@@ -73,17 +73,17 @@ class WaveSettings:
         )
 
     def look(self, wave: int) -> int:
-        """How many rounds the suspects of a wave are chosen on; the next is the first fresh one."""
+        """How many rounds choose the suspects of a wave; the next round is the first fresh one."""
         return self.screen_rounds * (wave + 1)
 
     @property
     def most_rounds(self) -> int:
-        """How many rounds are judged at most: the limit set, or that of the exact test."""
+        """The most rounds that are judged: the configured limit, or that of the exact test."""
         return LATE_LOOKS[-1] if self.until_decided else min(self.max_rounds, MAX_PAIRS)
 
     @property
     def late_looks(self) -> tuple[int, ...]:
-        """After how many rounds all rows are tested that are still open, on all their rounds."""
+        """The numbers of rounds after which all rows are tested on all their rounds."""
         return LATE_LOOKS if self.until_decided else ()
 
     @property
@@ -92,10 +92,10 @@ class WaveSettings:
         return LOOKS * TESTS + len(self.late_looks)
 
     def next_look(self, rounds: int) -> int:
-        """After how many rounds rows are looked at next, after a look at so many: at one more.
+        """The number of rounds at the next look, after a look at this many: usually one more.
 
-        If rows go on until they are decided, only half as many as the first late look wants are
-        looked at one by one, and then only what has doubled: each look may err.
+        If rows are measured until they are decided, a look follows each round only up to half the
+        rounds of the first late look, and after that each doubling: every look may err.
         """
         if rounds < LATE_LOOKS[0] // 2:
             return rounds + 1
@@ -110,8 +110,8 @@ class Suspect:
         wave: 0 or 1.
         sign: +1 when it looks worse, -1 when it looks better.
         start: index of its first fresh round.
-        rounds: for each of its tests, how many fresh rounds it is done on; none if its first
-            fresh rounds did not look like a change.
+        rounds: for each of its tests, the number of fresh rounds; none if its first fresh rounds
+            did not look like a change.
     """
 
     wave: int
@@ -121,22 +121,22 @@ class Suspect:
 
     @property
     def first_rounds(self) -> int:
-        """How many fresh rounds its first test is done on; 0 without a test."""
+        """The number of fresh rounds of its first test; 0 without a test."""
         return self.rounds[0] if self.rounds else 0
 
     def fresh(self, ratios: FloatArray, test: int) -> FloatArray:
-        """Give the rounds of a test; fewer than it needs while they are still to come."""
+        """Return the rounds of a test; fewer than it needs until all are measured."""
         rounds = self.rounds[test] if test < len(self.rounds) else 0
         return ratios[self.start : self.start + rounds]
 
     def missing(self, rounds: int) -> int:
-        """How many more rounds than these, which it has, its last test needs."""
+        """How many more rounds its last test needs than these, which it has."""
         return max(0, self.start + self.rounds[-1] - rounds) if self.rounds else 0
 
 
 @dataclass(frozen=True, slots=True)
 class WaveRows:
-    """What the waves need to know of all rows, in one order.
+    """The data of all rows that the waves need, in one order.
 
     Attributes:
         ratios: for each row the log ratios of its rounds, > 0 if the head is worse.
@@ -167,7 +167,7 @@ def find_suspects(rows: WaveRows, settings: WaveSettings) -> list[Suspect | None
 
 
 def _clear(rows: WaveRows, suspects: list[Suspect | None], wave: int) -> None:
-    """Spare suspects the test whose fresh rounds, after half of them, look no more changed."""
+    """Drop the test of suspects that no longer look changed after half of their fresh rounds."""
     for index, suspect in enumerate(suspects):
         if suspect is None or suspect.wave != wave:
             continue
@@ -175,7 +175,7 @@ def _clear(rows: WaveRows, suspects: list[Suspect | None], wave: int) -> None:
         fresh = rows.ratios[index][suspect.start : suspect.start + half]
         if len(fresh) < half:
             continue
-        # The median is blind to how far disturbed rounds are off.
+        # The median ignores how far off disturbed rounds are.
         if suspect.sign * np.median(fresh) <= np.log1p(rows.margins[index] * SUSPECT_MARGIN_SHARE):
             suspects[index] = replace(suspect, rounds=())
 
@@ -198,7 +198,7 @@ def _add_second_tests(
 
 
 def _screen(rows: WaveRows, looked_at: Mapping[int, FloatArray]) -> dict[int, int]:
-    """Give the rows that look worse (+1) or better (-1) in the rounds looked at, all as many."""
+    """Return the rows that look worse (+1) or better (-1); all have equally many rounds."""
     if not looked_at:
         return {}
     indices = list(looked_at)
@@ -207,7 +207,7 @@ def _screen(rows: WaveRows, looked_at: Mapping[int, FloatArray]) -> dict[int, in
     margins = np.array([rows.margins[i] for i in indices])
     beyond = np.abs(estimate) > np.log1p(margins * SUSPECT_MARGIN_SHARE)
     are_tails = np.array([rows.are_tails[i] for i in indices])
-    # Rounds that all agree are enough, however few they are.
+    # Rounds that all agree are sufficient, however few they are.
     at_least = least_p_signed_rank(ratios.shape[1])
     limit = np.maximum(np.where(are_tails, SUSPECT_TAIL_P, SUSPECT_P), at_least)
     signs = np.sign(estimate)
@@ -216,9 +216,9 @@ def _screen(rows: WaveRows, looked_at: Mapping[int, FloatArray]) -> dict[int, in
 
 
 def _least_p(ratios: FloatArray) -> FloatArray:
-    """Give the lesser p of signed rank and sign test, one-sided against ratios above 0.
+    """Return the smaller p of the signed rank and sign tests, one-sided for ratios above 0.
 
-    The sign test is blind to how far a disturbed round is off.
+    The sign test ignores how far off a disturbed round is.
     """
     agreeing = (ratios > 0).sum(axis=1)
     p_sign = bdtrc(agreeing - 1, ratios.shape[1], 0.5)
@@ -227,9 +227,9 @@ def _least_p(ratios: FloatArray) -> FloatArray:
 
 
 def rounds_to_confirm(suspects: int, look: int, settings: WaveSettings) -> int:
-    """How many fresh rounds a wave gets: enough to reach its level with a round or two amiss.
+    """How many fresh rounds a wave gets: enough to reach its level even with one or two bad rounds.
 
-    The limit of rounds yields if the test could not reach its level within it.
+    The limit of rounds is exceeded if the test could not reach its level within it.
     """
     least = least_launches(settings.alpha / settings.families / max(suspects, 1), "wilcoxon")
     wanted = max(settings.confirm_rounds, least + _SPARE_ROUNDS)
@@ -242,13 +242,13 @@ def confirm(
     test: int,
     settings: WaveSettings,
 ) -> list[tuple[float, float] | None]:
-    """Test suspects on their fresh rounds, one-sided in the direction they were suspected.
+    """Test suspects on their fresh rounds, one-sided in the suspected direction.
 
     Args:
         test: 0 for the first test of each suspect, 1 for the second.
 
     Returns:
-        For each row (p, p adjusted), None if there is no such test or no round for it yet.
+        For each row (p, p adjusted); None if it has no such test, or no round for it yet.
         Compare the adjusted p with the suite's alpha.
     """
     fresh = [
@@ -259,7 +259,7 @@ def confirm(
         p_values.update(zip(indices, signed_rank(rows).p_greater.tolist(), strict=True))
     outcome: list[tuple[float, float] | None] = [None] * len(ratios)
     for wave in _waves(suspects):
-        # All that were suspected count, also those without a second test: the data chose them.
+        # All suspects count, even those without a second test, because the data selected them.
         adjusted = holm(np.array([p_values.get(i, 1.0) for i in wave]))
         for index, value in zip(wave, adjusted.tolist(), strict=True):
             if index in p_values:

@@ -1,4 +1,4 @@
-"""The branches of a repository, and commits that have to be fetched."""
+"""Finds the branches of a repository, and fetches missing commits."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _USUAL_NAMES = ("main", "master", "trunk")
 
 @dataclass(frozen=True, slots=True)
 class DefaultBranch:
-    """The branch that changes are made for.
+    """The default branch, which changes are merged into.
 
     Attributes:
         name: without the remote, e.g. "main".
-        refs: where it exists, in full and the local one first, e.g. "refs/remotes/origin/main".
+        refs: its full refs, the local one first, e.g. "refs/remotes/origin/main".
     """
 
     name: str
@@ -33,7 +33,7 @@ class DefaultBranch:
 
 
 def default_branch(git: Git) -> DefaultBranch | None:
-    """What the remote calls its default, else a usual name, else the only branch there is."""
+    """Return the remote's default, else a branch with a usual name, else the only branch."""
     for name in _names(git):
         refs = _existing(git, (f"refs/heads/{name}", *_tracking(git, name)))
         if refs:
@@ -42,26 +42,26 @@ def default_branch(git: Git) -> DefaultBranch | None:
 
 
 def remotes(git: Git) -> tuple[str, ...]:
-    """The remotes by name, origin first."""
+    """Return the names of the remotes, origin first."""
     names = git.run("remote").splitlines()
     return tuple(sorted(names, key=lambda name: (name != "origin", name)))
 
 
 def current_branch(git: Git) -> str | None:
-    """The branch that is checked out; None when HEAD is detached."""
+    """Return the branch that is checked out; None if HEAD is detached."""
     ref = git.ask("symbolic-ref", "--quiet", "HEAD")
     return None if ref is None else ref.removeprefix("refs/heads/")
 
 
 def upstream(git: Git, branch: str) -> str | None:
-    """The full ref that a local branch follows: as configured, else of the same name."""
+    """Return the full ref that a local branch tracks: as configured, else with the same name."""
     configured = git.run("for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}").strip()
     candidates = (configured, *_tracking(git, branch)) if configured else _tracking(git, branch)
     return next(iter(_existing(git, candidates)), None)
 
 
 def short_name(ref: str) -> str:
-    """A full ref as people write it: "refs/remotes/origin/main" is "origin/main"."""
+    """Return a full ref as people write it: "refs/remotes/origin/main" becomes "origin/main"."""
     for prefix in ("refs/heads/", "refs/remotes/", "refs/tags/"):
         if ref.startswith(prefix):
             return ref.removeprefix(prefix)
@@ -69,7 +69,7 @@ def short_name(ref: str) -> str:
 
 
 def known_names(git: Git) -> tuple[str, ...]:
-    """Branches, tags and remote branches, as people write them."""
+    """Return branches, tags and remote branches, as people write them."""
     listed = git.run(
         "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags", "refs/remotes"
     )
@@ -87,7 +87,8 @@ def _names(git: Git) -> Iterable[str]:
         yield configured
     yield from _USUAL_NAMES
     branches = git.run("for-each-ref", "--format=%(refname)", "refs/heads").splitlines()
-    # The only branch of a clone may be any branch; the only one of all is the default.
+    # A clone may hold only one branch, whichever it is; if no other exists at all, it is the
+    # default.
     if len(branches) == 1 and not known_remotes:
         yield branches[0].removeprefix("refs/heads/")
 
@@ -104,16 +105,16 @@ FETCH_TIMEOUT_S = 300.0
 
 
 def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
-    """Have a commit and its files here, fetched alone if they are not.
+    """Make sure that a commit and its files are in this clone; fetch only them if they are not.
 
     Args:
-        sha: in full.
-        variables: for git, such as `credentials` gives.
+        sha: the full hash.
+        variables: environment variables for git, e.g. from `credentials`.
 
     Raises:
-        BaselineError: it cannot be fetched; git's own words are in the details.
+        BaselineError: the commit cannot be fetched; git's output is in the details.
     """
-    if not FULL_SHA.fullmatch(sha):  # it may come from outside, and git take it for an option
+    if not FULL_SHA.fullmatch(sha):  # untrusted: git could take it for an option
         raise BaselineError(f"the base is {sha!r}, which is not a full commit hash")
     if git.rev_parse(sha) is not None:
         return
@@ -123,7 +124,7 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
             f"the base commit {sha[:12]} is not in this checkout, which has no remote",
             hint="Check out the repository with actions/checkout, or name another base.",
         )
-    # A depth given in a complete clone would cut its history off.
+    # In a complete clone, a depth would cut off its history.
     depth = ("--depth=1",) if git.is_shallow() else ()
     command = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", *depth, remote, sha)
     try:
@@ -143,9 +144,9 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
 
 
 def credentials(server_url: str, token: str) -> dict[str, str]:
-    """Variables by which git shows a token to one server, and to no other.
+    """Return variables that make git send a token to one server, and to no other.
 
-    They keep it out of the configuration, where later steps would find it, and out of the
+    They keep the token out of the configuration, where later steps would find it, and out of the
     arguments, which every process can read.
 
     Args:
@@ -153,7 +154,7 @@ def credentials(server_url: str, token: str) -> dict[str, str]:
     """
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     key = f"http.{server_url}/.extraheader"
-    # The empty one takes back what actions/checkout has configured: GitHub refuses two of them.
+    # The empty header removes the one that actions/checkout configured: GitHub refuses two.
     return {
         "GIT_CONFIG_COUNT": "2",
         "GIT_CONFIG_KEY_0": key,

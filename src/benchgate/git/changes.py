@@ -1,4 +1,4 @@
-"""What differs from a commit, and the settings that change how git checks files out."""
+"""Reads what differs from a commit, and the settings that change how git checks out files."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _GITLINK = "160000"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Paths relative to the root of the checkout; renamed files are there under both names.
+    """The changes to a checkout: paths relative to its root; renamed files have both names.
 
     Attributes:
-        modified: known to git, present, and other than in HEAD: staged or not.
-        absent: in HEAD, or staged, and not in the checkout or no longer known to git.
-        untracked: neither known to git nor ignored.
-        conflicts: left by a merge that was not resolved.
-        repositories: untracked folders that are git repositories themselves.
-        submodules: at another commit than in HEAD, or changed inside.
+        modified: tracked files that exist and differ from HEAD, staged or not.
+        absent: files in HEAD or staged that are missing in the checkout or no longer tracked.
+        untracked: files that are neither tracked nor ignored.
+        conflicts: files with unresolved merge conflicts.
+        repositories: untracked folders that are git repositories.
+        submodules: submodules at another commit than in HEAD, or changed inside.
     """
 
     modified: tuple[str, ...] = ()
@@ -38,17 +38,17 @@ class Changes:
 
     @property
     def dirty(self) -> bool:
-        """Whether what git tracks was changed."""
+        """Whether tracked files were changed."""
         return bool(self.modified or self.absent or self.conflicts or self.submodules)
 
     @property
     def differs(self) -> bool:
-        """Whether what is measured differs from HEAD: new files are measured, too."""
+        """Whether the measured files differ from HEAD; new files are measured too."""
         return self.dirty or bool(self.untracked)
 
 
 def read_changes(git: Git) -> Changes:
-    """What `git status` knows, without refreshing the index and without our own files."""
+    """Read `git status` without refreshing the index, and leave out benchgate's own files."""
     outputs = (os.path.relpath(path, git.root) for path in git.outputs)
     ours = [f":(top,exclude,literal){path}" for path in outputs if not path.startswith("..")]
     status = git.run(
@@ -70,7 +70,7 @@ def parse_status(status: str) -> Changes:
 
 
 def gitlinks(git: Git, commit: str | None = None) -> dict[str, str]:
-    """The commit of each submodule by its path: in a commit, or else as staged."""
+    """Return the commit of each submodule by its path: in a commit, or else as staged."""
     if commit is None:
         listed = git.run("ls-files", "--stage", "-z")
     else:
@@ -85,7 +85,7 @@ def gitlinks(git: Git, commit: str | None = None) -> dict[str, str]:
 
 
 def _classify(record: str) -> tuple[str, str]:
-    """The field of Changes that a record belongs to, and its path."""
+    """Return the field of Changes that a record belongs to, and its path."""
     if record.startswith("? "):
         path = record[2:]
         return ("repositories" if path.endswith("/") else "untracked"), path
@@ -101,9 +101,9 @@ _ATTRIBUTES: Final = ("info/attributes", "info/sparse-checkout", "info/grafts", 
 
 
 def settings_digest(git: Git) -> str:
-    """Give a digest of git's configuration, and of the files in which it keeps the rest of it.
+    """Return a digest of git's configuration, including the files that it refers to.
 
-    A filter, for example, changes files while they are checked out.
+    The configuration matters: a filter, for example, changes files during a checkout.
     """
     hasher = hashlib.sha256(
         git.run("config", "--list", "--show-origin", "-z").encode("utf-8", "surrogateescape")

@@ -13,9 +13,9 @@ _LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 
 
 def read_committed(git: Git, commit: str, path: str) -> str | None:
-    """A file's text, through symbolic links inside of the commit; None if there is none.
+    """Return a file's text, following symbolic links inside the commit; None if it is missing.
 
-    Bytes that are no UTF-8 come as surrogates.
+    Bytes that are not UTF-8 become surrogates.
 
     Args:
         path: from the root of the repository, with slashes.
@@ -28,7 +28,7 @@ def read_committed(git: Git, commit: str, path: str) -> str | None:
 
 
 def committed_bytes(git: Git, commit: str, path: str) -> int:
-    """How large the file is that `read_committed` would read; 0 if there is none.
+    """Return the size in bytes of the file that `read_committed` would read; 0 if it is missing.
 
     Raises:
         UsageError: the commit is not here.
@@ -38,13 +38,13 @@ def committed_bytes(git: Git, commit: str, path: str) -> int:
 
 
 def resolve_committed(git: Git, commit: str, path: str) -> str | None:
-    """The path without the symbolic links that the commit has in it.
+    """Resolve the symbolic links in a path, as they are in the commit.
 
     Args:
-        path: from the root of the repository, with slashes; what the commit lacks of it stays.
+        path: from the root of the repository, with slashes; parts that the commit lacks stay.
 
     Returns:
-        None if it leaves the repository, or goes in circles.
+        The resolved path; None if it leaves the repository, or its links form a cycle.
 
     Raises:
         UsageError: the commit is not here.
@@ -74,7 +74,7 @@ def resolve_committed(git: Git, commit: str, path: str) -> str | None:
 
 
 def list_committed(git: Git, commit: str) -> tuple[str, ...]:
-    """The paths of all files of a commit, from the root of the repository.
+    """Return the paths of all files of a commit, from the root of the repository.
 
     Raises:
         UsageError: the commit is not here.
@@ -93,7 +93,7 @@ def _blob(git: Git, commit: str, path: str) -> str | None:
 
 
 def _entry(git: Git, commit: str, path: str) -> tuple[str, str]:
-    """The mode of a file or link, and its blob; empty if there is no such thing."""
+    """Return the mode of a file or link, and its blob; empty if it is missing."""
     entry = git.run("ls-tree", "-z", "--full-tree", commit, "--", path, variables=_LITERAL)
     if " blob " not in entry.partition("\t")[0]:
         return "", ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FULL_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 """A commit, named in full."""
 
-# A git hook runs with these set; they would lead every git below it into the user's checkout.
+# Git sets these in hooks; they would lead every git process below into the user's checkout.
 _LOCAL_VARIABLES = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -36,7 +36,7 @@ _LOCAL_VARIABLES = frozenset(
     }
 )
 _SETTINGS = {
-    # A commit is what its hash says: `git replace` could put the head in the base's place.
+    # Read commits by their real hash: `git replace` could put the head in the base's place.
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -48,22 +48,22 @@ _OPTIONS = (
     *("-c", "core.fsmonitor=false"),
     *("-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false"),
-    *("-c", "worktree.useRelativePaths=false"),  # true is written into the user's configuration
+    *("-c", "worktree.useRelativePaths=false"),  # `true` writes into the user's configuration
 )
 _NO_SUCH_THING = 1
 
 
 def clean_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables without those by which a calling git names its own repository and index."""
+    """Leave out the variables that a calling git sets for its own repository and index."""
     return {name: value for name, value in environ.items() if name not in _LOCAL_VARIABLES}
 
 
 def find_root(start: Path) -> Path:
-    """The root of the checkout that a folder lies in.
+    """Find the root of the checkout that a folder lies in.
 
     Raises:
-        NotARepositoryError: there is none.
-        UsageError: git is absent, or refuses to work there.
+        NotARepositoryError: the folder is not in a checkout.
+        UsageError: git is not installed, or refuses to work there.
     """
     done = _git(start, "rev-parse", "--show-toplevel")
     if done.exit_code == 0:
@@ -90,11 +90,11 @@ def find_root(start: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """One checkout: the user's, or one of a submodule in it.
+    """One checkout: the user's, or that of a submodule in it.
 
     Attributes:
-        root: its topmost folder, as `find_root` gives it.
-        outputs: files that this program writes; in the checkout they are no part of the code.
+        root: its topmost folder, as `find_root` returns it.
+        outputs: files that benchgate writes; in the checkout they are not part of the code.
     """
 
     root: Path
@@ -106,14 +106,14 @@ class Git:
         variables: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> str:
-        """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names.
+        """Run git and return its output; bytes that are not UTF-8 become surrogates.
 
         Args:
-            variables: set for it beside those of this process.
+            variables: environment variables in addition to those of this process.
 
         Raises:
-            UsageError: git fails; what it says is in the details.
-            TimeoutExpired: it was ended after `timeout_s`.
+            UsageError: git fails; its output is in the details.
+            TimeoutExpired: git was ended after `timeout_s`.
         """
         done = _git(self.root, *arguments, variables=variables, timeout_s=timeout_s)
         if done.exit_code != 0:
@@ -121,10 +121,10 @@ class Git:
         return done.output
 
     def ask(self, *arguments: str) -> str | None:
-        """What git prints, without the end of the line; None if it says that there is none.
+        """Return git's output without the line end; None if git says that there is nothing.
 
         Raises:
-            UsageError: git fails otherwise.
+            UsageError: git fails for another reason.
         """
         done = _git(self.root, *arguments)
         if done.exit_code == _NO_SUCH_THING:
@@ -134,17 +134,17 @@ class Git:
         return done.output.removesuffix("\n")
 
     def rev_parse(self, revision: str) -> str | None:
-        """The commit that a name, a hash or an expression stands for; None when there is none."""
+        """Return the commit that a name, hash or expression refers to; None if there is none."""
         if revision.startswith("-"):
             return None
         done = _git(self.root, "rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}")
         return done.output.strip() if done.exit_code == 0 else None
 
     def head_sha(self) -> str:
-        """The commit that is checked out.
+        """Return the commit that is checked out.
 
         Raises:
-            UsageError: nothing was committed yet.
+            UsageError: there is no commit yet.
         """
         sha = self.rev_parse("HEAD")
         if sha is None:
@@ -155,11 +155,11 @@ class Git:
         return sha
 
     def merge_base(self, commit: str, *others: str) -> str | None:
-        """The nearest common ancestor of a commit with any of the others; None without one."""
+        """Return the nearest common ancestor of a commit and any of the others, or None."""
         return self.ask("merge-base", commit, *others)
 
     def parents(self, sha: str) -> tuple[str, ...]:
-        """The parents named in a commit, first one first, also if a shallow clone lacks them."""
+        """Return the parents that a commit names, in order, even if a shallow clone lacks them."""
         header = self.run("cat-file", "commit", sha).partition("\n\n")[0]
         return tuple(
             line.removeprefix("parent ")
@@ -168,11 +168,11 @@ class Git:
         )
 
     def is_shallow(self) -> bool:
-        """Whether history was cut off when this was cloned."""
+        """Whether the clone is shallow: its history is cut off."""
         return self.run("rev-parse", "--is-shallow-repository").strip() == "true"
 
     def worktrees(self) -> tuple[Path, ...]:
-        """Every checkout of this repository, also those whose folder is gone."""
+        """Return every checkout of this repository, even if its folder no longer exists."""
         lines = self.run("worktree", "list", "--porcelain").split("\n")
         return tuple(
             Path(line.removeprefix("worktree ")) for line in lines if line.startswith("worktree ")
@@ -212,6 +212,6 @@ def _git(
         try:
             output, error = process.communicate(timeout=timeout_s)
         except BaseException:
-            process.terminate()  # asked politely, git removes what it has half made
+            process.terminate()  # on SIGTERM, git removes unfinished files
             raise
     return _Done(process.returncode, os.fsdecode(output), os.fsdecode(error).strip())

@@ -1,1 +1,1 @@
-"""Measuring: one engine per kind of benchmark, two arms, and the session that joins them."""
+"""Measures benchmarks: one engine per kind of benchmark, and the trees of one or two arms."""

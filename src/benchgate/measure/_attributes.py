@@ -1,4 +1,4 @@
-"""Which attributes a benchmark function may have, and what a wrong one probably meant.
+"""The attributes that a benchmark function may have, and likely corrections of wrong ones.
 
 Read by the worker, in the user's interpreter: standard library only, CPython >= 3.8.
 """
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KNOWN = ("params", "setup", "teardown", "number", "unit", "parallel", "data")
-# As unlike as `set_up` and `setup`, or `param` and `params`; decorators set attributes, too.
+# Similar enough: `set_up` and `setup`, or `param` and `params`. Decorators set attributes, too.
 NEAR = 0.8
 
 IN_ENTRY = "it is a key of [[benchmark]] in benchgate.toml"
@@ -31,13 +31,13 @@ ELSEWHERE = {
 
 
 def unknown_attribute(name: str, attributes: Iterable[str]) -> str:
-    """Say of the first attribute that is meant for benchgate, and not known to it, what to do.
+    """Say how to correct the first attribute that is meant for benchgate but is unknown to it.
 
-    Only what resembles a known one, or is one of another tool, is refused.
+    Only attributes that resemble a known one, or belong to another tool, are refused.
 
     Args:
-        name: of the function.
-        attributes: that were set on it.
+        name: name of the function.
+        attributes: the attributes that were set on it.
 
     Returns:
         A sentence, "" if nothing is wrong.
@@ -54,7 +54,7 @@ def unknown_attribute(name: str, attributes: Iterable[str]) -> str:
 
 
 def resembled(attribute: str) -> str:
-    """Give the known attribute that a word is a misspelling of, "" if there is none."""
+    """Return the known attribute that a word misspells; "" if there is none."""
     word = attribute.lower().replace("_", "")
     for hook in ("setup", "teardown"):
         if word.startswith(hook):

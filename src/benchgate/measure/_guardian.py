@@ -1,9 +1,9 @@
 """Ends the processes that a killed benchgate left behind; runs in a small process of its own.
 
 Started as `python -I -S _guardian.py TABLE TOKEN`. Standard input is a pipe that nobody
-writes to: when it ends, benchgate is gone. TABLE is the descriptor of a file of 8-byte
-process group numbers, 0 if a place is free, read only then: while measuring goes on,
-the guardian does not run at all and so disturbs nothing. Standard library only.
+writes to: when it ends, benchgate has ended. TABLE is the descriptor of a file of 8-byte
+process group numbers, 0 for a free place. The guardian reads it only then. So it does not run
+during the measurement, and disturbs nothing. Standard library only.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ PAUSE_S = 0.05
 
 
 def kill_bearers(token: str) -> int:
-    """Kill each process whose first environment carried the session's token, as soon as it is seen.
+    """Kill every process whose initial environment carries the session's token, once found.
 
     Returns:
-        How many there were; none if /proc is absent.
+        The number of these processes; 0 if /proc is absent.
     """
     variable = f"{SESSION_VARIABLE}={token}".encode()
     found = 0
@@ -34,7 +34,7 @@ def kill_bearers(token: str) -> int:
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit() or int(entry.name) == os.getpid():
                 continue
-            with suppress(OSError):  # it ended meanwhile, or belongs to somebody else
+            with suppress(OSError):  # it ended meanwhile, or belongs to another user
                 if variable in (entry / "environ").read_bytes().split(b"\0"):
                     found += 1
                     os.kill(int(entry.name), signal.SIGKILL)
@@ -42,11 +42,11 @@ def kill_bearers(token: str) -> int:
 
 
 def end(groups: list[int], token: str, patience_s: float = PATIENCE_S) -> None:
-    """Kill the process groups and the token's bearers, again until two looks find none of these.
+    """Kill the groups and the processes with the token, until two scans in a row find none.
 
-    Two, because the environment of a process that is just being started reads as empty.
-    What cannot die (in an uninterruptible call), and what forks and leaves its group faster
-    than /proc can be read, is given up after `patience_s`.
+    Two scans, because the environment of a process that is just starting reads as empty. A
+    process that cannot die (in an uninterruptible call), or that forks and leaves its group
+    faster than /proc can be read, is given up after `patience_s`.
     """
     deadline = time.monotonic() + patience_s
     quiet = 0
@@ -59,7 +59,7 @@ def end(groups: list[int], token: str, patience_s: float = PATIENCE_S) -> None:
 
 
 def read_groups(table: int) -> list[int]:
-    """Process groups in the table."""
+    """Read the process groups in the table."""
     data = os.pread(table, os.fstat(table).st_size, 0)
     whole = len(data) - len(data) % SLOT.size
     return [group for (group,) in SLOT.iter_unpack(data[:whole]) if group > 0]

@@ -1,8 +1,8 @@
 """Runs commands for benchgate one at a time, from a process as small as Python allows.
 
-A child's peak memory, as the OS counts it, starts at the peak of the process that spawned it:
-run from benchgate itself, with its numeric libraries, every command would seem to need 100 MB.
-A small parent that does nothing else also disturbs what it measures least.
+The OS starts counting a child's peak memory at the peak of the process that spawned it. So if
+benchgate itself, with its numeric libraries, ran a command, the command would seem to need at
+least 100 MB. A small parent that does nothing else also disturbs the measurement least.
 
 Started as `python -I -S _launcher.py`. Each line of standard input is a request, answered by
 one line on standard output, both JSON. When standard input ends, the command that is
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     ExitWatch: TypeAlias = "PidFd | WaitingThread"
 
     class Request(TypedDict):
-        """What to run; `program` is the file of `argv[0]`, already looked up."""
+        """A command to run; `program` is the file of `argv[0]`, already looked up."""
 
         program: str
         argv: list[str]
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         cpus: list[int] | None
 
     class Usage(TypedDict):
-        """The fields of `process.Execution` that are known here."""
+        """The fields of `process.Execution` that the launcher knows."""
 
         wall_ns: int
         user_ns: int
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         output_tail: str
 
     class Reply(TypedDict, total=False):
-        """What it cost; or, in a sentence, why it could not be started."""
+        """What the command used; or a sentence that says why it could not be started."""
 
         usage: Usage
         refused: str
@@ -59,32 +59,32 @@ if TYPE_CHECKING:
 
 TAIL_BYTES = 8192
 READ_BYTES = 65536
-# A process that left the group may hold the pipe and flood it for ever; a full pipe is less.
+# A process that left the group may keep writing without end; read no more than a full pipe.
 LAST_READS = 32
-# What is ignored here, by us or by Python itself, must not be ignored in a child.
+# A child must not ignore the signals that Python or this program ignores.
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Abandoned(Exception):  # noqa: N818 - an event, and nobody's fault
-    """Benchgate has gone, or wants no answer any more."""
+    """benchgate has ended, or no longer wants an answer."""
 
 
 class PidFd:
-    """Tells by `fd`, which becomes readable, that a child has ended: its pidfd, on Linux."""
+    """Watches a child by its pidfd, on Linux: `fd` becomes readable when the child ends."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self.fd = os.pidfd_open(pid)
 
     def reap(self) -> tuple[int, resource.struct_rusage]:
-        """Wait for the end; give the status and what was used."""
+        """Wait for the child's end; return its status and resource usage."""
         os.close(self.fd)
         _, status, usage = os.wait4(self._pid, 0)
         return status, usage
 
 
 class WaitingThread:
-    """The same by a thread that waits for the child, on any POSIX system."""
+    """Watches a child by a thread that waits for it, on any POSIX system."""
 
     def __init__(self, pid: int) -> None:
         import threading  # noqa: PLC0415 - costs memory, which is the floor of every measurement
@@ -109,7 +109,7 @@ class WaitingThread:
 
 
 def watch_exit(pid: int) -> ExitWatch:
-    """Choose the best watch that this system has."""
+    """Choose the best way to watch a child on this system."""
     if sys.platform == "linux":
         try:
             return PidFd(pid)
@@ -119,7 +119,7 @@ def watch_exit(pid: int) -> ExitWatch:
 
 
 class Output:
-    """The reading end of a child's output: drained, and only its tail kept."""
+    """The reading end of a child's output: reads everything and keeps only the tail."""
 
     def __init__(self, fd: int) -> None:
         os.set_blocking(fd, False)
@@ -128,7 +128,7 @@ class Output:
         self._buffer = bytearray(READ_BYTES)
 
     def read(self) -> bool:
-        """Take what is there, up to one buffer; False when there was nothing."""
+        """Read what is available, up to one buffer; False if there was nothing."""
         try:
             count = os.readv(self.fd, [self._buffer])
         except BlockingIOError:
@@ -138,7 +138,7 @@ class Output:
         return count > 0
 
     def finish(self) -> str:
-        """Take what is left, without waiting, and give the tail of all as text."""
+        """Read the rest without waiting, and return the tail of the output as text."""
         for _ in range(LAST_READS):
             if not self.read():
                 break
@@ -147,11 +147,11 @@ class Output:
 
 
 class Launcher:
-    """Runs one request after the other.
+    """Runs one request after another.
 
     Args:
-        control: descriptor that becomes readable when an execution is to be abandoned.
-        watch: how to learn of a child's end.
+        control: a descriptor that becomes readable if the execution must be abandoned.
+        watch: detects the end of a child.
     """
 
     def __init__(self, control: int, watch: Callable[[int], ExitWatch]) -> None:
@@ -162,7 +162,7 @@ class Launcher:
             self._home = frozenset(os.sched_getaffinity(0))
 
     def execute(self, request: Request) -> Reply:
-        """Run a command to its end, or to its timeout.
+        """Run a command until it ends or reaches its timeout.
 
         Raises:
             Abandoned: after the command was killed.
@@ -196,11 +196,12 @@ class Launcher:
         return {"usage": cost}
 
     def _spawn(self, request: Request, output: int) -> tuple[int, int]:
-        """Start the command; give the time just before, and its process and group number."""
+        """Start the command; return the time just before, and its process and group number."""
         cpus = request["cpus"]
         os.chdir(request["cwd"])
         try:
-            # A child starts on the CPUs of the thread that spawns it: none starts unpinned.
+            # A child starts on the CPUs of the thread that spawns it, so it is pinned from its
+            # start.
             self._move_to(frozenset(cpus) if cpus else self._home)
             started_ns = time.perf_counter_ns()
             pid = os.posix_spawn(
@@ -217,7 +218,7 @@ class Launcher:
                 setsigdef=IGNORED,
             )
         finally:
-            # Out of the child's way, if there is another CPU.
+            # Leave the child's CPU, if there is another one.
             self._move_to(self._home - frozenset(cpus or ()) or self._home)
             os.chdir("/")
         return started_ns, pid
@@ -236,7 +237,7 @@ class Launcher:
     def _attend(
         self, watch: ExitWatch, output: Output, started_ns: int, timeout_s: float
     ) -> tuple[int, bool]:
-        """Drain the output until the child ends; give the time then, and whether it timed out."""
+        """Read the output until the child ends; return the end time and whether it timed out."""
         poller = select.poll()
         for fd in (watch.fd, output.fd, self._control):
             poller.register(fd, select.POLLIN)
@@ -252,25 +253,25 @@ class Launcher:
             if now_ns >= deadline_ns:
                 return now_ns, True
             if output.fd in ready and not output.read():
-                poller.unregister(output.fd)  # closed by the child, which goes on
+                poller.unregister(output.fd)  # the child closed it and continues
 
 
 def kill_group(pgid: int) -> None:
     """Kill what is left of a process group."""
-    # Nobody left, or on macOS nobody but a zombie.
+    # No process is left, or on macOS only a zombie.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pgid, signal.SIGKILL)
 
 
 def maxrss_bytes(usage: resource.struct_rusage) -> int:
-    """Peak memory, which macOS counts in bytes and Linux in KiB."""
+    """Peak memory in bytes: macOS counts it in bytes, Linux in KiB."""
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def own_peak_rss_bytes() -> int:
-    """Peak memory of this process, below which a child's cannot be seen; 0 if unknown.
+    """Peak memory of this process; a child's smaller peak cannot be seen. 0 if unknown.
 
-    Not from rusage: there this process itself starts at the peak of the one that spawned it.
+    Not from rusage, which starts this process at the peak of the process that spawned it.
     """
     try:
         with open("/proc/self/status", encoding="ascii") as file:  # noqa: PTH123 - pathlib is large
@@ -283,7 +284,7 @@ def own_peak_rss_bytes() -> int:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """What the OS or Python says about a command that cannot be started."""
+    """The reason, from the OS or Python, why a command cannot be started."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     return str(error)

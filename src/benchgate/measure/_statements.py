@@ -1,4 +1,4 @@
-"""What the statements of a module bind, use and alter, as far as its text tells.
+"""Finds what the statements of a module bind, use and alter, as far as the text shows it.
 
 Read by the worker, in the user's interpreter: standard library only, CPython >= 3.8.
 """
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
-# By these code reaches names that its text does not show.
+# Through these, code reaches names that its text does not show.
 UNSEEN = frozenset(("globals", "vars", "locals", "setattr", "delattr", "exec", "eval"))
 UNSEEN_ATTRIBUTES = frozenset(("modules", "__dict__", "__globals__", "_getframe", "import_module"))
-# What these give, nobody can alter.
+# What these return cannot be altered.
 FROZEN_CALLS = frozenset(
     ("range", "str", "bytes", "int", "float", "complex", "bool", "frozenset", "len", "sum", "abs")
 )
 FROZEN_METHODS = frozenset(
     ("join", "encode", "decode", "format", "replace", "read", "read_text", "read_bytes", "hex")
 )
-# Of a benchmark: what is no work, or is looked at by its value.
+# Attributes of a benchmark that are not work, or that are compared by value.
 NO_WORK = frozenset(("unit", "parallel", "data", "number"))
 
 
@@ -31,16 +31,16 @@ class Statement:
     """A statement at the top of a module.
 
     Attributes:
-        text: what it says, without comments and layout.
-        binds: names that it gives a meaning.
-        alters: names whose objects it changes by an assignment.
-        uses: names whose meaning it needs, at once or later.
-        mentions: those of them that it needs at once.
+        text: its code, without comments and layout.
+        binds: names that it binds.
+        alters: names of objects that it changes by an assignment.
+        uses: names that it needs, at once or later.
+        mentions: the names among them that it needs at once.
         calls: names of functions that it calls at once.
-        acts: whether it does more at once than to give names a meaning.
-        is_unseen: whether it may reach any name of the module.
+        acts: whether it does more at once than bind names.
+        is_unseen: whether it may reach any name of the module without showing which.
         is_definition: whether it defines a function or a class.
-        is_frozen: whether what it binds cannot be altered.
+        is_frozen: whether the objects that it binds cannot be altered.
     """
 
     def __init__(self, node: ast.stmt) -> None:
@@ -71,7 +71,7 @@ class Statement:
         self.is_frozen = isinstance(node, ast.Assign) and is_frozen(node.value)
 
     def attributes_of(self, name: str) -> set[str]:
-        """Give the attributes of a name that it sets, if it does nothing else; else none."""
+        """Return the attributes that it sets on a name, if it does nothing else; else none."""
         node = self.node
         targets = node.targets if isinstance(node, ast.Assign) else []
         found = set()
@@ -84,7 +84,7 @@ class Statement:
 
 
 def executed_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Give what runs when the module is imported: not the bodies of functions."""
+    """Return the nodes that run when the module is imported: not the bodies of functions."""
     yield node
     inner: Iterable[ast.AST]
     if isinstance(node, FUNCTIONS):
@@ -98,7 +98,7 @@ def executed_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def bound(node: ast.AST) -> list[str]:
-    """Give the names that a node binds."""
+    """Return the names that a node binds."""
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         return [node.name]
     if isinstance(node, IMPORTS):
@@ -111,7 +111,7 @@ def bound(node: ast.AST) -> list[str]:
 
 
 def altered(node: ast.AST) -> list[ast.Name]:
-    """Give the names whose objects an assignment changes: of `a.b[c] = d` it is a."""
+    """Return the names whose objects an assignment changes: for `a.b[c] = d`, that is `a`."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return [node.target]
     if not isinstance(node, (ast.Attribute, ast.Subscript)) or isinstance(node.ctx, ast.Load):
@@ -123,7 +123,7 @@ def altered(node: ast.AST) -> list[ast.Name]:
 
 
 def free_names(node: ast.AST, but: set[int]) -> set[str]:
-    """Give the names of the module that a node reads, now or later, and those it sets by `global`.
+    """Return the module's names that a node reads, now or later, or sets through `global`.
 
     Args:
         but: ids of nodes that do not count.
@@ -143,7 +143,7 @@ def free_names(node: ast.AST, but: set[int]) -> set[str]:
 
 
 def local_names(function: ast.AST) -> set[str]:
-    """Give the names that are a function's own."""
+    """Return the local names of a function."""
     found: set[str] = set()
     shared: set[str] = set()
     body = getattr(function, "body", [])
@@ -170,7 +170,7 @@ def is_unseen(node: ast.AST) -> bool:
 
 
 def is_frozen(node: ast.AST) -> bool:
-    """Tell whether an expression certainly gives what nobody can alter."""
+    """Tell whether an expression certainly gives an object that cannot be altered."""
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute):
             return node.func.attr in FROZEN_METHODS

@@ -1,29 +1,30 @@
 """The process that runs a user's benchmark functions, in the user's own interpreter.
 
-Standard library only, and one file, because it runs under any CPython >= 3.8 that
-benchgate itself is not installed in. It is started as `python _worker.py`; standard input is a
-socket, which it moves out of the way of the user's code. The first line from benchgate is the
-request: which file, where to import from, and a key. Then a JSON object asks for a step and
-gets a JSON object back; the line "s" asks for one sample and gets "WALL_NS CPU_NS" back, so
-that a turn costs little. Each line to benchgate begins with the key, which the user's code is
-not told: what it writes to the socket is known as its own. What it prints goes elsewhere and
-disturbs nothing. When benchgate ends its side, what is open is torn down, exit handlers run,
-and the last line is "bye".
+It uses the standard library only and starts from one file, because it runs under any
+CPython >= 3.8, where benchgate itself is not installed. It is started as `python _worker.py`.
+Standard input is a socket, which it moves out of the way of the user's code.
+
+The first line from benchgate is the request: which file, where to import from, and a key. After
+that, a JSON object asks for a step and gets a JSON object back. The line "s" asks for one
+sample and gets "WALL_NS CPU_NS" back, which keeps a turn cheap. Each line to benchgate begins
+with the key. The user's code does not know the key, so benchgate recognizes what that code writes
+to the socket. What it prints goes elsewhere and disturbs nothing. When benchgate closes its
+side, the open benchmark is torn down, exit handlers run, and the last line is "bye".
 """
 
-# ruff: noqa: E402 - the search path is put right before anything is searched for
+# ruff: noqa: E402 - the search path is corrected before the first search
 
 from __future__ import annotations
 
 import sys
 
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
-    # The folder of this program: its files must not be taken for modules of the user's.
+    # The folder of this program: its files must not be mistaken for the user's modules.
     del sys.path[0]
 LOADED_BY_PYTHON = frozenset(sys.modules)
 
-# What only some steps need is imported there: a launch starts sooner, and the user's
-# process holds less that is not the user's.
+# Modules that only some steps need are imported in those steps. So a launch starts sooner, and
+# the user's process holds fewer modules that the user did not import.
 import atexit
 import faulthandler
 import functools
@@ -59,7 +60,7 @@ CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
 class Fault(Exception):  # noqa: N818 - a fault of the benchmark file, not of this program
-    """Something in the benchmark file that its author must change."""
+    """Something in the benchmark file that the author must change."""
 
 
 class Benchmark:
@@ -92,7 +93,7 @@ class Benchmark:
         }
 
     def _parts(self, workloads: Any) -> dict[str, str]:
-        """Identify the work: what the file says of it, and the values that it is called with."""
+        """Identify the work: its code in the file, and the values that it is called with."""
         values = self.kwargs.values()
         are_plain = all(v is None or isinstance(v, (bool, int, float, str)) for v in values)
         parts: dict[str, str] = workloads.parts(self.name, with_params=not are_plain)
@@ -108,7 +109,7 @@ class Benchmark:
 
 
 def unwrap(function: Any) -> Any:
-    """Give the function below its decorators: the one whose source is the work."""
+    """Return the function below its decorators, whose source is the work."""
     while True:
         below = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
         if below is None:
@@ -117,7 +118,7 @@ def unwrap(function: Any) -> Any:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """Give the code that a call runs first: of a partial its function's, of an object its own."""
+    """Return the code that a call runs first: a partial's function, or an object's `__call__`."""
     while isinstance(function, functools.partial):
         function = function.func
     code = getattr(function, "__code__", None)
@@ -125,7 +126,7 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def is_async(function: Any) -> bool:
-    """Tell whether a call gives a coroutine. What a decorator wraps does not matter."""
+    """Tell whether a call returns a coroutine, whatever a decorator wraps."""
     code = code_of(function)
     return code is not None and bool(code.co_flags & CO_COROUTINE)
 
@@ -136,7 +137,7 @@ def is_generator(function: Any) -> bool:
 
 
 def location_of(function: Any, root: str) -> str | None:
-    """Give `path:line` of a function in the tree; None for one that comes from elsewhere."""
+    """Return `path:line` of a function in the tree; None if it comes from elsewhere."""
     code = code_of(unwrap(function))
     if code is None:
         return None
@@ -145,9 +146,9 @@ def location_of(function: Any, root: str) -> str | None:
 
 
 def source_tokens(function: Callable[..., Any] | None) -> str:
-    """Give a function's source without comments, layout and its name; "" if there is none.
+    """Return a function's source without comments, layout and its name; "" if it has none.
 
-    A function that was renamed does the same work.
+    The name is left out because a renamed function does the same work.
     """
     import inspect  # noqa: PLC0415
     import io  # noqa: PLC0415
@@ -198,7 +199,7 @@ def grid_of(
     for name, given in params.items():
         values = [] if isinstance(given, str) or not iterable(given) else list(given)
         if not values:
-            raise Fault(f"{where}.params[{name!r}] must be a list of at least one value")
+            raise Fault(f"{where}.params[{name!r}] must be a list with at least one value")
         labels = [label_of(value, index) for index, value in enumerate(values)]
         if len(set(labels)) < len(labels):
             labels = [f"{label}~{index}" for index, label in enumerate(labels)]
@@ -216,8 +217,8 @@ def iterable(value: object) -> bool:
 def check_function(name: str, function: Callable[..., Any]) -> None:
     """Say what is wrong with a benchmark function before it is measured."""
     if name == PREFIX:
-        raise Fault(f"a function is named {PREFIX}: a name must follow")
-    # An object that can be called has attributes of its own.
+        raise Fault(f"a function is named {PREFIX}: add a name after it")
+    # A callable object has attributes of its own.
     attributes = vars(function) if isinstance(function, type(check_function)) else ()
     unknown = beside("_attributes").unknown_attribute(name, attributes)
     if unknown:
@@ -227,7 +228,7 @@ def check_function(name: str, function: Callable[..., Any]) -> None:
 
 def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
     if is_generator(function):
-        raise Fault(f"{name} is a generator: a call would run none of its body")
+        raise Fault(f"{name} is a generator: calling it would not run its body")
     number = getattr(function, "number", 1)
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise Fault(f"{name}.number is {number!r}: it must be a whole number >= 1")
@@ -245,19 +246,19 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
         if found is not None and not callable(found):
             raise Fault(f"{name}.{hook} is a {type(found).__name__}: it must be a function")
         if found is not None and is_generator(found):
-            raise Fault(f"{name}.{hook} is a generator: a call would run none of its body")
+            raise Fault(f"{name}.{hook} is a generator: calling it would not run its body")
 
 
 def find_benchmarks(
     module: ModuleType, check: Callable[[str, Any], None] | None
 ) -> tuple[dict[str, Benchmark], dict[str, str]]:
-    """Give the benchmarks of a module by id, in the order in which they are written.
+    """Return the benchmarks of a module by id, in the order of the file.
 
     Args:
-        check: raises Fault of a function that cannot be measured; None to leave it out in silence.
+        check: raises Fault for a function that cannot be measured; None to skip it silently.
 
     Returns:
-        The benchmarks, and what is wrong with the functions that are none, by name.
+        The benchmarks, and by name what is wrong with functions that cannot be one.
     """
     found = {}
     faults = {}
@@ -276,7 +277,7 @@ def find_benchmarks(
 
 
 def beside(name: str) -> Any:
-    """Import another file of benchgate's that lies beside this one, under no name."""
+    """Import another file of benchgate from this folder, without a name in `sys.modules`."""
     path = os.path.join(os.path.dirname(__file__), f"{name}.py")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -287,17 +288,17 @@ def beside(name: str) -> Any:
 
 
 def read_workloads(request: dict[str, Any]) -> Any:
-    """Read what the file says of its benchmarks, before its code can change what is found."""
+    """Read the file's text about its benchmarks before its code can change what is found."""
     folders = [os.path.dirname(request["file"]), *request["path"], *request["path_after"]]
     work = beside("_workload")
     try:
         return work.Workloads(request["file"], request["helpers"], folders, beside("_statements"))
     except (OSError, SyntaxError, ValueError):
-        return None  # importing it says what is wrong with it
+        return None  # importing the file reports what is wrong with it
 
 
 def load(request: dict[str, Any]) -> ModuleType:
-    """Import the benchmark file as a module of its own name."""
+    """Import the benchmark file as a module with its own name."""
     path = request["file"]
     after = request["path_after"]
     beside = [folder for folder in [os.path.dirname(path)] if folder not in after]
@@ -319,7 +320,7 @@ def load(request: dict[str, Any]) -> ModuleType:
 
 
 def give_back_names(folders: list[str]) -> None:
-    """Forget modules that only this program has imported, if the user's have their names."""
+    """Forget modules that only this program has imported, if the user has modules of that name."""
     mine = sys.modules.keys() - LOADED_BY_PYTHON - {"__main__"}
     find = importlib.machinery.PathFinder.find_spec
     taken = {name for name in mine if "." not in name and find(name, folders)}
@@ -329,9 +330,9 @@ def give_back_names(folders: list[str]) -> None:
 
 
 def file_of(name: str) -> str:
-    """Give the real path of a module's file, "" if it has none."""
+    """Return the real path of a module's file; "" if it has none."""
     try:
-        # Not getattr, which makes a lazy module load.
+        # Not getattr, which would load a lazy module.
         file = object.__getattribute__(sys.modules[name], "__file__")
     except (AttributeError, KeyError):
         return ""
@@ -343,7 +344,7 @@ def prefixes_of(folders: Iterable[str]) -> tuple[str, ...]:
 
 
 class Origins:
-    """Where the modules of this process came from.
+    """Finds out where the modules of this process came from.
 
     Args:
         request: `forbidden` trees, which are not this arm's; `root` and other `own` folders,
@@ -356,7 +357,7 @@ class Origins:
         self.own = prefixes_of(own)
         self.root = prefixes_of([request["root"]])
         self.forbidden = prefixes_of(request["forbidden"])
-        # An interpreter inside of such a tree, as a virtual environment in it, is none of it.
+        # An interpreter inside such a tree, e.g. in a virtual environment, is not part of it.
         python = prefixes_of((sys.prefix, sys.base_prefix))
         self.inner = tuple(p for p in python if p.startswith(self.forbidden))
         self.standard = prefixes_of([os.path.dirname(os.__file__)])
@@ -368,7 +369,7 @@ class Origins:
         self.has_own = False
 
     def look(self) -> dict[str, Any]:
-        """Look at the modules that were imported since the last time; this program is none.
+        """Look at the modules that were imported since the last look, without this program.
 
         Returns:
             `foreign`, of the forbidden trees, and `elsewhere`, of those that the arm's tree has
@@ -403,7 +404,7 @@ class Origins:
         }
 
     def is_package(self, name: str, path: str) -> bool:
-        """Tell whether a module is installed: neither the tree's, nor Python's."""
+        """Tell whether a module is installed: it belongs neither to the tree nor to Python."""
         places = os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep
         if any(place in path for place in places):
             return name not in LOADED_BY_PYTHON
@@ -411,14 +412,14 @@ class Origins:
 
 
 def had_children() -> bool:
-    """Tell whether this process has or had children, whose work is seen here by nobody."""
+    """Tell whether this process has or had children, whose imports it cannot see."""
     import resource  # noqa: PLC0415 - seldom needed
 
     return has_children() or resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 0
 
 
 def clock_steps_ns() -> list[int]:
-    """Read the clock twice in a row, again and again: the differences."""
+    """Read the clock twice in a row, many times; return the differences."""
     clock = time.perf_counter_ns
     return [-clock() + clock() for _ in range(TIMER_PAIRS)]
 
@@ -426,7 +427,7 @@ def clock_steps_ns() -> list[int]:
 class Launch:
     """One benchmark in this process, from its setup to its teardown.
 
-    Every public method with a `message` is a step that benchgate asks for: message in, reply out.
+    Every public method with a `message` is a step that benchgate asks for; it returns the reply.
     """
 
     def __init__(self, benchmark: Benchmark) -> None:
@@ -452,25 +453,25 @@ class Launch:
             self.call = functools.partial(function, *self.args, **benchmark.kwargs)
 
     def _finish(self, outcome: Any, what: str) -> Any:
-        """Wait for what a coroutine function gave."""
+        """Wait for the coroutine that an `async def` function returned."""
         if type(outcome).__name__ != "coroutine":
             return outcome
         if self.event_loop:
             return self.event_loop.run_until_complete(outcome)
         outcome.close()
         raise Fault(
-            f"{what} gives a coroutine that nobody awaits: write it as `async def`, and let its "
-            "decorators be `async def` too"
+            f"{what} returns a coroutine that nobody awaits: define it with `async def`, and "
+            "give its decorators `async def` wrappers"
         )
 
-    # The clocks are bound once: a benchmark that freezes time does not freeze the measuring.
+    # The clocks are bound once, so that a benchmark that freezes time does not freeze these.
     def sample(
         self,
         loops: int,
         wall: Callable[[], int] = time.perf_counter_ns,
         cpu: Callable[[], int] = time.process_time_ns,
     ) -> tuple[int, int]:
-        """Time that many calls: (wall_ns, cpu_ns)."""
+        """Time this many calls; return (wall_ns, cpu_ns)."""
         if self.is_async and self.event_loop:
             return self.event_loop.run_until_complete(self._sample_async(loops, wall, cpu))
         call = self.call
@@ -495,7 +496,7 @@ class Launch:
         return end - start, cpu() - cpu_start
 
     def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Find how many loops make a sample last long enough."""
+        """Find how many loops make a sample long enough."""
         target_ns = message["target_ns"]
         number = getattr(self.benchmark.function, "number", None)
         loops = number or 1
@@ -503,18 +504,18 @@ class Launch:
             elapsed_ns = self._shortest_ns(loops)
             if number or elapsed_ns >= target_ns:
                 return {"loops": loops, "sample_ns": elapsed_ns, "first_ns": self.first_ns}
-            # Aim a little high, and never by more than tenfold: few loops are timed coarsely.
+            # Aim a little high, but grow at most tenfold: the timing of few loops is coarse.
             loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
 
     def time_loops(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Say how long so many loops take."""
+        """Measure how long this many loops take."""
         return {"sample_ns": self._shortest_ns(message["loops"])}
 
     def _shortest_ns(self, loops: int) -> int:
         """Time a sample three times, or twice if it is long.
 
-        First calls import, connect and fill caches, and interruptions only ever add time. What
-        is taken for the work here settles the samples of a whole session.
+        Return the shortest time: first calls import, connect and fill caches, and interruptions
+        only ever add time. This time decides how a whole session takes its samples.
         """
         elapsed_ns = [self.sample(loops)[0], self.sample(loops)[0]]
         if sum(elapsed_ns) < LONG_NS:
@@ -546,10 +547,10 @@ class Launch:
             gc.disable()
 
     def allocations(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Trace a call: the peak of its memory, and the blocks alive when it returns.
+        """Trace a call; return its peak memory, and the blocks alive when it returns.
 
-        The least of a few calls, or the only one if it is long: filling a cache, or a list
-        of freed objects, only ever adds to it.
+        Takes the minimum of three calls, or only one call if it is long: filling a cache, or a
+        list of freed objects, only ever adds memory.
         """
         start = time.perf_counter_ns()
         traced = [self._trace()]
@@ -584,7 +585,7 @@ class Launch:
 
 
 def close_event_loop(loop: asyncio.AbstractEventLoop) -> None:
-    """End an event loop as asyncio.run does: cancel what still waits, then close."""
+    """End an event loop as asyncio.run does: cancel the remaining tasks, then close it."""
     import asyncio  # noqa: PLC0415
 
     tasks = asyncio.all_tasks(loop)
@@ -622,7 +623,7 @@ def reset_peak_rss() -> bool:
 
 
 def peak_rss_bytes() -> int:
-    """Give the peak resident memory since the last reset."""
+    """Return the peak resident memory since the last reset."""
     try:
         with open("/proc/self/status") as file:
             for line in file:
@@ -637,21 +638,21 @@ def peak_rss_bytes() -> int:
 
 
 def occupy(blocks: list[int], chunks: list[int], gap_bytes: int) -> list[Any]:
-    """Take memory, so that what follows comes to lie elsewhere: see benchgate's layout.py.
+    """Allocate memory, so that later objects lie elsewhere; see benchgate's layout.py.
 
     Args:
-        blocks: objects of 16, 32, ... bytes.
-        chunks: sizes in bytes of larger ones.
+        blocks: numbers of objects of 16, 32, ... bytes.
+        chunks: sizes of larger objects, in bytes.
     """
     taken: list[Any] = [[empty_object(16 * i) for _ in range(n)] for i, n in enumerate(blocks, 1)]
     taken += [bytearray(size) for size in chunks]
-    # Of zeros that nobody looks at the OS gives the addresses alone.
+    # For zeros that nobody reads, the OS assigns addresses but no memory.
     taken.append(bytes(gap_bytes))
     return taken
 
 
 def empty_object(size: int) -> object:
-    """Make an object that takes so many bytes, a multiple of 16."""
+    """Make an object that takes this many bytes, a multiple of 16."""
     bytes_alone = sys.getsizeof(b"")
     if size > bytes_alone:
         return bytes(size - bytes_alone)
@@ -664,7 +665,7 @@ def set_cpus(cpus: list[int] | None) -> None:
 
 
 def surroundings() -> dict[str, Any]:
-    """Give what a benchmark ought to leave as it was, because another may follow it here."""
+    """Return the state that a benchmark must leave unchanged for the next one in this process."""
     try:
         folder = os.getcwd()
     except OSError:
@@ -680,7 +681,7 @@ def surroundings() -> dict[str, Any]:
 
 
 def describe_stream(descriptor: int, stream: Any) -> tuple[int, bool, int]:
-    """Identify an output stream, whether it is closed, and the file behind it."""
+    """Identify an output stream, including whether it is closed and the file behind it."""
     try:
         inode = os.fstat(descriptor).st_ino
     except OSError:
@@ -689,7 +690,7 @@ def describe_stream(descriptor: int, stream: Any) -> tuple[int, bool, int]:
 
 
 def has_children() -> bool:
-    """Tell whether this process has children, if the OS says so without ending their wait."""
+    """Tell whether this process has children, if the OS can tell without reaping them."""
     if not hasattr(os, "waitid"):
         return False
     try:
@@ -700,7 +701,7 @@ def has_children() -> bool:
 
 
 def take_channel() -> int:
-    """Move benchgate's socket away from standard input, which is empty from now on."""
+    """Move benchgate's socket away from standard input, and make standard input empty."""
     channel = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -709,15 +710,15 @@ def take_channel() -> int:
 
 
 def connect(channel: int) -> tuple[dict[str, Any], Callable[[], bytes | None], Send]:
-    """Wait for the request; give it, and how to receive a line and how to send one.
+    """Wait for the request; return it, a function that receives a line and one that sends.
 
-    What the user's code must not know or replace is held by these two functions alone.
+    Only these two functions hold what the user's code must not know or replace.
     """
     read, write = os.read, os.write
     pending = b""
 
     def receive() -> bytes | None:
-        """Give the next line from benchgate; None at the end."""
+        """Return the next line from benchgate; None at the end."""
         nonlocal pending
         while b"\n" not in pending:
             chunk = read(channel, 65536)
@@ -739,7 +740,7 @@ def connect(channel: int) -> tuple[dict[str, Any], Callable[[], bytes | None], S
 
 
 class Server:
-    """Carries out what benchgate asks, one line at a time."""
+    """Carries out benchgate's requests, one line at a time."""
 
     def __init__(self, receive: Callable[[], bytes | None], send: Send) -> None:
         self.receive = receive
@@ -753,7 +754,7 @@ class Server:
         self.clean: dict[str, Any] = {}
 
     def note_fork(self) -> None:
-        """In a child that was forked: let its loop end, or it would fork on and on."""
+        """Runs in a forked child: end its loop, which would otherwise keep forking."""
         self.is_fork = True
         if self.launch:
             for _ in self.launch.turns:
@@ -764,17 +765,17 @@ class Server:
 
     def send(self, data: bytes) -> None:
         if self.is_fork:
-            problem = "it forked, and the child returned as well: end the child with os._exit"
+            problem = "it forked, and the child process returned too: end the child with os._exit"
             data = self.dumps({"error": problem, "trace": ""}).encode() + b"\n"
         self.send_line(data)
         if self.is_fork:
             os._exit(1)
 
     def open_file(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Import the benchmark file and find what is in it."""
+        """Import the benchmark file and find its benchmarks."""
         if sys.version_info < OLDEST_PYTHON:
             raise Fault(
-                f"{sys.executable} is Python {sys.version.split()[0]}: 3.8 or newer is needed"
+                f"{sys.executable} is Python {sys.version.split()[0]}: benchgate needs 3.8 or newer"
             )
         set_cpus(request["cpus"])
         self.origins = Origins(request)
@@ -799,7 +800,7 @@ class Server:
         }
 
     def serve(self, request: dict[str, Any]) -> None:
-        """Open the file of the request, and then do what is asked until nothing more is."""
+        """Open the file of the request, then carry out requests until benchgate closes its side."""
         try:
             self.reply(self.open_file(request))
         except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
@@ -824,7 +825,7 @@ class Server:
             rss_is_own = reset_peak_rss()
             benchmark = self.benchmarks.get(message["id"])
             if benchmark is None:
-                raise Fault("its file does not define it any more")
+                raise Fault("its file no longer defines it")
             self.launch = Launch(benchmark)
             return {"rss_is_own": rss_is_own}
         if self.launch is None:
@@ -843,13 +844,13 @@ class Server:
 
 
 def failure(error: BaseException) -> dict[str, str]:
-    """Describe an exception: one line, and the traceback from the user's frames on."""
+    """Describe an exception: one line, and the traceback of the user's frames."""
     flush()
     if isinstance(error, Fault):
         return {"error": str(error), "trace": ""}
     import traceback  # noqa: PLC0415
 
-    # After the type and message come notes; before them, of a SyntaxError, its place.
+    # Notes follow the type and message; the place of a SyntaxError precedes them.
     lines = traceback.format_exception_only(type(error), error)
     line = next(line for line in lines if not line.startswith(" ")).strip()
     described = traceback.TracebackException.from_exception(error)
@@ -870,17 +871,17 @@ def flush() -> None:
 
 
 def main() -> None:
-    # It has moved the stack, and no other process should get it.
+    # Its purpose, to move the stack, is fulfilled; no other process should get it.
     os.environ.pop("BENCHGATE_PADDING", None)
     request, receive, send = connect(take_channel())
-    # What was printed before a crash, and where it happened, is what explains it.
+    # After a crash, the output before it and the place where it happened explain it.
     faulthandler.enable(2)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)
     server = Server(receive, send)
     os.register_at_fork(after_in_child=server.note_fork)
-    # The program's own names are nothing to the user's code, which finds an empty module.
+    # Hide this program's own names from the user's code, which finds an empty module.
     sys.modules["__main__"] = type(sys)("__main__")
     server.serve(request)
     # Exit handlers remove the temporary files of the user's code.

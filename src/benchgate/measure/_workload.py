@@ -1,11 +1,12 @@
-"""Which code belongs to a benchmark's work: the statements of its file that it uses by name.
+"""Finds the code that belongs to a benchmark's work: the statements that it uses by name.
 
-A benchmark's definition is its function, what that uses, and what changes what it uses, but not
-the other benchmarks of its file. So a benchmark that is added changes no other. Modules that
-lie beside it belong to it as its own file does; the project's own are what is measured.
+A benchmark's definition is its function, what the function uses, and statements that change what
+it uses, but not the other benchmarks of its file. So adding a benchmark changes no other. Modules
+in the same folder count like the file itself. The project's own modules do not count, because
+they are what is measured.
 
-Read by the worker before the user's code is imported, which could change what is found: standard
-library only, CPython >= 3.8.
+The worker loads this file before it imports the user's code, which could change the findings.
+Standard library only, CPython >= 3.8.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 OWN_FUNCTION = "its function"
 ON_IMPORT = "what runs when {} is imported"
 DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# A file that has one of these names may work with docstrings.
+# A file that uses one of these names may read docstrings.
 READ_DOCSTRINGS = frozenset(("__doc__", "getdoc", "doctest"))
 
 
@@ -64,7 +65,7 @@ class Module:
         for each in self.statements:
             for name in each.uses | each.alters:
                 used.setdefault(name, set()).add(id(each))
-        # What does something, and not for a name that is used elsewhere.
+        # Statements that do something, but not for a name that is used elsewhere.
         self.effects = [
             each
             for each in self.statements
@@ -74,7 +75,7 @@ class Module:
         ]
 
     def reach(self, name: str) -> set[str]:
-        """Give a name, and all names that what it is bound to needs."""
+        """Return a name, and all names that its bindings need, directly or indirectly."""
         found = self.reached.get(name)
         if found is None:
             found = self.reached[name] = {name}
@@ -87,14 +88,14 @@ class Module:
         return found
 
     def touched(self, each: Statement) -> set[str]:
-        """Give the names whose objects a statement may alter at once."""
+        """Return the names whose objects a statement may alter at once."""
         found = set(each.alters)
         for name in each.alters:
-            found |= self.reach(name) & self.data  # by another name for the same object
+            found |= self.reach(name) & self.data  # through another name for the same object
         if not each.acts or each.is_import:
             return found
         for name in each.mentions:
-            # A benchmark that is handed on is not called; what it uses stays as it is.
+            # A benchmark that is only passed on is not called, so what it uses is not altered.
             handed_on = name in self.benchmarks and name not in each.calls
             found |= {name} if handed_on else self.reach(name) & (self.data | self.benchmarks)
         return found
@@ -107,7 +108,7 @@ class Module:
         return any(s.hides for name in reached for s in self.binders.get(name, ()))
 
     def effects_on(self, own: str) -> set[int]:
-        """Give what does something that the names of the module do not tell of."""
+        """Return the statements with effects that the module's names do not show."""
         others = (self.benchmarks | self.data) - {own}
         return {
             id(s) for s in self.effects if own in s.mentions or not (s.mentions | s.alters) & others
@@ -116,10 +117,10 @@ class Module:
     def work_of(
         self, names: Iterable[str], own: str = "", known: Collection[str] = ()
     ) -> list[Statement]:
-        """Give the statements that belong to the work of some names.
+        """Return the statements that belong to the work of some names.
 
         Args:
-            own: the benchmark; others belong to it only if its functions use them.
+            own: the benchmark; others belong to its work only if its functions use them.
             known: attributes of the benchmark that do not count.
         """
         wanted = set(names)
@@ -149,14 +150,14 @@ class Module:
         return [each for each in self.statements if id(each) in included]
 
     def needs(self, each: Statement, own: str) -> set[str]:
-        """Give the names that a statement uses; a benchmark that it merely names is not used."""
+        """Return the names that a statement uses; merely naming a benchmark does not count."""
         return each.uses if each.is_definition else each.uses - (self.benchmarks - {own})
 
 
 def told_apart(tree: ast.Module) -> list[ast.stmt]:
-    """Give the statements of a module: each import alone, and docstrings only if they are read.
+    """Return a module's statements: each import on its own, docstrings only if they are read.
 
-    One benchmark may need a name more of a module, and the others do the same work as before.
+    So if one benchmark needs one more name of a module, the others still do the same work.
     """
     names = {getattr(n, "attr", getattr(n, "id", getattr(n, "name", ""))) for n in ast.walk(tree)}
     inner = () if names & READ_DOCSTRINGS else ast.walk(tree)
@@ -183,7 +184,7 @@ def told_apart(tree: ast.Module) -> list[ast.stmt]:
 
 
 def docstring(node: Any) -> ast.expr | None:
-    """Give the docstring of a module, a class or a function, which is its first statement."""
+    """Return the docstring of a module, a class or a function: its first statement."""
     first = node.body[0] if node.body else None
     if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
         return None
@@ -191,14 +192,14 @@ def docstring(node: Any) -> ast.expr | None:
 
 
 def is_inert(node: ast.stmt) -> bool:
-    """Tell whether a statement does nothing, as a docstring."""
+    """Tell whether a statement does nothing, like a docstring."""
     return isinstance(node, ast.Pass) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
 
 
 def is_main(node: ast.stmt) -> bool:
-    """Tell whether a statement is for a program alone: `if __name__ == "__main__"`."""
+    """Tell whether a statement runs only in a program: `if __name__ == "__main__"`."""
     return (
         isinstance(node, ast.If)
         and not node.orelse
@@ -207,7 +208,7 @@ def is_main(node: ast.stmt) -> bool:
 
 
 class Workloads:
-    """Says of each benchmark of a file what its work is.
+    """Finds the work of each benchmark of a file.
 
     Args:
         path: the benchmark file.
@@ -238,7 +239,7 @@ class Workloads:
         return self.modules[path]
 
     def parts(self, name: str, *, with_params: bool) -> dict[str, str]:
-        """Give the parts of a benchmark's work by what a person may call them: digests.
+        """Return the parts of a benchmark's work: digests by a name that people understand.
 
         Args:
             name: of the function; one that the text does not show is read only now.
@@ -258,7 +259,7 @@ class Workloads:
         return {label: digest("\0".join(found)) for label, found in texts.items()}
 
     def text_of(self, module: Module, each: Statement) -> str:
-        """Give what a statement says, wherever the folder of the benchmarks has moved to."""
+        """Return a statement's text, independent of where the folder of the benchmarks is."""
         node = each.node
         if isinstance(node, ast.ImportFrom):
             for path, _ in self.imported(module, node, []):
@@ -272,7 +273,7 @@ class Workloads:
         return bool(found) and all(each.is_definition for each in found)
 
     def others(self, name: str) -> dict[str, int]:
-        """Give what else runs when the file is imported, for no certain benchmark: its lines."""
+        """Return the lines that also run on import and belong to no particular benchmark."""
         included = self.file.work_of({name}, name)
         foreign = self.file.benchmarks - {name}
         return {
@@ -303,7 +304,7 @@ class Workloads:
         texts: dict[str, list[str]],
         seen: set[tuple[str, str | int]],
     ) -> None:
-        """Add what is imported of modules that belong to the benchmarks."""
+        """Add what is imported from modules that belong to the benchmarks."""
         for each in included:
             for node in ast.walk(each.node):
                 both = (*self.imported(module, node, included), *self.packages(module, node))
@@ -327,7 +328,7 @@ class Workloads:
     def imported(
         self, module: Module, node: ast.AST, included: list[Statement]
     ) -> list[tuple[str, set[str]]]:
-        """Give the files that a node imports, of those that belong to the benchmarks, and names."""
+        """Return the benchmarks' own files that a node imports, and the imported names."""
         found = []
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -348,9 +349,9 @@ class Workloads:
         return found
 
     def packages(self, module: Module, node: ast.AST) -> list[tuple[str, set[str]]]:
-        """Give the packages whose `__init__.py` runs before what a node imports, and all in it.
+        """Return the packages whose `__init__.py` runs before what a node imports, completely.
 
-        It may alter any module of the package.
+        Completely, because `__init__.py` may alter any module of the package.
         """
         names = []
         if isinstance(node, ast.Import):
@@ -387,7 +388,7 @@ class Workloads:
 
 
 def attributes_read(included: list[Statement], name: str) -> set[str]:
-    """Give what statements read of a module by its name; {"*"} if that is not all they do."""
+    """Return the attributes of a module that statements read; {"*"} if they do more with it."""
     depth = name.count(".")
     root = name.partition(".")[0]
     found: set[str] = set()

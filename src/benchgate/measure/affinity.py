@@ -1,4 +1,4 @@
-"""Which CPUs can be used, which one is idle, and where benchgate itself runs meanwhile."""
+"""Finds usable and idle CPUs, and moves benchgate itself off the CPU that it measures on."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 
 @dataclass(frozen=True, slots=True)
 class Pinning:
-    """Whether processes can be bound to CPUs here; true in a condition when they can.
+    """Whether processes can be bound to CPUs here; true in a condition if they can.
 
     Attributes:
-        reason: why not, to follow "not pinned: "; "" when it is supported.
+        reason: why not, as a text after "not pinned: "; "" if it is supported.
     """
 
     supported: bool
@@ -33,7 +33,7 @@ class Pinning:
 
 
 def supports_pinning() -> Pinning:
-    """Find out whether this OS binds processes to CPUs, by trying what changes nothing."""
+    """Find out whether this OS binds processes to CPUs, by a trial that changes nothing."""
     if sys.platform != "linux":
         return Pinning(supported=False, reason=f"{sys.platform} does not bind processes to CPUs")
     try:
@@ -44,14 +44,14 @@ def supports_pinning() -> Pinning:
 
 
 def available_cpus() -> frozenset[int]:
-    """CPUs that this thread may use now; inside of `kept_off` one fewer."""
+    """The CPUs that this thread may use now; inside `kept_off` one fewer."""
     if sys.platform != "linux":
         return frozenset(range(os.cpu_count() or 1))
     return frozenset(os.sched_getaffinity(0))
 
 
 def read_busy_ticks(path: Path = Path("/proc/stat")) -> dict[int, int]:
-    """Clock ticks for which each CPU has not been idle since the start; empty if unknown."""
+    """Clock ticks since boot during which each CPU was not idle; empty if unknown."""
     try:
         return parse_busy_ticks(path.read_text(encoding="ascii"))
     except FileNotFoundError:
@@ -69,10 +69,10 @@ def parse_busy_ticks(text: str) -> dict[int, int]:
 
 
 def choose_cpu(before: Mapping[int, int], after: Mapping[int, int], allowed: frozenset[int]) -> int:
-    """The CPU that was idlest between two readings of `read_busy_ticks`.
+    """Choose the CPU that was idlest between two readings of `read_busy_ticks`.
 
-    Among equals the one of the highest number wins: interrupts are served on the low ones.
-    CPUs without a reading are chosen only when no other is allowed.
+    If several are equal, the one with the highest number wins, because interrupts use low ones.
+    A CPU without a reading is chosen only if no other is allowed.
 
     Args:
         before: busy ticks by CPU.
@@ -87,7 +87,7 @@ def choose_cpu(before: Mapping[int, int], after: Mapping[int, int], allowed: fro
 def kept_off(cpu: int | None) -> Iterator[None]:
     """Keep every thread of this process off a CPU, as long as there is another one.
 
-    Processes started meanwhile inherit it: give them their own CPUs. None keeps off nothing.
+    Processes that start meanwhile inherit this, so set their CPUs. None changes nothing.
     """
     if cpu is None or not supports_pinning():
         yield
@@ -106,8 +106,8 @@ def kept_off(cpu: int | None) -> Iterator[None]:
 def moved_to(cpu: int | None) -> Iterator[None]:
     """Move this thread to a CPU; None leaves it where it is.
 
-    Whoever hands turns over from the CPU that the turns are taken on wakes nobody on another one:
-    that takes longer, and longer still if the other CPU is busy.
+    If benchgate runs on the CPU of the workers, handing over a turn wakes no process on another
+    CPU. That would take longer, and even longer if the other CPU is busy.
     """
     if cpu is None or sys.platform != "linux":
         yield

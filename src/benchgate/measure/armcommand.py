@@ -1,4 +1,4 @@
-"""A configured command as it is run in each arm, and the hash of what it is."""
+"""A configured command as each arm runs it, and the hash of its definition."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ PADDING = "BENCHGATE_PADDING"
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """How a command is run, in all arms alike.
+    """How a command runs, the same in all arms.
 
     Attributes:
-        id: of the benchmark.
-        executions: per arm and round at most; slow commands get fewer.
-        warmup: executions before those of the first round, kept apart.
-        pin: run it on one CPU, where the OS can; wrong for what is parallel itself.
-        allow_foreign: measure it also if it runs code that is not the arm's own.
-        timeout_s: for each execution, and for prepare and cleanup.
+        id: id of the benchmark.
+        executions: most executions per arm and round; slow commands get fewer.
+        warmup: executions before those of the first round; they are stored separately.
+        pin: run it on one CPU if the OS supports that; wrong for a parallel program.
+        allow_foreign: measure it even if it runs code that is not the arm's own.
+        timeout_s: limit for each execution, each prepare and each cleanup.
     """
 
     id: str
@@ -48,10 +48,11 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArmCommand:
-    """A command in one arm, every placeholder replaced.
+    """A command in one arm, with every placeholder replaced.
 
     Attributes:
-        names_its_arm: what is run depends on the arm, whatever files it opens.
+        names_its_arm: whether the command line itself names the arm's files, so that it runs
+            the arm's own code whichever files it opens.
     """
 
     arm: ArmName
@@ -67,13 +68,13 @@ class ArmCommand:
 def run_settings(
     id_: str, benchmarks: Mapping[ArmName, CommandBenchmark], lead: ArmName, measure: Measure
 ) -> RunSettings:
-    """Let a command that both arms have be run in both in the same way.
+    """Choose the settings for a command so that all arms run it in the same way.
 
     Args:
-        benchmarks: of one id, by the arm whose configuration defines it.
-        lead: the arm that decides where both have it. The longer timeout holds: neither arm can
-            make the other fail.
-        measure: what holds where the benchmark does not say.
+        benchmarks: the benchmark with this id, by the arm whose configuration defines it.
+        lead: the arm that decides if both arms have it. The longer timeout applies to both, so that
+            neither arm can make the other fail.
+        measure: the defaults for what the benchmark does not set.
     """
     leading = benchmarks.get(lead) or next(iter(benchmarks.values()))
     return RunSettings(
@@ -91,10 +92,10 @@ def arm_commands(
     arms: Sequence[Arm],
     outside: StartingEnvironment,
 ) -> tuple[ArmCommand, ...]:
-    """What to run in each arm that has it, under conditions as equal as they can be made.
+    """The command to run in each arm that has it, under conditions as equal as possible.
 
-    Names of variables are the same in all arms, and so is the room that arguments and
-    environment take at the top of the stack: it shifts all below it, and with that the speed.
+    All arms get the same variable names. Arguments and environment also take the same space
+    at the top of the stack, because that space shifts everything below it and so affects speed.
 
     Raises:
         MeasureError: the arms set different variables.
@@ -103,7 +104,8 @@ def arm_commands(
     if len(names) > 1:
         different = sorted(frozenset.union(*names) - frozenset.intersection(*names))
         raise MeasureError(
-            f"the arms are not measured the same way: only one of them sets {', '.join(different)}"
+            "base and head would be measured differently: only one of them sets "
+            f"{', '.join(different)}"
         )
     having = [arm for arm in arms if arm.name in benchmarks]
     environs = with_equal_names(
@@ -128,7 +130,7 @@ def _arm_command(benchmark: CommandBenchmark, arm: Arm, environ: Mapping[str, st
     variables = {name: arm.substitute(value) for name, value in benchmark.env.items()}
 
     def words(command: tuple[str, ...]) -> tuple[str, ...]:
-        # Word by word: a folder's name with a space in it stays one word.
+        # Word by word, so that a folder's name with a space in it stays one word.
         return tuple(arm.substitute(word) for word in command)
 
     said = (*benchmark.command, *benchmark.env.values())
@@ -146,7 +148,7 @@ def _arm_command(benchmark: CommandBenchmark, arm: Arm, environ: Mapping[str, st
 
 
 def _stack_bytes(one: ArmCommand) -> int:
-    """Room for the strings that a new process finds on its stack: path, arguments, variables."""
+    """Bytes of the strings that a new process finds on its stack: path, arguments, variables."""
     strings = [*one.command, *(f"{name}={value}" for name, value in one.env.items())]
     if "/" in one.command[0]:
         strings.append(one.command[0])
@@ -154,7 +156,7 @@ def _stack_bytes(one: ArmCommand) -> int:
 
 
 def workload_hash(benchmark: CommandBenchmark, *, pin: bool) -> str:
-    """16 hex digits that change with what is measured, not with secrets or with how often."""
+    """16 hex digits that change if the work changes, but not with secrets or repetitions."""
     definition = json.dumps(
         {
             "command": benchmark.command,
@@ -175,7 +177,7 @@ def workload_hash(benchmark: CommandBenchmark, *, pin: bool) -> str:
 def trouble_with(
     execution: Execution, ok_exit_codes: frozenset[int], timeout_s: float
 ) -> str | None:
-    """What went wrong, one line and the output's tail; None when nothing did."""
+    """What went wrong: one line and the output's tail; None if nothing did."""
     code = execution.returncode
     if execution.timed_out:
         line = f"timed out after {format_duration(timeout_s)}; its process group was killed"
@@ -190,7 +192,7 @@ def trouble_with(
 
 
 def signal_name(number: int) -> str:
-    """SIGSEGV for 11; real-time signals have no name of their own."""
+    """The name of a signal, e.g. SIGSEGV for 11; "signal N" for real-time signals."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StartingEnvironment:
-    """What benchgate was started from.
+    """The environment and folders that benchgate was started in.
 
     Attributes:
         environ: the variables that every command inherits.
-        checkout: the user's tree; None if the arm is it.
-        cwd: what relative entries of PATH and PYTHONPATH are relative to.
+        checkout: the user's tree; None if the arm itself is the user's tree.
+        cwd: folder that relative entries of PATH and PYTHONPATH start from.
     """
 
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -37,7 +37,7 @@ def environ_of(
     pythonpath: Sequence[str] | None,
     command: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Give the variables of a command in one arm, before those that are configured.
+    """Return the variables of a command in one arm, without the configured ones.
 
     Args:
         pythonpath: as configured; None for the arm's own folders, if they hold Python code.
@@ -60,7 +60,7 @@ def environ_of(
     if programs:
         environ["PATH"] = os.pathsep.join(programs)
     if pythonpath is None and "-m" in command and is_installed(arm):
-        # From Python 3.11 on `python -m` then leaves out the folder that it runs in.
+        # From Python 3.11 on, this makes `python -m` leave out its working folder.
         environ.setdefault("PYTHONSAFEPATH", "1")
     if folders or "PYTHONPATH" in environ:
         environ["PYTHONPATH"] = os.pathsep.join(folders)
@@ -68,6 +68,6 @@ def environ_of(
 
 
 def with_equal_names(environs: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Give every environment the names that any has: an empty one is as good as none here."""
+    """Give all environments the same names; here an empty variable means the same as none."""
     names = [name for environ in environs for name in environ]
     return [dict.fromkeys(names, "") | dict(environ) for environ in environs]

@@ -1,4 +1,4 @@
-"""Where the files of Python benchmarks are, and which folders belong to them."""
+"""Finds the files of Python benchmarks, and the folders that belong to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BenchFile:
 
     Attributes:
         path: relative to an arm's root.
-        group: what the ids of its benchmarks start with.
+        group: the prefix of its benchmarks' ids.
         top: the folder that was searched, relative to the root.
     """
 
@@ -34,12 +34,12 @@ class BenchFile:
     top: str = "."
 
     def id_of(self, name: str) -> str:
-        """Give the full id of a benchmark that the worker knows as `name`."""
+        """Return the full id of a benchmark that the worker calls `name`."""
         return f"{self.group}/{name}"
 
 
 def find_files(arm: Arm, benchmark: PythonBenchmark, path: str) -> tuple[BenchFile, ...]:
-    """Find the benchmark files of one arm at one path of a benchmark; none where it is absent."""
+    """Find the benchmark files of one arm at a benchmark's path; none if the path is absent."""
     place = arm.root / path
     files, top = ([place], place.parent) if place.is_file() else (_search(place), place)
     found = []
@@ -51,7 +51,7 @@ def find_files(arm: Arm, benchmark: PythonBenchmark, path: str) -> tuple[BenchFi
 
 
 def search_of(folders: tuple[str, ...]) -> PythonBenchmark:
-    """Give what stands for a configuration that names no benchmark: these folders hold some."""
+    """Return the benchmarks to use if the configuration names none: the folders that hold files."""
     return PythonBenchmark.model_construct(paths=folders)
 
 
@@ -59,7 +59,7 @@ def group_of(file: PurePath, prefix: str) -> str:
     """Name the group of a benchmark file.
 
     Args:
-        file: as seen from the folder that was searched.
+        file: path relative to the folder that was searched.
         prefix: the group of the benchmark; "" for none.
     """
     *folders, _ = file.parts
@@ -73,7 +73,7 @@ def find_folders(arms: Iterable[Arm]) -> tuple[str, ...]:
 
 
 def topmost_folders(files: Iterable[PurePath]) -> tuple[str, ...]:
-    """Name the folders of files that lie in no other folder of them."""
+    """Return those folders of the files that do not lie inside another one."""
     found = {file.parent for file in files}
     topmost = [f for f in found if not any(f != g and f.is_relative_to(g) for g in found)]
     return tuple(sorted(folder.as_posix() for folder in topmost))
@@ -85,16 +85,16 @@ def _search(top: Path) -> list[Path]:
 
 
 def own_folders(arm: Arm, benchmark: PythonBenchmark) -> tuple[Path, ...]:
-    """Give the folders whose code is that of this arm alone."""
+    """Return the folders whose code belongs to this arm only."""
     given = (path for path in benchmark.pythonpath or () if "{" in path)
     return arm.root, arm.env, *(arm.root / arm.substitute(path) for path in given)
 
 
 def helpers_of(arm: Arm, file: BenchFile) -> Path | None:
-    """Give the folder whose modules belong to the benchmarks, and are not what they measure.
+    """Return the folder whose modules belong to the benchmarks instead of being measured.
 
-    It is the one that was searched for them, unless the project's own code is there: where modules
-    are imported from it or a folder in it, and where it is a package that is not named for tests.
+    It is the folder that was searched for benchmarks, unless the project's own code is there:
+    if modules are imported from it or a folder in it, or if it is a package not named for tests.
     """
     top = arm.root / file.top
     path = import_path(arm, file.benchmark.pythonpath)

@@ -15,18 +15,18 @@ _PREFIX = "bench_"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set)
-# With these a file can make names that its text does not show.
+# With these, a file can create names that its text does not show.
 _MAKERS = frozenset({"globals", "vars", "locals", "setattr", "exec", "eval"})
 
 
 @dataclass(frozen=True, slots=True)
 class BenchSource:
-    """What was read.
+    """What the text of a benchmark file says.
 
     Attributes:
-        names: of the functions, and of what else may be one when the file is imported.
-        makes_more: whether importing it may make others.
-        problems: line, and what is wrong with a function there.
+        names: of the functions, and of other names that may be one after the import.
+        makes_more: whether importing the file may create more benchmarks.
+        problems: a line number, and what is wrong with the function there.
     """
 
     names: tuple[str, ...] = ()
@@ -38,8 +38,8 @@ def read_source(source: bytes) -> BenchSource:
     """Read the text of a benchmark file.
 
     Raises:
-        SyntaxError: it is not Python.
-        ValueError: it holds null bytes.
+        SyntaxError: the file is not Python.
+        ValueError: the file holds null bytes.
     """
     tree = ast.parse(source)
     names: dict[str, None] = {}
@@ -57,7 +57,7 @@ def read_source(source: bytes) -> BenchSource:
 
 
 def _in_module(tree: ast.AST) -> Iterator[ast.AST]:
-    """Give what runs when the module is imported, but for what functions and classes do."""
+    """Return the code that runs on import, without the bodies of functions and classes."""
     for node in ast.iter_child_nodes(tree):
         yield node
         if not isinstance(node, _SCOPES):
@@ -81,10 +81,10 @@ def _makes_names(node: ast.AST) -> bool:
 
 
 def _problems(node: ast.AST) -> list[tuple[int, str]]:
-    """Say what a session would refuse."""
+    """Report functions that a session would refuse."""
     if isinstance(node, _Function) and node.name.startswith(_PREFIX):
         yields = any(isinstance(each, ast.Yield | ast.YieldFrom) for each in _in_module(node))
-        problem = f"{node.name} is a generator: a call would run none of its body"
+        problem = f"{node.name} is a generator: calling it would not run its body"
         return [(node.lineno, problem)] if yields and not node.decorator_list else []
     if (
         isinstance(node, ast.Attribute)

@@ -1,4 +1,4 @@
-"""Decides whose failure it is if the base fails: a head can disturb it, but not before it ran."""
+"""Decides who caused a failure of the base: the head can, but only after it was built or run."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _WHY = "the base fails now, but did not fail before the head was built or run"
 
 @dataclass(frozen=True, slots=True)
 class BaseTrial:
-    """What the base did before anything of the head was built or run.
+    """How the base behaved before anything of the head was built or run.
 
     Attributes:
-        failed: ids, as the base has them, of what failed then; None if it was not tried, and
-            every failure counts.
+        failed: the base's ids of benchmarks that failed then; None if it was not tried, so that
+            every failure counts as its own.
     """
 
     failed: frozenset[str] | None = None
 
     def of_discovery(self, discovery: Discovery) -> Discovery:
-        """Give what was found, with each failure attributed to the arm that caused it."""
+        """Return the discovery, with each failure attributed to the arm that caused it."""
         return replace(discovery, failures=tuple(map(self._unread, discovery.failures)))
 
     def of_launch(self, failed: Observation, own_id: str) -> Observation:
-        """Attribute a failed launch of a benchmark of both arms to the arm that caused it.
+        """Attribute a failed launch to the arm that caused it; both arms have the benchmark.
 
         Args:
-            own_id: the benchmark, as the arm has it.
+            own_id: the benchmark's id in the arm itself.
         """
         if not self._is_doubted(failed.arm, own_id):
             return failed

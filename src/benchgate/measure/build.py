@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.measure.guardian import Guardian
 
 TAIL_LINES = 40
-_LINE_BYTES = 8192  # what is longer is shown as several
+_LINE_BYTES = 8192  # a longer line is split
 _DRAIN_S = 2.0
 USERS_ENVIRONMENT = ("VIRTUAL_ENV", "PYTHONHOME", "__PYVENV_LAUNCHER__")
 """Variables that would lead into the environment that benchgate was started from."""
@@ -41,10 +41,10 @@ def build(
     """Run the commands one after the other in the root of an arm's tree.
 
     Args:
-        arm: its root, env and sha replace {root}, {env} and {sha} in every word.
+        arm: the arm, whose root, env and sha replace {root}, {env} and {sha} in every word.
         commands: each a program and its arguments.
-        timeout_s: for each command; then its process group is killed.
-        variables: added to the environment, after the arm's own; they are substituted too.
+        timeout_s: limit for each command; after it, the command's process group is killed.
+        variables: added to the environment after the arm's own, with placeholders replaced.
         guardian: kills the command if benchgate is killed.
         on_output: called with each line of output, from another thread.
 
@@ -69,7 +69,7 @@ def build(
 
 
 def build_environment(arm: Arm, variables: Mapping[str, str]) -> dict[str, str]:
-    """The environment of what runs in an arm, apart from the guardian's variables."""
+    """The environment of commands in an arm, without the guardian's variables."""
     environment = clean_environ(os.environ)
     for name in USERS_ENVIRONMENT:
         environment.pop(name, None)
@@ -86,7 +86,7 @@ def _run(
     guardian: Guardian,
     take: Callable[[str], None],
 ) -> str | None:
-    """Run one command to its end and leave nothing of its group; how it failed, or None."""
+    """Run one command and kill what is left of its group; return how it failed, or None."""
     try:
         process = subprocess.Popen(
             argv,
@@ -111,7 +111,7 @@ def _run(
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         guardian.release(process.pid)
-        # What left the group, such as a compiler's server, may hold the pipe open for ever.
+        # A process that left the group, such as a compiler's server, may keep the pipe open.
         drain.join(_DRAIN_S)
     if exit_code < 0:
         return f"was ended by signal {-exit_code} ({signal.strsignal(-exit_code)})"

@@ -1,4 +1,4 @@
-"""A burst: the executions of one command in one round, the arms taking turns one by one."""
+"""A burst: the executions of one command in one round; the arms take turns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CommandFailedError(Exception):
-    """A command, its prepare or its cleanup failed; the message is an observation's error."""
+    """A command, its prepare or its cleanup failed; its message becomes `Observation.error`."""
 
     def __init__(self, command: ArmCommand, error: str, *, of_all: bool = False) -> None:
         super().__init__(error)
@@ -35,15 +35,15 @@ class CommandFailedError(Exception):
 
 
 class BurstRunner:
-    """Runs bursts; how many executions fit into one is known from the first of each benchmark.
+    """Runs bursts. The first burst of a benchmark shows how many executions fit into one.
 
     Args:
-        arms: that the commands are of.
-        launcher: starts them.
-        checkout: the user's tree, whose files no arm may run; None where it does not matter.
-        cpu: where pinned benchmarks run; None when no CPU was chosen.
-        all_cpus: where everything else runs; None for the CPUs that are available now.
-        burst_s: about how long one arm's executions in one round may take, prepare included.
+        arms: the arms that the commands belong to.
+        launcher: starts the commands.
+        checkout: the user's tree, whose files no arm may run; None to not check this.
+        cpu: the CPU for pinned benchmarks; None if no CPU was chosen.
+        all_cpus: the CPUs for everything else; None for the CPUs that are available now.
+        burst_s: target time for one arm's executions in one round, prepare included.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class BurstRunner:
     def measure(
         self, settings: RunSettings, commands: tuple[ArmCommand, ...], rng: random.Random
     ) -> list[Observation]:
-        """Measure a burst and clean up; not after Ctrl-C, when nothing more is to be run.
+        """Measure a burst and run the cleanup, but not after Ctrl-C: then nothing more may run.
 
         Raises:
             CommandFailedError: an arm failed.
@@ -123,7 +123,7 @@ class BurstRunner:
         commands: Sequence[ArmCommand],
         into: dict[ArmCommand, list[Execution]],
     ) -> float:
-        """Execute each command once; give the seconds that the slowest took, prepare included."""
+        """Execute each command once; return the seconds of the slowest, prepare included."""
         slowest_s = 0.0
         for command in commands:
             started_s = time.perf_counter()
@@ -137,9 +137,9 @@ class BurstRunner:
         commands: tuple[ArmCommand, ...],
         warmups: dict[ArmCommand, list[Execution]],
     ) -> dict[ArmCommand, tuple[str, ...]]:
-        """Execute each command to see that it runs its own code; give what to note of it.
+        """Execute each command to check that it runs its own code; return notes about it.
 
-        Being watched costs a little time. So this is the first execution of the warm-up, or one
+        Watching costs a little time. So this is the first execution of the warm-up, or one
         that is not recorded.
         """
         notes = {}

@@ -1,4 +1,4 @@
-"""Measuring commands: in bursts, the arms taking turns execution by execution."""
+"""Measures commands in bursts: the arms take turns after each execution."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class CommandEngine:
     """Measures commands on one or two arms.
 
     Args:
-        benchmarks: what each arm's own configuration defines, of different names.
-        arms: one or two, whose variables have the same names.
-        guardian: ends what outlives benchgate.
-        measure: what holds where a benchmark does not say.
-        aliases: new id of each benchmark that the head renamed, by its old one.
-        lead: the arm whose benchmark says how a benchmark of both is run; see `run_settings`.
-        cpu: where pinned benchmarks run; None when no CPU was chosen.
-        all_cpus: where everything else runs; None for the CPUs that are available now, which
-            inside of `kept_off` are too few.
-        unpinned: why no CPU was chosen, for a note.
-        outside: what the environment of every command starts from.
-        event: what is counted as instructions; None for nothing.
-        burst_s: about how long one arm's executions in one round may take, prepare included.
+        benchmarks: the benchmarks that each arm's own configuration defines, with unique names.
+        arms: one or two arms, whose variables have the same names.
+        guardian: ends processes that outlive benchgate.
+        measure: the defaults for what a benchmark does not set.
+        aliases: for each benchmark that the head renamed, its new id by its old id.
+        lead: the arm that decides how a benchmark of both arms runs; see `run_settings`.
+        cpu: the CPU for pinned benchmarks; None if no CPU was chosen.
+        all_cpus: the CPUs for everything else; None for the CPUs that are available now, which
+            are too few inside `kept_off`.
+        unpinned: the reason why no CPU was chosen, for a note.
+        outside: the environment that the environment of every command starts from.
+        event: the event to count as instructions; None to count nothing.
+        burst_s: target time for one arm's executions in one round, prepare included.
 
     Raises:
         MeasureError: the arms set different variables.
@@ -97,7 +97,7 @@ class CommandEngine:
         self._unpinned = unpinned if pinning else f"not pinned: {pinning.reason}"
 
     def discover(self) -> Discovery:
-        """Give what the configuration of each arm defines."""
+        """Return the benchmarks that the configuration of each arm defines."""
         found: dict[ArmName, list[Definition]] = {arm: [] for arm in self._arms}
         failures = []
         for id_, benchmarks in self._benchmarks.items():
@@ -112,10 +112,10 @@ class CommandEngine:
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
     ) -> Iterator[Observation]:
-        """Measure one burst of each benchmark on every arm; see `engine.Engine`.
+        """Measure one burst of each benchmark in every arm; see `engine.Engine`.
 
-        When an arm fails, failures are all that is yielded of the benchmark: the head is tried
-        alone when the base has failed, because it is chance who was first.
+        If an arm fails, only failures are yielded for the benchmark. If the base failed, the head
+        is then tried alone, because which arm went first was random.
         """
         for name in ids:
             settings = self._settings[name]
@@ -132,7 +132,7 @@ class CommandEngine:
                         yield _failed(too, name, commands)
 
     def close(self) -> None:
-        """End the command that is running, if one is."""
+        """End the command that is running, if there is one."""
         self._launcher.close()
 
     def _define(self, id_: str, benchmark: CommandBenchmark, arm: ArmName) -> Definition:
@@ -153,7 +153,7 @@ class CommandEngine:
 def _by_id(
     benchmarks: Mapping[ArmName, Sequence[CommandBenchmark]], aliases: Mapping[str, str]
 ) -> Mapping[str, Mapping[ArmName, CommandBenchmark]]:
-    """Join the commands of the arms, what the head renamed under its new id; the head's first."""
+    """Join the commands of the arms by id, the head's first; renamed ones have their new id."""
     named = {arm: {one.name: one for one in each} for arm, each in benchmarks.items()}
     base, head = (named.get(arm, {}) for arm in (ArmName.BASE, ArmName.HEAD))
     new_ids = {old: new for new, old in renamed(base, head, aliases).items()}

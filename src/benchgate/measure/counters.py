@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.measure.worker import Worker
 
 
-# Numbers of the system call on 64-bit Linux. On big-endian machines the flags are turned round.
+# Numbers of the system call on 64-bit Linux. On big-endian machines the flags are reversed.
 _SYSCALLS = {"x86_64": 298, "aarch64": 241, "riscv64": 241, "ppc64le": 319}
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 _STRICTEST_FOR_USERS = 2
@@ -28,7 +28,7 @@ _ATTRIBUTES = struct.Struct("=IIQQQQQIIQ")
 _DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 0, 1 << 1, 1 << 5, 1 << 6
 _ENABLE_ON_EXEC = 1 << 12
 _CLOSE_ON_EXEC = 8
-# With these in the read format, the time for which it was to count and that for which it did.
+# Adds to each reading the time for which the counter was enabled and the time it really ran.
 _TIMES = 1 | 2
 _READING = struct.Struct("=QQQ")
 
@@ -37,7 +37,7 @@ _WORK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What is counted, in the kernel's numbers."""
+    """An event to count, by the kernel's numbers."""
 
     type: int
     config: int
@@ -48,19 +48,19 @@ USER_INSTRUCTIONS = Event(type=0, config=1)
 
 
 class CounterError(Exception):
-    """Nothing is counted; the message is the reason, with what would help, on one line."""
+    """Counting is impossible; the message is one line: the reason, and a remedy."""
 
 
 class Counter:
     """Counts an event in all threads of a process, and in threads and processes that these start.
 
-    Those count from then on whether or not they end before `read`. What was started by a
-    process before it was given the counter does not, nor does what outlives the counter.
+    These count even if they end before `read`. Processes that were started before the counter
+    was opened do not count, and processes that outlive the counter stop counting.
 
     Args:
-        pid: the process; 0 for the thread that asks.
-        from_exec: count in the programs that it starts, each from its first instruction, and not
-            in the process itself.
+        pid: the process; 0 for the calling thread.
+        from_exec: count only in the programs that the process starts, each from its first
+            instruction, and not in the process itself.
 
     Raises:
         CounterError: the event cannot be counted here, or not in this process.
@@ -73,7 +73,7 @@ class Counter:
         self._descriptors: list[int] = []
         try:
             for thread in _threads(pid):
-                with suppress(ProcessLookupError):  # it has ended meanwhile
+                with suppress(ProcessLookupError):  # the process ended meanwhile
                     self._descriptors.append(perf_event_open(event, thread, flags))
         except OSError as error:
             self.close()
@@ -82,10 +82,10 @@ class Counter:
             raise CounterError("the process has ended, or benchgate cannot see it")
 
     def read(self) -> int:
-        """Say how often it happened so far.
+        """Return how often the event has happened so far.
 
         Raises:
-            CounterError: some of the time it was not counted.
+            CounterError: the counter did not run all the time.
         """
         total = 0
         for descriptor in self._descriptors:
@@ -111,7 +111,7 @@ class Counter:
 
 
 def find_obstacle(event: Event) -> str | None:
-    """Say why an event that all work causes cannot be counted here; None if it can."""
+    """Say why an event cannot be counted on this machine; None if it can."""
     try:
         with Counter(event, 0) as counter:
             bytearray(_WORK_BYTES).count(b"x")
@@ -122,13 +122,13 @@ def find_obstacle(event: Event) -> str | None:
 
 
 def perf_event_open(event: Event, thread: int, flags: int) -> int:
-    """Make the system call; give a descriptor to read.
+    """Make the system call; return a descriptor to read.
 
     Args:
-        thread: 0 for the one that asks.
+        thread: thread id; 0 for the calling thread.
 
     Raises:
-        OSError: as the kernel says; ENOSYS also if there is no such call.
+        OSError: the kernel's error; ENOSYS also if the system call does not exist.
     """
     number = _SYSCALLS.get(platform.machine())
     if sys.platform != "linux" or number is None or sys.maxsize < 2**32:
@@ -154,7 +154,7 @@ def _threads(pid: int) -> list[int]:
 
 
 def _reason(error: OSError) -> str:
-    """Say what a refusal means, and what would help."""
+    """Explain the kernel's refusal, with a remedy."""
     if sys.platform != "linux":
         return f"{sys.platform} does not let programs count instructions; Linux does"
     if error.errno in {errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP}:
@@ -181,18 +181,18 @@ _LOOKS = 1000
 
 
 def count_per_call(worker: Worker, loops: int, event: Event) -> float:
-    """Count the event in samples of their own, which nobody times, and give that of one call.
+    """Count the event in separate samples, which are not timed; return the count of one call.
 
-    A sample of no calls shows what is to be taken off: taking a sample, and asking for it. The
-    least of three samples counts, or the only one if it is long: filling a cache, or
-    growing a table, only ever adds to it.
+    A sample of zero calls shows the overhead to subtract: requesting and taking a sample. The
+    smallest of three samples counts, or the only one if it is long: filling a cache, or growing a
+    table, only ever adds to the count.
 
     Args:
-        worker: with the benchmark open and its garbage collector off. Its loops are changed.
+        worker: a worker with the benchmark open and garbage collection off. Changes its loops.
         loops: calls in a sample.
 
     Raises:
-        CounterError: it cannot be counted.
+        CounterError: the event cannot be counted.
         WorkerFailedError: the benchmark failed.
     """
     with Counter(event, worker.pid) as counter:
@@ -212,14 +212,14 @@ def _least(worker: Worker, counter: Counter, loops: int) -> int:
 
 
 def _sample(worker: Worker, counter: Counter) -> tuple[int, int]:
-    """Take a sample; give its count, and how long its calls took."""
+    """Take a sample; return its count, and how long its calls took."""
     before = _read_at_rest(worker, counter)
     wall_ns, _ = worker.sample()
     return _read_at_rest(worker, counter) - before, wall_ns
 
 
 def _read_at_rest(worker: Worker, counter: Counter) -> int:
-    """Read when the worker waits for us: its answer comes a moment before it does."""
+    """Read when the worker waits again, which is a moment after its reply arrives."""
     for _ in range(_LOOKS):
         if not _is_running(worker.pid):
             break
@@ -230,6 +230,6 @@ def _read_at_rest(worker: Worker, counter: Counter) -> int:
 def _is_running(pid: int) -> bool:
     try:
         about = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:  # it has ended, as the next step will find
+    except OSError:  # the process has ended; the next step reports it
         return False
     return about.rpartition(b")")[2].split()[0] == b"R"

@@ -19,18 +19,18 @@ _CHUNK_BYTES = 2**20
 
 
 class DataFilesError(Exception):
-    """The data files cannot be read; the message says which, and why."""
+    """A data file cannot be read; the message says which one, and why."""
 
 
 def data_parts(root: Path, globs: Iterable[str]) -> dict[str, str]:
-    """Read the data files of a tree: for each, what a person may call it, and its digest.
+    """Read the data files of a tree; return for each a name for people, and its digest.
 
     Args:
-        root: of the tree.
-        globs: relative to it; one may match nothing.
+        root: the root of the tree.
+        globs: relative to the root; a glob may match nothing.
 
     Raises:
-        DataFilesError: a glob leaves the tree, or matches too much; a file cannot be read.
+        DataFilesError: a glob leaves the tree or matches too much, or a file cannot be read.
     """
     found: dict[str, Path] = {}
     for glob in globs:
@@ -60,10 +60,10 @@ class DataFiles:
         self._known: dict[tuple[ArmName, tuple[str, ...]], Mapping[str, str]] = {}
 
     def parts(self, arm: ArmName, globs: tuple[str, ...]) -> Mapping[str, str]:
-        """Read what the globs match in one arm, as `data_parts` does.
+        """Read the files that the globs match in one arm, like `data_parts`.
 
         Raises:
-            DataFilesError: the same, and when a glob matches nothing in any arm.
+            DataFilesError: as in `data_parts`, and if a glob matches nothing in any arm.
         """
         for glob in globs:
             if not any(_matches(root, glob) for root in self._roots.values()):
@@ -75,7 +75,7 @@ class DataFiles:
 
 
 def workload_of(parts: Mapping[str, str]) -> str:
-    """Give 16 hex digits that change with the parts of a benchmark's work."""
+    """Return 16 hex digits that change if any part of a benchmark's work changes."""
     text = "\0".join(f"{name}\0{parts[name]}" for name in sorted(parts))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""What each kind of benchmark offers to a session: find benchmarks, measure a round of them."""
+"""What an engine, one per kind of benchmark, does for a session: find and measure benchmarks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ArmName(StrEnum):
-    """Which side of the comparison."""
+    """The side of the comparison: base or head."""
 
     BASE = "base"
     HEAD = "head"
@@ -29,10 +29,10 @@ class Arm:
     """One tree to measure.
 
     Attributes:
-        root: its files; commands run here.
+        root: folder of its files, where commands run.
         env: folder for its own environment, which `[build]` may fill; it may not exist.
-        sha: its commit, "" outside of git.
-        variables: added to the environment of everything that runs in it.
+        sha: its commit; "" outside of git.
+        variables: added to the environment of all commands that run in it.
     """
 
     name: ArmName
@@ -42,7 +42,7 @@ class Arm:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def substitute(self, text: str) -> str:
-        """Replace {root}, {env} and {sha}; other braces stay as they are."""
+        """Replace {root}, {env} and {sha}; leave other braces alone."""
         for key, value in (("root", self.root), ("env", self.env), ("sha", self.sha)):
             text = text.replace(f"{{{key}}}", str(value))
         return text
@@ -54,8 +54,8 @@ class Definition:
 
     Attributes:
         id: the same in both arms.
-        renamed_from: the id that the base itself has for it, if the head renamed it.
-        also_runs: lines of its file that run on import and are no part of its work, by digest.
+        renamed_from: its id in the base, if the head renamed it.
+        also_runs: lines of its file that run on import but are not part of its work, by digest.
     """
 
     id: str
@@ -71,18 +71,18 @@ class Definition:
 
     @property
     def own_id(self) -> str:
-        """The id that its own arm has for it."""
+        """Its id in its own arm."""
         return self.renamed_from or self.id
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryFailure:
-    """A place where benchmarks were expected and could not be read.
+    """A place where benchmarks were expected but could not be read.
 
     Attributes:
-        id: what stands for the benchmarks that were not found, e.g. the group of the file.
+        id: stands for the benchmarks that were not found, e.g. the group of the file.
         error: one line, then the tail of the output.
-        of_all: no arm's numbers would mean anything, so it is a failure of every arm.
+        of_all: the failure counts for every arm, because no arm's numbers would be meaningful.
     """
 
     arm: ArmName
@@ -93,12 +93,12 @@ class DiscoveryFailure:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What an engine found, in each arm.
+    """The benchmarks that an engine found in each arm.
 
     Attributes:
-        toolchains: versions of what the benchmarks run with, by arm and tool.
-        timers: the clock that times them, by arm, if it is one of Python's; the slowest of
-            several.
+        toolchains: versions of the tools that run the benchmarks, by arm and tool.
+        timers: by arm, the Python clock that times the benchmarks, if there is one; if there are
+            several, the slowest.
     """
 
     found: Mapping[ArmName, tuple[Definition, ...]]
@@ -122,12 +122,13 @@ class Observation:
     """One arm's launch of one benchmark in one round, or how it failed.
 
     Attributes:
-        order: this arm's place in the round, 0 for the arm that was started first.
-        metrics: empty when it failed.
-        error: one line, then the tail of its output; None when it ran.
-        of_all: no arm's numbers would mean anything, so it failed on every arm that has it.
-        notes: what a reader of the numbers must know.
-        once_s: of the time that it took on all arms, what only the first round needs.
+        order: this arm's position in the round; 0 for the arm that started first.
+        metrics: empty if it failed.
+        error: one line, then the tail of its output; None if it succeeded.
+        of_all: the failure counts for every arm that has the benchmark, because no arm's numbers
+            would be meaningful.
+        notes: notes that a reader of the numbers must see.
+        once_s: the part of its time on all arms, in seconds, that only the first round needs.
     """
 
     arm: ArmName
@@ -141,7 +142,7 @@ class Observation:
 
 
 class Stopwatch:
-    """Adds up the time that is spent inside of it."""
+    """Adds up the time that is spent inside its `with` block."""
 
     def __init__(self) -> None:
         self.elapsed_s = 0.0
@@ -164,17 +165,17 @@ class Engine(Protocol):
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
     ) -> Iterator[Observation]:
-        """Measure one launch of each benchmark on every arm that has it.
+        """Measure one launch of each benchmark in every arm that has it.
 
         Args:
-            ids: in the order to measure them in, as far as the engine is free to.
-            rng: every random choice of this round is drawn from it.
+            ids: in the order to measure; an engine may group them.
+            rng: the source of every random choice in this round.
             round_index: from 0.
 
         Yields:
-            For each benchmark one observation per arm, arms of one benchmark together. A
-            benchmark that fails on any arm yields its failure and spoils no other. If the
-            base failed, the head has been tried, too.
+            One observation per benchmark and arm; those of one benchmark follow each other. A
+            benchmark that fails in any arm yields its failure and does not affect the others. If
+            the base failed, the head was tried too.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""A benchmark function that one arm has, or both, and how it is run in them."""
+"""A benchmark function of one or both arms, and how it runs there."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ArmEntry:
-    """Where a benchmark is in one arm: its file, its name in that, and what was asked for there.
+    """A benchmark in one arm: its file, its name in the file, and the settings there.
 
     Attributes:
-        timeout_s: for one launch.
+        timeout_s: limit for one launch.
     """
 
     file: BenchFile
@@ -28,10 +28,10 @@ class ArmEntry:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A benchmark, in each arm that has it.
+    """A benchmark in each arm that has it.
 
     Attributes:
-        lead: the arm that decides how both are run, where both have it.
+        lead: the arm that decides how it runs, if both have it.
     """
 
     sides: Mapping[ArmName, ArmEntry]
@@ -44,17 +44,17 @@ class Entry:
 
     @property
     def isolate(self) -> bool:
-        """Whether it has processes of its own."""
+        """Whether it gets its own processes."""
         return self._leading.file.benchmark.isolate
 
     @property
     def allow_foreign(self) -> bool:
-        """Whether what it measures may be installed, and the same in both arms."""
+        """Whether it may measure installed code that is the same in both arms."""
         return self._leading.file.benchmark.allow_foreign
 
     @property
     def timeout_s(self) -> float:
-        """The longer one: neither arm can make the other fail."""
+        """The longer timeout, so that neither arm can make the other fail."""
         return max(side.timeout_s for side in self.sides.values())
 
     @property
@@ -62,11 +62,11 @@ class Entry:
         return self.sides.get(self.lead) or next(iter(self.sides.values()))
 
     def place_in(self, arms: Iterable[ArmName]) -> tuple[tuple[str, str], ...]:
-        """Give the file in each arm; where one lacks it, as if it were where the other has it."""
+        """Return its file in each arm; if one arm lacks it, use the same file as the other."""
         own = {arm: (side.file.path, side.file.group) for arm, side in self.sides.items()}
         known = next(iter(own.values()))
         return tuple(own.get(arm, known) for arm in arms)
 
     def joined(self, other: Entry) -> Entry:
-        """Give a benchmark of two arms."""
+        """Join the entries of two arms into one."""
         return replace(self, sides={**self.sides, **other.sides})

@@ -1,4 +1,4 @@
-"""Reads what can be known of this machine; see `model.environment` for the fields."""
+"""Describes this machine; see `model.environment` for the fields."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def read_environment(
     """Describe this machine.
 
     Args:
-        environ: of the process; CI systems name their image there.
-        toolchains: versions of the tools that the benchmarks use.
-        timer: the clock that they are timed with; None when unknown.
-        cpu_count: CPUs that may be used, even if this process itself is kept off one of them.
+        environ: the environment of the process, where CI systems name their image.
+        toolchains: versions of the tools that run the benchmarks.
+        timer: the clock that times them; None if unknown.
+        cpu_count: usable CPUs, including one that this process itself is kept off.
     """
     cpu = _cpu_fields()
     return Environment(
@@ -96,7 +96,7 @@ def _turbo() -> bool | None:
 
 
 def _virtualization(cpu: Mapping[str, str]) -> str:
-    """Name the container and the hypervisor, as far as they show themselves."""
+    """Name the container and the hypervisor, if they can be detected."""
     inside = []
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         inside.append("container")
@@ -134,7 +134,7 @@ def _read(path: Path) -> str | None:
         return None
 
 
-# Of the first line of /proc/stat: user nice system idle iowait irq softirq steal, see proc(5).
+# The first line of /proc/stat: user nice system idle iowait irq softirq steal, see proc(5).
 _FIELDS = 8
 _STEAL = 7
 
@@ -148,7 +148,7 @@ class CpuTicks:
 
     @classmethod
     def read(cls, path: Path = Path("/proc/stat")) -> Self | None:
-        """Read them; None if the OS does not tell."""
+        """Read the ticks; None if the OS does not report them."""
         try:
             text = path.read_text(encoding="ascii")
         except OSError:
@@ -160,6 +160,6 @@ class CpuTicks:
         return cls(ticks[_STEAL], sum(ticks))
 
     def share_since(self, before: CpuTicks) -> float | None:
-        """Give the share that was stolen since an earlier reading; None if no time passed."""
+        """Return the share of stolen time since an earlier reading; None if no time passed."""
         total = self.total - before.total
         return (self.stolen - before.stolen) / total if total > 0 else None

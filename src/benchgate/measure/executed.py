@@ -1,4 +1,4 @@
-"""What the executions of a command come to: its metrics, and what is to be noted of them."""
+"""Turns the executions of a command into its metrics and the notes about them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
 
 
 def measured_in(samples: list[Execution], warmup: list[Execution]) -> tuple[MetricSamples, ...]:
-    """Give the metrics of the executions of a burst."""
+    """Return the metrics of a burst's executions."""
     measured = [
         MetricSamples(
             metric=metric,
@@ -46,7 +46,7 @@ def _counts(executions: list[Execution]) -> FloatArray:
 
 
 def notes_on(samples: list[Execution]) -> tuple[str, ...]:
-    """Say what a reader of the metrics must know."""
+    """Return notes that a reader of the metrics must see."""
     return (*_memory_notes(samples), *_count_notes(samples))
 
 
@@ -54,7 +54,7 @@ def _memory_notes(samples: list[Execution]) -> tuple[str, ...]:
     floor_bytes = max(execution.peak_rss_floor_bytes for execution in samples)
     if all(execution.peak_rss_bytes > floor_bytes for execution in samples):
         return ()
-    return (f"{PEAK_RSS.name}: less than {format_value(floor_bytes, 'B')} cannot be told apart",)
+    return (f"{PEAK_RSS.name}: values below {format_value(floor_bytes, 'B')} cannot be told apart",)
 
 
 def _count_notes(samples: list[Execution]) -> tuple[str, ...]:

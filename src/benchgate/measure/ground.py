@@ -1,9 +1,9 @@
-"""The trees of a session while it measures: they get new random places, with the same content.
+"""Moves the trees of a session to new random places while it measures, with the same content.
 
-What is equal in both trees becomes one file, which is in the same place for both. Before each
-round the folders of the trees, and what is not equal, are made anew, in an order that is drawn: a
-place that suits one arm suits the other as likely in the next round. After each round, and at the
-end, the files are compared with what was there when all was built.
+Equal files of both trees become one file, so both arms read it from the same place. Before each
+round, benchgate recreates the folders of the trees and the files that differ, in random order. So
+a place that favors one arm is as likely to favor the other arm in the next round. After each
+round, and at the end, the files are compared with their state after the build.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ MOST_ENTRIES = 2_000
 MOST_RENEWED_FILES = 200
 MOST_RENEWED_BYTES = 32 * 2**20
 _PAGE_BYTES = 4096
-_TEXT = (".py", ".pyc", ".pth")  # read once, into memory that is randomized anyway
+_TEXT = (".py", ".pyc", ".pth")  # read only once, into memory that is randomized anyway
 _NAMED = 5
 
 
 class Ground:
-    """What benchmarks stand on.
+    """The trees that benchmarks run in.
 
     Args:
-        arms: fresh checkouts, in an order that nobody is told.
-        scratch: a path that does not exist yet, in the folder that holds the trees.
+        arms: fresh checkouts, in a random order that is not disclosed.
+        scratch: a path that does not exist yet, next to the trees.
     """
 
     def __init__(self, arms: Sequence[Arm], scratch: Path) -> None:
@@ -50,14 +50,14 @@ class Ground:
         self._is_remade = True
 
     def built(self, arm: ArmName) -> None:
-        """Take note of an arm before another one is built, whose commands could reach it."""
+        """Record an arm before another one is built, whose commands could reach it."""
         for witness in self._witnesses:
             if witness.arm.name is arm:
                 witness.remember()
-                witness.changes()  # takes note of compiled code
+                witness.changes()  # records compiled code
 
     def settle(self) -> None:
-        """Take the trees as they are for what is measured: call it when all is built."""
+        """Record the trees as what is measured; call it after every build has ended."""
         known = [witness for witness in self._witnesses if witness.seen]
         self._changed_since_built = tuple(
             f"in the {witness.arm.name}, {change} while another side was built"
@@ -74,7 +74,7 @@ class Ground:
             witness.look_again()
 
     def draw(self, rng: random.Random) -> None:
-        """Give the trees other places, unless something runs in them, such as a server."""
+        """Move the trees to other places, unless something such as a server runs in them."""
         arms = [witness.arm for witness in self._witnesses]
         if is_in_use(*(folder for arm in arms for folder in (arm.root, arm.env))):
             self._kept["folders that a process from an earlier step still uses"] = None
@@ -86,22 +86,22 @@ class Ground:
             witness.look_again(None if self._is_remade else renewed)
 
     def changes_of_round(self) -> tuple[str, ...]:
-        """Say which files of the trees were changed. A large tree is looked at in the end only."""
+        """Report changed files of the trees. A large tree is only checked at the end."""
         now = self._said(Witness.changes_of_tree) if self._is_remade else ()
         return (*self._changed_since_built, *now)
 
     def changes(self) -> tuple[str, ...]:
-        """Say which files of trees and environments were changed, by what is in them."""
+        """Report changed files of trees and environments, by their content."""
         return (*self._changed_since_built, *self._said(Witness.changes))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has kept its place, for whoever reads times of files."""
+        """Notes about files and folders that were not moved."""
         return tuple(f"not moved between rounds: {what}" for what in self._kept)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Which files were written to, and are what they were."""
+        """Warnings about files that were written to but have the same content."""
         found = []
         for witness in self._witnesses:
             if names := list(witness.touched):
@@ -120,7 +120,7 @@ class Ground:
         )
 
     def _share(self, kept: Witness, other: Witness) -> None:
-        """Let equal files of the commits, and equal files that are installed, be one file."""
+        """Make equal files of the commits, and equal installed files, one file."""
         for path, twin in (*_equal_in_commits(kept, other), *_equal_installed(kept, other)):
             try:
                 share(path, twin)
@@ -142,7 +142,7 @@ class Ground:
             self._kept[f"folders of the trees ({error.strerror})"] = None
 
     def _renew(self, arm: Arm) -> list[str]:
-        """Copy what is not shared, programs and libraries first, then by size, up to a bound."""
+        """Copy unshared files up to a limit: programs and libraries first, then by size."""
         renewed: list[str] = []
         left_bytes, left_files = MOST_RENEWED_BYTES, MOST_RENEWED_FILES
         for _, size, path in sorted(self._own_files(arm)):
@@ -172,7 +172,7 @@ def _equal_in_commits(kept: Witness, other: Witness) -> Iterator[tuple[str, str]
         twin = other.path_of(kept.name(path))
         there = other.seen.get(twin)
         in_commits = path in kept.checked_out and twin in other.checked_out
-        # Compiled Python holds the time of its source.
+        # Compiled Python code stores the modification time of its source.
         if in_commits and there and seen.is_twin_of(there) and seen.mtime_ns == there.mtime_ns:
             yield path, twin
 
@@ -196,6 +196,6 @@ def _files_below(top: Path) -> list[str]:
 
 
 def _is_mapped(path: str) -> bool:
-    """Whether a file fills pages that programs use as they are."""
+    """Whether a file fills at least one page that programs may use as it is; text does not."""
     seen = None if path.endswith(_TEXT) else FileState.of(path)
     return seen is not None and seen.size >= _PAGE_BYTES

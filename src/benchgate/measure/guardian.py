@@ -21,19 +21,19 @@ _CLOSE_TIMEOUT_S = _guardian.PATIENCE_S + 3.5
 
 
 def helper_environment() -> dict[str, str]:
-    """Environment of benchgate's own helper processes.
+    """The environment of benchgate's own helper processes.
 
-    They end by themselves when benchgate does. Without the token of a session around this
-    one, that session's guardian leaves them the moment they need to clean up.
+    These processes end by themselves when benchgate ends. The environment leaves out the token of a
+    surrounding session, so that its guardian gives them the time that they need to clean up.
     """
     return {name: value for name, value in os.environ.items() if name != _guardian.SESSION_VARIABLE}
 
 
 class Guardian:
-    """A small process that waits for the end of this one, and then kills what is left over.
+    """A small process that waits until this one ends, and then kills what is left over.
 
-    What that is: every process group that is watched and not released, and, on Linux, every
-    process that carries the session's token in its environment, in whatever group it hides.
+    It kills every process group that is watched and not released. On Linux it also kills every
+    process that carries the session's token in its environment, whatever its group.
     """
 
     def __init__(self, token: str, process: subprocess.Popen[bytes], table: IO[bytes]) -> None:
@@ -47,7 +47,7 @@ class Guardian:
         """Start the guardian's process.
 
         Args:
-            token: names the session; drawn at random when None.
+            token: names the session; random if None.
         """
         token = token or secrets.token_hex(16)
         table = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
@@ -65,16 +65,16 @@ class Guardian:
 
     @property
     def pid(self) -> int:
-        """The guardian's own process."""
+        """The process id of the guardian itself."""
         return self._process.pid
 
     @property
     def variables(self) -> dict[str, str]:
-        """What every process of the session must have in its environment; constant."""
+        """The variables that every process of the session must have; they never change."""
         return {_guardian.SESSION_VARIABLE: self._token}
 
     def watch(self, pgid: int) -> None:
-        """Have the process group killed at the end, unless it is released before."""
+        """Let the guardian kill this process group at the end, unless it is released before."""
         if 0 not in self._slots:
             self._slots.append(0)
         self._write(self._slots.index(0), pgid)

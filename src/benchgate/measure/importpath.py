@@ -1,4 +1,4 @@
-"""Where the Python code of an arm is imported from: its tree, or what was installed from that."""
+"""Finds where an arm's Python code is imported from: its tree, or the copy installed from it."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _MAX_FOLDERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ProvidedModules:
-    """What one tree provides.
+    """The modules and projects that a tree provides.
 
     Attributes:
-        modules: top-level names that can be imported from somewhere in it, and from which
-            folder, relative to its root; "" where that is not known.
-        projects: normalized names of the distributions that it is the source of.
+        modules: top-level names that can be imported from somewhere in it, with the folder to
+            import from, relative to its root; "" if the folder is unknown.
+        projects: normalized names of the distributions that are built from it.
     """
 
     modules: Mapping[str, str]
     projects: frozenset[str]
 
     def is_installed_copy(self, module: str, file: Path) -> bool:
-        """Tell whether a module that came from elsewhere is one of this tree's.
+        """Tell whether a module that came from elsewhere is an installed copy of this tree's.
 
-        Of a distribution that has another name than the tree's it is another module of that name.
+        If its distribution has a different name, it is another module that has the same name.
         """
         owner = distribution_of(file)
         if owner is None or not self.projects:
@@ -54,7 +54,7 @@ class ProvidedModules:
 
 
 def provided_by(root: Path) -> ProvidedModules:
-    """Look through a tree for packages, modules and the names of projects."""
+    """Search a tree for packages, modules and the names of projects."""
     modules: dict[str, str] = {}
     projects: set[str] = set()
     for count, (folder, folders, files) in enumerate(os.walk(root)):
@@ -63,7 +63,7 @@ def provided_by(root: Path) -> ProvidedModules:
         place = Path(folder)
         if "__init__.py" in files and place != root:
             modules[place.name] = place.parent.relative_to(root).as_posix()
-            folders.clear()  # what lies below is imported by way of it
+            folders.clear()  # modules below it are imported through it
             continue
         if "pyvenv.cfg" in files:
             folders.clear()
@@ -74,7 +74,7 @@ def provided_by(root: Path) -> ProvidedModules:
             stems = {Path(file).stem for file in files if file.endswith(".py")}
             named = {stem for stem in stems - _NO_MODULES if not stem.startswith("bench_")}
             modules |= dict.fromkeys(named, place.relative_to(root).as_posix())
-    # Of compiled projects the tree shows no module: it has the project's name.
+    # The tree of a compiled project shows no module; assume that it has the project's name.
     compiled = {name.replace("-", "_") for name in projects}
     return ProvidedModules(dict.fromkeys(compiled, "") | modules, frozenset(projects))
 
@@ -84,7 +84,7 @@ def distribution_of(file: Path) -> Distribution | None:
     """Find the installed distribution that a module came from.
 
     Args:
-        file: of a top-level module.
+        file: file of a top-level module.
     """
     site = file.parent.parent if file.name.startswith("__init__.") else file.parent
     inside = file.relative_to(site).as_posix()
@@ -96,7 +96,7 @@ def distribution_of(file: Path) -> Distribution | None:
 
 
 def versions_of(modules: Iterable[tuple[str, Path]]) -> dict[str, str]:
-    """Give name and version of the distributions of modules; of others the name of the module."""
+    """Return the modules' distributions with versions; if a module has none, its own name."""
     found = {}
     for module, file in modules:
         owner = distribution_of(file)
@@ -105,7 +105,7 @@ def versions_of(modules: Iterable[tuple[str, Path]]) -> dict[str, str]:
 
 
 def _projects_in(folder: Path, files: Iterable[str]) -> set[str]:
-    """Read the names of projects from the files that declare them, where they are text."""
+    """Read project names from the files that declare them, if these are plain text."""
     names: set[str] = set()
     present = set(files)
     with suppress(OSError, ValueError, AttributeError):
@@ -130,10 +130,10 @@ def _normalized(name: str) -> str:
 
 
 def note_on_versions(base: Mapping[str, str], head: Mapping[str, str]) -> tuple[str, ...]:
-    """Say which versions of what is installed each arm ran, by name."""
+    """Return a note on which versions of installed packages each arm ran."""
     if base == head:
         ran = ", ".join(f"{name} {version}" for name, version in base.items())
-        return (f"both arms ran the same versions: {ran}",) if ran else ()
+        return (f"both sides ran the same versions: {ran}",) if ran else ()
     changed = (name for name in sorted({**base, **head}) if base.get(name) != head.get(name))
     return tuple(
         f"the base ran {name} {base.get(name, '(none)')}, the head {head.get(name, '(none)')}"
@@ -146,11 +146,11 @@ _PACKAGES = "lib*/python*/site-packages"
 
 @dataclass(frozen=True, slots=True)
 class ImportPath:
-    """What is added to an interpreter's own search path.
+    """The folders that are added to an interpreter's own search path.
 
     Attributes:
-        before: comes first.
-        after: comes last: what was installed is found before it.
+        before: folders that come first.
+        after: folders that come last, so that installed packages are found before them.
     """
 
     before: tuple[str, ...]
@@ -164,15 +164,15 @@ def import_path(
     *,
     in_env: bool = True,
 ) -> ImportPath:
-    """Give what makes an arm's code importable.
+    """Return the folders that make an arm's code importable.
 
-    The tree comes first, unless it was installed into the arm's environment: what is compiled is
-    there alone, and the tree would hide it.
+    The tree comes first, unless it was installed into the arm's environment. Then the tree would
+    hide compiled code, which only the environment has.
 
     Args:
-        pythonpath: as configured, relative to the root; None for the root and its `src`.
-        inherited: the user's own entries, already those of the arm; see `moved`.
-        in_env: whether the arm's environment is what imports.
+        pythonpath: the configured folders, relative to the root; None for the root and its `src`.
+        inherited: the user's own entries, already replaced by the arm's; see `moved`.
+        in_env: whether the interpreter belongs to the arm's environment.
     """
     if pythonpath is not None:
         named = (str(arm.root / arm.substitute(p)) for p in pythonpath)
@@ -185,16 +185,16 @@ def import_path(
 
 
 def moved(entries: str, arm: Arm, checkout: Path | None, cwd: Path) -> tuple[str, ...]:
-    """Split a search path of the user's; what lies in the checkout is replaced by the arm's own.
+    """Split the user's search path, and replace the checkout in it by the arm's tree.
 
     Args:
         entries: as in PATH and PYTHONPATH; an empty entry is dropped.
-        checkout: the user's tree; None if the arm is it.
-        cwd: what relative entries are relative to.
+        checkout: the user's tree; None if the arm itself is the user's tree.
+        cwd: folder that relative entries start from.
 
     Returns:
-        Absolute paths. An entry that the arm's tree does not have, such as a virtual environment
-        in the checkout, stays what it is.
+        Absolute paths. If the arm's tree lacks an entry, such as a virtual environment in the
+        checkout, the entry stays as it is.
     """
     return tuple(
         _moved(os.path.normpath(cwd / entry), arm, checkout)
@@ -213,8 +213,8 @@ def _moved(entry: str, arm: Arm, checkout: Path | None) -> str:
 def is_installed(arm: Arm) -> bool:
     """Tell whether the arm's environment holds a package that was installed from its tree.
 
-    An editable install is none: it leads back to the tree. Installers write down what they
-    installed from (PEP 610).
+    An editable install does not count, because it leads back to the tree. Installers record what
+    they installed from (PEP 610).
     """
     for source in _sources(arm.env):
         parts = urlsplit(str(source.get("url", "")))
@@ -228,13 +228,13 @@ def is_installed(arm: Arm) -> bool:
 
 
 def hidden_by_tree(arm: Arm, opened: frozenset[Path]) -> Path | None:
-    """Find a file of the arm's tree that was opened in place of its installed copy.
+    """Find a file of the arm's tree that was opened instead of its installed copy.
 
     Args:
-        opened: in the tree and in the environment, while something ran.
+        opened: files that were opened in the tree and in the environment.
 
     Returns:
-        It, relative to the root; None if there is none.
+        The file, relative to the root; None if there is none.
     """
     if not is_installed(arm):
         return None
@@ -260,7 +260,7 @@ def _sources(env: Path) -> Iterator[Mapping[str, object]]:
 
 
 def holds_python(root: Path) -> bool:
-    """Tell whether a tree is that of a Python project."""
+    """Tell whether a tree belongs to a Python project."""
     return any((root / name).is_file() for name in _PROJECT_FILES) or any(
         any(folder.glob("*/__init__.py")) for folder in (root / "src", root)
     )

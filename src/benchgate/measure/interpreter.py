@@ -1,4 +1,4 @@
-"""Which Python runs the benchmarks of an arm, and what is set for it."""
+"""Finds which Python runs the benchmarks of an arm, and with which settings."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def has_own_interpreter(benchmark: PythonBenchmark) -> bool:
 
 
 def settings_of(benchmark: PythonBenchmark) -> Mapping[str, str]:
-    """Give what is set for the interpreter that does the work, by name; digests.
+    """Return the digest of each setting of the interpreter, by name.
 
-    Values of secrets are no part of it, nor is the interpreter's own place.
+    Values of secrets and the interpreter's own path are left out.
     """
     options = _options(shlex.split(benchmark.interpreter or "")[1:])
     found = {}
@@ -48,36 +48,36 @@ def settings_of(benchmark: PythonBenchmark) -> Mapping[str, str]:
 
 
 def interpreter_of(arm: Arm, benchmark: PythonBenchmark, fallback: str) -> tuple[str, ...]:
-    """Name the Python that runs a benchmark in one arm, with its options.
+    """Return the command of the Python that runs a benchmark in one arm, with its options.
 
     Args:
-        fallback: a path, for an arm without an environment of its own.
+        fallback: path of the Python for an arm without an environment of its own.
     """
     if benchmark.interpreter is not None:
-        # Split before the paths are put in, which may hold spaces.
+        # Split before the paths are inserted, because they may hold spaces.
         return tuple(arm.substitute(word) for word in shlex.split(benchmark.interpreter))
     own = arm.env / "bin" / "python"
     return (str(own) if own.exists() else fallback,)
 
 
 def scripts_of(arm: Arm, benchmark: PythonBenchmark) -> Mapping[str, str]:
-    """Give the scripts of the arm's own that start its Python, where there are any; a digest.
+    """Return a digest of the arm's own scripts that start its Python, if there are any.
 
-    They can set variables and options as the configuration can.
+    Such scripts can set variables and options, as the configuration can.
     """
     texts = [_script(arm, word) for word in interpreter_of(arm, benchmark, "")]
     return {_SCRIPT: _digest("\0".join(filter(None, texts)))} if any(texts) else {}
 
 
 def _script(arm: Arm, word: str) -> str:
-    """Read a script of the arm, without the arm's own paths; "" for all else, such as a Python."""
+    """Read a script of the arm, without the arm's own paths; "" if it is not a script."""
     own = {"{root}": arm.root, "{env}": arm.env}
     path = arm.root / word
     if not word or not any(path.is_relative_to(folder) for folder in own.values()):
         return ""
     try:
         text = path.read_bytes()
-    except OSError:  # it is no file, or will fail to start
+    except OSError:  # it is not a file, or it will fail to start
         return ""
     if b"\0" in text[:_LOOKED_AT_BYTES]:
         return ""
@@ -87,7 +87,7 @@ def _script(arm: Arm, word: str) -> str:
 
 
 def _options(words: Sequence[str]) -> list[str]:
-    """Leave out the names of programs that start one another, as in `uv run python`."""
+    """Leave out the names of the programs in a chain such as `uv run python`."""
     return [
         word
         for before, word in pairwise(["", *words])

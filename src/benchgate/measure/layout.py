@@ -1,10 +1,10 @@
 """The memory layout of workers: random in each round, and the same in both arms.
 
 The same code takes up to a tenth longer or shorter depending on where its data happens to lie
-(Mytkowicz, Diwan, Hauswirth and Sweeney, 2009), and the OS draws that anew for every process. So
-the arms of a round are given the same addresses, as they are given the same hash seed. To keep
-one lucky address from deciding, each round has others: what an edit moves by a few bytes then is
-noise, and not a difference (Curtsinger and Berger, 2013).
+(Mytkowicz, Diwan, Hauswirth and Sweeney, 2009), and the OS randomizes that for every process. So
+both arms of a round get the same addresses and the same hash seed. Each round gets different
+addresses, so that a single lucky address does not decide. If an edit moves data by a few bytes,
+this then appears as noise instead of as a difference (Curtsinger and Berger, 2013).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _GAP_PAGES = range(64, 4096)
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What lies in a worker's memory before the user's code, and decides where that comes to lie.
+    """Memory that a worker fills before the user's code, and so decides where its data lies.
 
     Attributes:
-        hash_seed: of Python's dictionaries and sets.
-        padding_bytes: on the stack.
-        blocks: objects of 16, 32, ... 512 bytes.
-        chunks: sizes of larger ones, in bytes.
-        gap_bytes: of address space, without memory behind it.
+        hash_seed: seed of Python's hashes of strings, which order sets.
+        padding_bytes: bytes of padding on the stack.
+        blocks: numbers of objects of 16, 32, ... 512 bytes.
+        chunks: sizes of larger objects, in bytes.
+        gap_bytes: reserved address space without memory behind it.
     """
 
     hash_seed: int = 0
@@ -53,13 +53,13 @@ class Layout:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a process must be started with; it removes the padding from its environment."""
+        """The variables to start a process with; the process removes the padding variable."""
         padding = "-" * self.padding_bytes
         return {"PYTHONHASHSEED": str(self.hash_seed), "BENCHGATE_PADDING": padding}
 
 
 def draw_layout(rng: random.Random) -> Layout:
-    """Draw the layout of a round: every place in a pool, a page and a line is as likely."""
+    """Draw the layout of a round; all places in a pool, a page and a line are equally likely."""
     return Layout(
         hash_seed=rng.randrange(1, 2**32),
         padding_bytes=rng.randrange(_PAGE_BYTES),
@@ -71,10 +71,10 @@ def draw_layout(rng: random.Random) -> Layout:
 
 @contextmanager
 def fixed_addresses() -> Iterator[bool]:
-    """Have processes that this thread starts meanwhile all begin at the same addresses.
+    """Let all processes that this thread starts meanwhile begin at the same addresses.
 
-    Gives whether that is so. Only Linux can; containers often forbid it. Addresses are then
-    drawn by the OS for every process, and launches spread more.
+    Yields whether this works. Only Linux can do it, and containers often forbid it. If it fails,
+    the OS randomizes the addresses of every process, and launches spread more.
     """
     before = _personality(_QUERY)
     fixed = before != _REFUSED and _personality(before | _ADDR_NO_RANDOMIZE) != _REFUSED
@@ -96,7 +96,7 @@ def find_obstacle() -> str:
 
 
 def _personality(flags: int) -> int:
-    """Set the execution domain of this thread and give the one before; -1 if refused."""
+    """Set the execution domain of this thread; return the previous one, -1 if refused."""
     if sys.platform != "linux":
         return _REFUSED
     previous: int = ctypes.CDLL(None).personality(ctypes.c_ulong(flags))

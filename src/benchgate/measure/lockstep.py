@@ -1,4 +1,4 @@
-"""Turn-taking: live workers of both arms measured sample by sample in random order."""
+"""Takes turns: samples of both arms' live workers alternate in random order."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ T = TypeVar("T")
 
 
 def starting_order(arms: tuple[T, ...], benchmark: str, round_index: int) -> tuple[T, ...]:
-    """The order in which the arms begin a round: ABBA over rounds, which cancels a linear drift.
+    """The order in which the arms begin a round: ABBA over rounds, to cancel a linear drift.
 
-    About half of the benchmarks begin with B, BAAB, so that a round is balanced too.
+    About half of the benchmarks use BAAB instead, so that a single round is balanced too.
     """
     swapped = round_index % 4 in (1, 2)
     return arms[::-1] if swapped ^ (crc32(benchmark.encode()) & 1) else arms
 
 
 def later_orders(first: tuple[T, ...], count: int, rng: random.Random) -> list[tuple[T, ...]]:
-    """The orders of the executions that follow the first, in random succession.
+    """The orders of the executions after the first, in random sequence.
 
-    With the first together each arm goes first equally often, or the starting one once more.
+    Including the first, each arm goes first equally often, or the starting arm once more.
     """
     swapped = (count + 1) // 2
     orders = [first[::-1]] * swapped + [first] * (count - swapped)
@@ -43,7 +43,7 @@ def later_orders(first: tuple[T, ...], count: int, rng: random.Random) -> list[t
 
 
 def executions_within(limit_s: float, one_s: float, most: int) -> int:
-    """How many executions of `one_s` seconds fit into `limit_s`: one at least, `most` at most."""
+    """How many executions of `one_s` seconds fit into `limit_s`, from 1 to `most`."""
     return most if one_s * most <= limit_s else max(1, int(limit_s / one_s))
 
 
@@ -51,7 +51,7 @@ _WARMUP_WINDOW = 10
 _MOST_WARMUP = 60
 _SLOW_WARMUP = 3
 _FEWEST_SAMPLES = 3
-# How many times the launch's time is spent to keep all samples, and to keep the fewest.
+# A launch may take this many times its time to keep all samples, or to keep the fewest.
 STRETCH = 4
 _LONGEST_STRETCH = 20
 
@@ -60,7 +60,7 @@ class Player(Protocol):
     """A live worker with a benchmark open."""
 
     def sample(self) -> tuple[int, int]:
-        """Take one sample: (wall_ns, cpu_ns)."""
+        """Take one sample; return (wall_ns, cpu_ns)."""
         ...
 
 
@@ -70,8 +70,8 @@ class SamplePlan:
 
     Attributes:
         loops: calls in one sample.
-        samples: to take and keep.
-        warmup: samples to discard before; None until the first launch has settled it.
+        samples: number of samples to take and keep.
+        warmup: samples to discard before them; None until the first launch has determined it.
     """
 
     loops: int
@@ -89,7 +89,7 @@ class Turns:
 
 
 def target_interval_ns(timer_cost_ns: float, launch_ns: int, samples: int) -> int:
-    """Give the least length of a sample."""
+    """Return the shortest allowed duration of a sample."""
     return max(math.ceil(TIMER_FACTOR * timer_cost_ns), launch_ns // samples)
 
 
@@ -103,18 +103,18 @@ def make_plan(
     warmup: int | None,
     is_warm: bool = False,
 ) -> SamplePlan:
-    """Settle the number of samples that all arms share.
+    """Determine the number of samples, which is the same for all arms.
 
     Args:
         loops: calls in one sample, on every arm.
-        sample_ns: how long that takes on the slowest arm.
-        launch_ns: time for the samples of one launch; up to four times that is spent to keep
-            the number of samples, because the tail needs them.
+        sample_ns: duration of a sample on the slowest arm.
+        launch_ns: time for the samples of one launch; a launch may take up to four times as long
+            to keep the number of samples, because the tail needs them.
         samples: how many to take if the work is short enough.
-        warmup: how many to discard before; None to leave it open. Slow work gets at most as
-            many as it has samples, and a fixed number.
-        is_warm: its first call in a process takes no longer than the next. A launch of a single
-            sample then discards none, which halves its time.
+        warmup: how many to discard before them; None to determine it later. Slow work always gets
+            a fixed number, at most as many as it has samples.
+        is_warm: whether the first call in a process takes no longer than the next. If so, a launch
+            with a single sample discards none, which halves its time.
     """
     fitting = int(STRETCH * launch_ns / sample_ns)
     if _FEWEST_SAMPLES * sample_ns <= _LONGEST_STRETCH * launch_ns:
@@ -147,10 +147,10 @@ def take_turns(players: Sequence[Player], count: int, rng: random.Random) -> lis
 def warm_up_until_settled(
     players: Sequence[Player], rng: random.Random
 ) -> tuple[list[Turns], bool]:
-    """Take samples until every player's settle, or a limit is reached.
+    """Take samples until those of every player have settled, or a limit is reached.
 
     Returns:
-        The discarded samples, as many for each player, and whether all have settled.
+        The discarded samples, equally many for each player, and whether all have settled.
     """
     turns = take_turns(players, _WARMUP_WINDOW, rng)
     while True:

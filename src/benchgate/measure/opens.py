@@ -1,7 +1,7 @@
-"""Which files below some folders any process opens: inotify(7), only on Linux.
+"""Watches which files below some folders any process opens, by inotify(7); only on Linux.
 
-Nobody needs rights for it, and no process is slowed down that opens nothing there. It says what was
-opened, not by whom.
+It needs no special rights, and does not slow down processes that open nothing there. It reports
+what was opened, but not by which process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-# Each takes about a kilobyte of the kernel's memory.
+# Each watch takes about a kilobyte of the kernel's memory.
 MOST_FOLDERS = 20_000
 
 _IN_OPEN = 0x20
@@ -29,12 +29,12 @@ _IN_Q_OVERFLOW = 0x4000
 _IN_ISDIR = 0x40000000
 _EVENT = struct.Struct("iIII")
 _READ_BYTES = 1 << 16
-# A folder that went away, or that we may not read.
+# A folder that no longer exists, or that benchgate may not read.
 _SKIPPED_ERRORS = (errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 
 
 class CannotWatchError(Exception):
-    """Opening files cannot be watched here; the message says why."""
+    """Watching for opened files is impossible here; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Folders:
     """Folders to watch.
 
     Attributes:
-        found: the topmost first.
-        complete: whether these are all.
+        found: the folders, the topmost first.
+        complete: whether these are all folders.
     """
 
     found: tuple[Path, ...]
@@ -53,12 +53,12 @@ class Folders:
 def folders_below(
     tops: Iterable[Path], skipped: frozenset[str], marks: Sequence[str] = ()
 ) -> Folders:
-    """List folders and all that is below them, level by level, up to `MOST_FOLDERS`.
+    """List folders and all folders below them, level by level, up to `MOST_FOLDERS`.
 
     Args:
-        tops: where to begin; one that does not exist is left out.
+        tops: the folders to start from; a folder that does not exist is left out.
         skipped: names of folders that are left out.
-        marks: names of files; a folder that holds one is left out.
+        marks: names of files; a folder that holds such a file is left out.
     """
     found: list[Path] = []
     waiting = deque(top for top in tops if top.is_dir())
@@ -108,7 +108,7 @@ class Watch:
                 )
 
     def opened(self) -> frozenset[Path]:
-        """Give the files that were opened since the last call; of very many, the first."""
+        """Return the files that were opened since the last call; if very many, only the first."""
         found: set[Path] = set()
         while True:
             try:

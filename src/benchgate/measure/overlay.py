@@ -21,11 +21,11 @@ def overlay(git: Git, tree: Path) -> tuple[str, ...]:
     """Make a checkout of HEAD equal to the user's, except for ignored files and submodules.
 
     Args:
-        git: the user's checkout, which is only read.
-        tree: the fresh one.
+        git: the user's checkout; it is only read.
+        tree: the fresh checkout.
 
     Returns:
-        What a reader of the numbers must know of it.
+        Notes that a reader of the numbers must see.
 
     Raises:
         UsageError: a merge is unresolved, or a file cannot be read.
@@ -37,7 +37,7 @@ def overlay(git: Git, tree: Path) -> tuple[str, ...]:
             f"there are unresolved merge conflicts: {_listed(changes.conflicts)}",
             hint="Resolve them and `git add` the files, or give up the merge: git merge --abort",
         )
-    # First, because a file may have become a folder, or a folder a link that leads elsewhere.
+    # Remove first: a file may have become a folder, or a folder a link to another place.
     for path in changes.absent:
         _remove(tree / path)
     for path in (*changes.modified, *changes.untracked):
@@ -50,12 +50,12 @@ def overlay(git: Git, tree: Path) -> tuple[str, ...]:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        path.rmdir()  # a submodule's, which is still empty
+        path.rmdir()  # the folder of a submodule, which is still empty
     else:
         with suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
     with suppress(OSError):
-        # As git does: a folder goes with its last file. The first that is not empty stays.
+        # As git does: remove each folder that became empty, up to the first that is not empty.
         for parent in path.parents:
             parent.rmdir()
 
@@ -65,7 +65,7 @@ def _copy(source: Path, target: Path) -> None:
     try:
         mode = source.lstat().st_mode
     except FileNotFoundError:
-        return  # it went away meanwhile
+        return  # it was removed meanwhile
     if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
         return
     _remove(target)

@@ -1,7 +1,7 @@
 """Checks whether a command runs the code of its own arm, by the files that it opens.
 
-Two arms that run the same code are not compared. So an arm's command may not open files of the
-user's checkout or of another arm, and has to open some file of its own.
+If both arms run the same code, nothing is compared. So an arm's command must not open files of
+the user's checkout or of another arm, and must open a file of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm
 from benchgate.measure.opens import Folders
 
-# A repository's own files are the same for every worktree, and so is what a project depends on.
+# Every worktree shares the repository's own files, and the project's dependencies.
 _REPOSITORY = frozenset({".git"})
 _SKIPPED = _REPOSITORY | {"node_modules", "__pypackages__"}
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
@@ -47,12 +47,12 @@ class ForeignCodeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _OpenedFiles:
-    """What was opened while a command ran.
+    """The files that were opened while a command ran.
 
     Attributes:
         own: files of the arm's own tree and environment.
-        foreign: files of other arms, and files of the checkout that are code under test.
-        gaps: what could not be watched, in words.
+        foreign: files of other arms, and those files of the checkout that are code under test.
+        gaps: descriptions of what could not be watched.
     """
 
     own: frozenset[Path]
@@ -72,31 +72,33 @@ class OwnCode:
 
     @cached_property
     def _users_folders(self) -> Folders:
-        """The folders of the checkout, which may have many; they stay the same meanwhile."""
+        """The folders of the checkout, listed once: there may be many, and they do not change."""
         listed = folders_below([self._checkout], _SKIPPED, _ENVIRONMENT_MARKS)
-        # But for those that Python makes when it compiles what it imports.
+        # Except those that Python creates when it compiles an import.
         caches = [path / _CACHE for path in listed.found if path.name != _CACHE]
         return replace(listed, found=tuple(dict.fromkeys((*listed.found, *caches))))
 
     def check(
         self, arm: Arm, others: Sequence[Arm], run: Callable[[], object], *, named: bool, what: str
     ) -> tuple[str, ...]:
-        """Run a command of one arm, and see whether it is the arm's own code that runs.
+        """Run a command of one arm, and check that it runs the arm's own code.
 
-        Other programs may open files of the checkout at the same time. So what seems foreign is
-        run again, and counts if the same files are opened every time, and not when nothing runs.
+        Other programs may open files of the checkout at the same time. So if files seem foreign,
+        the command runs again. They count if they are opened every time, but not while nothing
+        runs.
 
         Args:
             others: the other arms.
-            run: executes it; what it raises is passed on.
-            named: the command names its own arm, so what it runs is the arm's in any case.
+            run: executes the command; its exceptions are passed on.
+            named: whether the command names its own arm, so that it runs the arm's code in any
+                case.
             what: the program, for the error.
 
         Returns:
-            What a reader of the numbers must know.
+            Notes that a reader of the numbers must see.
 
         Raises:
-            ForeignCodeError: it is not.
+            ForeignCodeError: it runs other code.
         """
         try:
             opened = self._opened(arm, others, run)
@@ -113,7 +115,7 @@ class OwnCode:
         return (_hidden(hidden),) if hidden else ()
 
     def _opened(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _OpenedFiles:
-        """Watch one execution, and more of them if something seems foreign."""
+        """Watch one execution, and more if files seem foreign."""
         started_s = time.perf_counter()
         opened = self._watched(arm, others, run)
         pause_s = min(max(time.perf_counter() - started_s, _QUIET_S[0]), _QUIET_S[1])
@@ -164,13 +166,13 @@ def _places(arms: Iterable[Arm]) -> tuple[Path, ...]:
 
 
 def code_among(opened: Iterable[Path], checkout: Path) -> frozenset[Path]:
-    """Keep what is code under test of the files that were opened in a checkout.
+    """Of the files that were opened in a checkout, keep those that are code under test.
 
-    That is what git knows or would add, and what was compiled from it. Other files that git
-    ignores, such as data sets, are the same for both arms.
+    These are the files that git tracks or would add, and code compiled from them. Other files that
+    git ignores, such as data sets, are the same for both arms.
 
     Args:
-        opened: a file that Python has compiled stands for its source.
+        opened: the opened files; a compiled Python file stands for its source.
         checkout: without symbolic links.
     """
     found = {_source(path) for path in opened}
@@ -207,7 +209,7 @@ def _ignored(paths: Iterable[Path], checkout: Path) -> frozenset[Path]:
     found: set[Path] = set()
     for start in range(0, len(names), _ASKED_AT_ONCE):
         asked = names[start : start + _ASKED_AT_ONCE]
-        with suppress(UsageError):  # such as of a submodule
+        with suppress(UsageError):  # such as a submodule's files
             listed = Git(checkout).run(*listing, "--exclude-standard", "--", *asked)
             found.update(checkout / name for name in filter(None, listed.split("\0")))
     return frozenset(found)

@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     from benchgate.measure.worker import Worker
     from benchgate.model.run import Metric
 
-# What the first call in a process may take longer than the next one, and still count as warm.
+# How much longer than the next call the first call may take, and still count as warm.
 _WARM_RATIO = 1.01
 _NOTHING: FloatArray = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How much is measured in a launch.
+    """How much to measure in a launch.
 
     Attributes:
-        samples: if the work is short enough.
-        launch_ns: time for them.
-        warmup: samples to discard; None to go on until they settle.
-        event: what is counted as instructions, after the samples; None for nothing.
+        samples: number of samples, if the work is short enough.
+        launch_ns: time for these samples.
+        warmup: samples to discard; None to continue until they settle.
+        event: the event to count as instructions, after the samples; None to count nothing.
     """
 
     samples: int
@@ -60,14 +60,14 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class LaunchOutcome:
-    """What one launch gave.
+    """The results of one launch.
 
     Attributes:
-        plan: for the launches that follow.
-        metrics: of each worker, in their order.
-        is_spent: whether a worker was left changed, so that no other benchmark should follow.
-        notes: what a reader of the metrics must know.
-        once_s: the time of what only the first launch of a session needs.
+        plan: the plan for the launches that follow.
+        metrics: the metrics of each worker, in the order of the workers.
+        is_spent: whether a worker's process was changed, so that no other benchmark may follow.
+        notes: notes that a reader of the metrics must see.
+        once_s: time, in seconds, that only the first launch of a session needs.
     """
 
     plan: SamplePlan
@@ -90,14 +90,16 @@ def measure_launch(
     """Measure one benchmark in every worker.
 
     Args:
-        workers: ready, with nothing open; every step is done in each, in this order.
-        names: of the benchmark, as each worker knows it.
-        plan: None in the first launch of a session, which makes it and traces allocations.
-        timeout_s: for each worker's setup with calibration, its samples, and each later step.
+        workers: ready workers with no benchmark open; each does every step, in this order.
+        names: the benchmark's name in each worker.
+        plan: None in the first launch of a session, which makes the plan and traces
+            allocations.
+        timeout_s: limit for each worker's setup with calibration, its samples, and each later
+            step.
         alone: whether nothing else is measured in these processes.
 
     Raises:
-        WorkerFailedError: the benchmark failed; the workers are then in no known state.
+        WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
     """
     opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
     own_rss = [step["rss_is_own"] or alone for (step,) in opened]
@@ -115,7 +117,7 @@ def measure_launch(
     peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "peak")]
     metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
     notes = plan.notes
-    # One more sample is much to ask of work that is so slow that it gets a single one.
+    # One more sample would cost too much for work so slow that it gets a single one.
     if sampling.event and (is_first or plan.samples > 1):
         with once if plan.samples == 1 else nullcontext():
             notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
@@ -138,7 +140,7 @@ def measure_launch(
 def _ask(
     workers: Sequence[Worker], timeout_s: float, step: str, **arguments: object
 ) -> list[dict[str, Any]]:
-    """Have each worker carry out one step, one after the other."""
+    """Let each worker carry out one step, one worker after the other."""
     replies = []
     for worker in workers:
         worker.allow(timeout_s)
@@ -147,7 +149,7 @@ def _ask(
 
 
 def _allow_turns(workers: Sequence[Worker], timeout_s: float) -> None:
-    """Give each worker its own time and that in which it waits for the others."""
+    """Allow each worker its own time and the time in which it waits for the others."""
     for worker in workers:
         worker.allow(timeout_s * len(workers))
 
@@ -175,7 +177,7 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> SamplePlan:
 def _warm_up(
     workers: Sequence[Worker], plan: SamplePlan, rng: random.Random
 ) -> tuple[list[Turns], SamplePlan]:
-    """Discard samples; if their number is open, settle it for all launches."""
+    """Discard samples; if their number is open, determine it for all launches."""
     if plan.warmup is not None:
         return take_turns(workers, plan.warmup, rng), plan
     turns, settled = warm_up_until_settled(workers, rng)
@@ -193,7 +195,7 @@ def _count(
     timeout_s: float,
     into: Sequence[list[MetricSamples]],
 ) -> tuple[str, ...]:
-    """Count in every worker, or say why not; of one arm alone a count is worth nothing."""
+    """Count in every worker, or say why not: the count of only one arm would be worthless."""
     counts = []
     try:
         for worker in workers:

@@ -1,8 +1,8 @@
-"""Where files lie: on disk, and in the OS's page cache.
+"""Changes where files lie on disk and in the OS's page cache.
 
 Reading the same bytes takes up to a tenth longer or shorter depending on the pages that hold them,
-and writing depends on the folder's place on the disk. Both are chosen once, when a file or folder
-is made. So what is equal in two trees becomes one file, and the rest is recreated.
+and writing depends on the folder's place on the disk. The OS chooses both when a file or folder is
+created. So equal files of two trees become one file, and the rest is recreated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DEEPEST = 200
 
 
 def entries_below(top: Path | str) -> Iterator[os.DirEntry[str]]:
-    """Give everything below a folder, a folder before what is in it; links are not followed."""
+    """Yield everything below a folder, each folder before its content; do not follow links."""
     waiting = [os.fspath(top)]
     while waiting:
         try:
@@ -33,7 +33,7 @@ def entries_below(top: Path | str) -> Iterator[os.DirEntry[str]]:
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
         except OSError as error:
-            if error.errno != errno.ENAMETOOLONG:  # nothing that uses paths finds it either
+            if error.errno != errno.ENAMETOOLONG:  # programs that use paths cannot find it either
                 raise
             continue
         yield from found
@@ -41,13 +41,13 @@ def entries_below(top: Path | str) -> Iterator[os.DirEntry[str]]:
 
 
 def is_in_use(*folders: Path) -> bool:
-    """Whether a process has its working folder, or an open file, in these; Linux only."""
+    """Whether a process has its working folder or an open file in these folders; Linux only."""
     inside = tuple(f"{folder}{os.sep}" for folder in folders)
     for process in _listed("/proc"):
         if process.isdigit():
             held = (f"/proc/{process}/fd/{number}" for number in _listed(f"/proc/{process}/fd"))
             for link in (f"/proc/{process}/cwd", *held):
-                # Of another user, or it has ended or closed the file by now.
+                # It belongs to another user, or has ended or closed the file.
                 with suppress(OSError):
                     if f"{os.readlink(link)}{os.sep}".startswith(inside):  # noqa: PTH115 - thousands of links
                         return True
@@ -62,10 +62,10 @@ def _listed(folder: str) -> list[str]:
 
 
 def share(kept: str, replaced: str) -> None:
-    """Let two paths of equal content lead to one file.
+    """Make two paths with equal content lead to one file.
 
     Raises:
-        OSError: the file system cannot.
+        OSError: the file system does not support this.
     """
     spare = replaced + _SPARE
     os.link(kept, spare, follow_symlinks=False)
@@ -73,10 +73,10 @@ def share(kept: str, replaced: str) -> None:
 
 
 def renew(path: str) -> None:
-    """Put a fresh copy into a file's place, with its times and permissions.
+    """Replace a file by a fresh copy, with its times and permissions.
 
     Raises:
-        OSError: there is no room, or it cannot be read.
+        OSError: the disk is full, or the file cannot be read.
     """
     spare = path + _SPARE
     try:
@@ -95,7 +95,7 @@ def remake(root: Path, scratch: Path) -> None:
         scratch: a path that does not exist yet, on the same file system.
 
     Raises:
-        OSError: the file system cannot; what was moved is moved back.
+        OSError: the file system does not support this; moved files are moved back.
     """
     try:
         _move(str(root), str(scratch))
@@ -106,7 +106,7 @@ def remake(root: Path, scratch: Path) -> None:
 
 
 def _move(source: str, target: str, depth: int = 0) -> None:
-    """Move what is in a folder into one that is new, or a half of the same, and remove it."""
+    """Move a folder's content into a new folder, or back into a partly emptied one; remove it."""
     if depth > _DEEPEST:
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), source)
     status = os.stat(source)  # noqa: PTH116 - this runs for every folder of a tree in every round

@@ -1,6 +1,6 @@
-"""Runs a command once, and reports what it cost.
+"""Runs a command once, and measures what it used.
 
-The command is spawned by a small process of its own, see `_launcher`; benchgate sleeps meanwhile.
+A small helper process spawns the command, see `_launcher`; benchgate sleeps meanwhile.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ class Execution:
     """One run of a command.
 
     Attributes:
-        wall_ns: from just before it was spawned to its end, whatever its children still do.
-        user_ns: CPU time in its own code, with that of children it has waited for.
-        system_ns: the same in the kernel.
-        peak_rss_bytes: peak resident memory of the largest process of these.
-        peak_rss_floor_bytes: a smaller peak is not seen, and reads as about this.
-        returncode: exit code, or the negative number of the signal that killed it.
-        timed_out: whether it was killed because its time was over.
-        output_tail: the last of what it wrote to standard output and error, in their order.
-        count: how often the launcher's event happened in it and in all that it started, children
-            that it has not waited for included; of a daemon, what it did until the end of
-            the command. None if nothing was counted.
-        uncounted: why not; "" if nothing was to be counted.
+        wall_ns: from just before it was spawned to its end, even if its children still run.
+        user_ns: CPU time in user code, including children that it waited for.
+        system_ns: CPU time in the kernel, including the same children.
+        peak_rss_bytes: peak resident memory of the largest of these processes.
+        peak_rss_floor_bytes: smallest peak that can be measured; a smaller one reads as about this.
+        returncode: exit code, or minus the number of the signal that killed it.
+        timed_out: whether it was killed because it reached its timeout.
+        output_tail: the end of its standard output and error, in the order written.
+        count: how often the launcher's event happened in it and in all processes that it started,
+            including children that it did not wait for. A daemon counts until the end of the
+            command. None if nothing was counted.
+        uncounted: why nothing was counted; "" if it was counted, or if no count was asked for.
     """
 
     wall_ns: int
@@ -72,12 +72,12 @@ class Execution:
 class CommandLauncher:
     """Executes commands, one at a time.
 
-    After an execution nothing is left of its process group. When this process ends or is
-    interrupted, the running command is killed with its group.
+    After an execution its process group is killed. If this process ends or is interrupted, the
+    running command is killed with its group.
 
     Args:
-        guardian: its variables are added to the environment of every command.
-        event: what is counted in each; None for nothing.
+        guardian: adds its variables to the environment of every command.
+        event: the event to count in each command; None to count nothing.
     """
 
     def __init__(self, guardian: Guardian, event: Event | None = None) -> None:
@@ -94,17 +94,17 @@ class CommandLauncher:
         timeout_s: float,
         cpus: frozenset[int] | None = None,
     ) -> Execution:
-        """Run a command to its end, with standard input closed and its output drained.
+        """Run a command until it ends, with standard input closed, and read its output.
 
         Args:
-            argv: program and arguments; the program is looked up in the PATH of `env`.
+            argv: program and arguments; the program is searched in the PATH of `env`.
             cwd: folder to run in.
-            env: the whole environment, apart from the guardian's variables.
-            timeout_s: when it is over, the process group is killed.
-            cpus: the only ones it may use; None for all that benchgate may use.
+            env: the whole environment, except the guardian's variables.
+            timeout_s: limit; after it, the process group is killed.
+            cpus: the only CPUs that it may use; None for all that benchgate may use.
 
         Raises:
-            MeasureError: it could not be started. That it failed is no error here.
+            MeasureError: it could not be started. A command that fails is not an error here.
         """
         if not cwd.is_dir():
             raise MeasureError(f"cannot run {argv[0]!r}: there is no folder {cwd}")
@@ -119,7 +119,7 @@ class CommandLauncher:
         try:
             reply, count, uncounted = self._ask_and_count(request)
         except BaseException:
-            self.close()  # ends the command too
+            self.close()  # this ends the command too
             raise
         if "refused" in reply:
             raise MeasureError(f"cannot run {argv[0]!r}: {reply['refused']}")
@@ -162,9 +162,9 @@ class CommandLauncher:
         return self._process
 
     def _ask_and_count(self, request: _launcher.Request) -> tuple[_launcher.Reply, int | None, str]:
-        """Ask with a counter on the small process, which what it starts inherits.
+        """Send the request with a counter on the helper process, which its children inherit.
 
-        Each execution has one of its own: it does not count what a daemon of an earlier one does.
+        Each execution has its own counter, which does not count daemons of earlier executions.
         """
         if self._event is None:
             return self._ask(request), None, ""
@@ -189,7 +189,7 @@ class CommandLauncher:
             pass
         if not line:
             raise MeasureError(
-                f"the process that runs commands has ended while it ran {request['argv'][0]!r}",
+                f"the process that runs commands ended while it ran {request['argv'][0]!r}",
                 hint="Something killed it; if it ran out of memory, the kernel's log says so.",
             )
         reply: _launcher.Reply = json.loads(line)
@@ -197,25 +197,25 @@ class CommandLauncher:
 
 
 def _read(counter: Counter) -> tuple[int | None, str]:
-    """What was counted, or why not."""
+    """Return the count, or the reason why there is none."""
     try:
         count = counter.read()
     except CounterError as error:
         return None, str(error)
-    # The kernel takes the counter from a program that gets the rights of its file's owner.
+    # The kernel removes the counter from a program that runs with its file owner's rights.
     return (count, "") if count else (None, "a program that changes its privileges is not counted")
 
 
 def find_program(name: str, cwd: Path, path: str) -> str:
-    """The file that a command's first word means.
+    """Find the file that a command's first word refers to.
 
     Args:
         name: a path, absolute or relative to `cwd` (then so is the result), or a bare name.
         cwd: folder that the command runs in.
-        path: folders to look for a bare name in, as in PATH.
+        path: folders to search for a bare name, in the format of PATH.
 
     Raises:
-        MeasureError: there is none, or it is not executable.
+        MeasureError: the file does not exist, or is not executable.
     """
     if not name:
         raise MeasureError("the command is empty")

@@ -1,4 +1,4 @@
-"""Python functions, measured in lockstep: a worker of each arm, alive together, taking turns."""
+"""Measures Python functions: one worker process per arm, and the two workers take turns."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class PythonEngine:
     """Measures `bench_*` functions of one or two arms; see `engine.Engine`.
 
     Args:
-        benchmarks: what each arm's own configuration looks for in it.
-        aliases: new id of each benchmark that the head renamed, by its old one.
-        lead: the arm whose benchmark says how one of both is run: isolated, parallel.
+        benchmarks: for each arm, the benchmarks that its own configuration names.
+        aliases: for each benchmark that the head renamed, its new id by its old id.
+        lead: the arm that decides how a benchmark of both arms runs (isolated, parallel).
     """
 
     def __init__(
@@ -63,18 +63,18 @@ class PythonEngine:
         """Import every benchmark file once in each arm and list its functions.
 
         Raises:
-            UsageError: a place that the head configures holds no benchmark file in any arm.
+            UsageError: a path in the head's configuration holds no benchmark file in either arm.
         """
         return self._discovery.discover()
 
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
     ) -> Iterator[Observation]:
-        """Measure the benchmarks file by file, a fresh pair of workers for each file."""
+        """Measure the benchmarks file by file, with a fresh pair of workers for each file."""
         groups: dict[tuple[object, ...], list[str]] = {}
         for id_ in ids:
             entry = self._discovery.entries[id_]
-            # Threads keep the CPUs of the process that they were started in.
+            # A thread keeps the CPUs that its process had when the thread started.
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
         for group in groups.values():
@@ -87,7 +87,7 @@ class PythonEngine:
     def _measure_group(
         self, ids: Sequence[str], rng: random.Random, round_index: int
     ) -> Iterator[Observation]:
-        """Measure benchmarks that share their processes, with as many pairs as it takes."""
+        """Measure benchmarks that share their processes; start new workers if needed."""
         pending = list(ids)
         while pending:
             entries = [self._discovery.entries[id_] for id_ in pending]
@@ -118,7 +118,7 @@ class PythonEngine:
     def _use(
         self, workers: Sequence[Worker], pending: list[str], rng: random.Random
     ) -> Iterator[Observation]:
-        """Measure what is pending until a benchmark fails, or leaves a process changed."""
+        """Measure pending benchmarks until one fails or leaves its process changed."""
         arms = [worker.arm.name for worker in workers]
         while pending:
             id_ = pending.pop(0)
@@ -160,7 +160,7 @@ class PythonEngine:
     def _head_alone(
         self, failure: WorkerFailedError, id_: str, arms: Sequence[ArmName], rng: random.Random
     ) -> Iterator[Observation]:
-        """Where the base has failed, see whether the head does, too: who was first is chance."""
+        """If the base failed, run the head too: which arm went first was random."""
         entry = self._discovery.entries[id_]
         side = entry.sides.get(ArmName.HEAD)
         if failure.worker.arm.name is not ArmName.BASE or side is None:

@@ -1,4 +1,4 @@
-"""Finding the functions of Python benchmarks: every file is imported once in each arm."""
+"""Finds the functions of Python benchmarks; each arm imports every file once."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _LINES_NAMED = 3
 
 
 class PythonDiscovery:
-    """Finds the functions of one or two arms.
+    """Finds the benchmark functions of one or two arms.
 
     Args:
-        benchmarks: what each arm's own configuration looks for in it.
-        aliases: new id of each benchmark that the head renamed, by its old one.
-        lead: the arm whose benchmark says how one of both is run: isolated, parallel.
-        unpinned: why the arms share no CPU; "" when they do.
+        benchmarks: for each arm, the benchmarks that its own configuration names.
+        aliases: for each benchmark that the head renamed, its new id by its old id.
+        lead: the arm that decides how a benchmark of both arms runs (isolated, parallel).
+        unpinned: why the arms are not pinned to a shared CPU; "" if they are.
 
     Attributes:
-        entries: what was found, by id.
+        entries: the benchmarks that were found, by id.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class PythonDiscovery:
         """Import every benchmark file once in each arm and list its functions.
 
         Raises:
-            UsageError: a place that the head configures holds no benchmark file in any arm.
+            UsageError: a path in the head's configuration holds no benchmark file in either arm.
         """
         found: dict[ArmName, dict[str, Definition]] = {}
         failures: list[DiscoveryFailure] = []
@@ -105,7 +105,8 @@ class PythonDiscovery:
     def _files(self, arm: Arm) -> Iterator[BenchFile]:
         for benchmark in self._benchmarks.get(arm.name, ()):
             for path in benchmark.paths:
-                # What the base's configuration names may be gone from it; the head must be told.
+                # The base may lack files that its own configuration names; only the head is an
+                # error.
                 if arm.name is ArmName.HEAD and not any(
                     find_files(other, benchmark, path) for other in self._arms.values()
                 ):
@@ -113,7 +114,7 @@ class PythonDiscovery:
                         "no benchmarks found: "
                         f'[[benchmark]] python = "{path}" has no file {PATTERN}',
                         hint="The path in benchgate.toml or pyproject.toml is relative to the root "
-                        "of the repository. A file that git ignores is not measured.",
+                        "of the repository. benchgate ignores files that git ignores.",
                     )
                 yield from find_files(arm, benchmark, path)
 
@@ -156,14 +157,14 @@ class PythonDiscovery:
         return (unpinned,) if unpinned else ()
 
     def _join(self, base: dict[str, Definition], head: Mapping[str, Definition]) -> None:
-        """Let what the head renamed be one benchmark, under its new id."""
+        """Join each benchmark that the head renamed with its old one, under the new id."""
         for new, old in renamed(base, head, self._aliases).items():
             base[new] = replace(base.pop(old), id=new, renamed_from=old)
             self.entries[new] = self.entries.pop(old).joined(self.entries[new])
 
 
 def note_on_import(base: Definition, head: Definition) -> str:
-    """Say where the files of both arms differ in what they run on import, beside the work."""
+    """Say which lines outside of the work run on import in one arm only; "" if there are none."""
     changed = base.also_runs.keys() ^ head.also_runs.keys()
     lines = sorted(line for digest, line in head.also_runs.items() if digest in changed)
     if not changed:
@@ -171,8 +172,8 @@ def note_on_import(base: Definition, head: Definition) -> str:
     named = ", ".join(map(str, lines[:_LINES_NAMED]))
     places = f" ({'line' if len(lines) == 1 else 'lines'} {named})" if lines else ""
     return (
-        "its file runs other code on import in the head than in the base"
-        f"{places}, though not for this benchmark"
+        "on import, its file runs other code in the head than in the base"
+        f"{places}; that code is not part of this benchmark"
     )
 
 

@@ -1,4 +1,4 @@
-"""Starting the workers of Python benchmarks, each in the environment of its arm."""
+"""Starts the workers of Python benchmarks, each in the environment of its arm."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class PythonSettings:
     """How functions are measured.
 
     Attributes:
-        measure: how much, as configured.
-        cpu: the CPU that both arms share; None where pinning is impossible or not wanted.
-        unpinned: why they are not pinned; "" when they are.
-        all_cpus: for what is not pinned.
-        interpreter: path of what runs benchmarks that name no interpreter.
-        forbidden: the user's checkout: no arm may import from it.
+        measure: how much to measure, as configured.
+        cpu: the CPU that both arms share; None if pinning is impossible or not wanted.
+        unpinned: why the arms are not pinned; "" if they are.
+        all_cpus: the CPUs for workers that are not pinned.
+        interpreter: path of the Python for benchmarks that name no interpreter.
+        forbidden: the user's checkout, from which no arm may import.
         environ: variables that every worker inherits.
-        event: what is counted as instructions; None for nothing.
+        event: the event to count as instructions; None to count nothing.
     """
 
     measure: Measure
@@ -52,7 +52,7 @@ class PythonSettings:
 
     @property
     def sampling(self) -> Sampling:
-        """How much is measured in a launch."""
+        """How much to measure in a launch."""
         measure = self.measure
         warmup = None if measure.warmup == "auto" else measure.warmup
         return Sampling(measure.samples, round(measure.launch_time_s * 1e9), warmup, self.event)
@@ -67,20 +67,20 @@ class Workers:
         self._arms = arms
         self._settings = settings
         self._guardian = guardian
-        # What the default interpreter turned out to be: a version manager's shim starts slowly.
+        # The executable behind the default interpreter: a version manager's shim starts slowly.
         self._executables: dict[ArmName, str] = {}
         self._alive: list[Worker] = []
         self._provided: dict[ArmName, ProvidedModules] = {}
 
     def timeout_s(self, file: BenchFile) -> float:
-        """Give how long a launch of a benchmark in a file may take."""
+        """The time limit for one launch of a benchmark in a file."""
         return file.benchmark.timeout_s or self._settings.measure.timeout_s
 
     def describe(self, arm: Arm, file: BenchFile) -> tuple[dict[str, Any], Timer]:
-        """Have a file imported; give what its worker says of it, and the clock.
+        """Import a file in a worker; return the worker's description of it, and its clock.
 
         Raises:
-            WorkerFailedError: it cannot be imported.
+            WorkerFailedError: the file cannot be imported.
         """
         worker = self._start(arm, file, self._cpus(parallel=True), Layout(), describe=True)
         try:
@@ -94,17 +94,17 @@ class Workers:
     def start(
         self, files: Mapping[ArmName, BenchFile], layout: Layout, *, parallel: bool
     ) -> list[Worker]:
-        """Start a worker for each arm's file, and have it imported.
+        """Start a worker for each arm's file and import the file.
 
         Args:
-            parallel: on all CPUs.
+            parallel: whether the workers may use all CPUs.
 
         Raises:
-            WorkerFailedError: one of them cannot; none is left then.
+            WorkerFailedError: a worker failed to start or import; the others are ended.
         """
         workers: list[Worker] = []
         try:
-            # One by one, so that those that have started are ended when a later one cannot.
+            # One by one: if a later worker fails to start, those that have started are ended.
             cpus = self._cpus(parallel=parallel)
             for name, file in files.items():
                 worker = self._start(self._arms[name], file, cpus, layout)
@@ -118,7 +118,7 @@ class Workers:
         return workers
 
     def end(self, worker: Worker) -> None:
-        """End a worker in order."""
+        """End a worker cleanly."""
         worker.close()
         self._alive.remove(worker)
 
@@ -148,7 +148,8 @@ class Workers:
             WorkerSetting(
                 interpreter=interpreter,
                 file=arm.root / file.path,
-                # The worker sets PYTHONPATH after its own imports, which it must not disturb.
+                # The worker sets PYTHONPATH only after its own imports, so that these are not
+                # affected.
                 path=path.before,
                 path_after=path.after,
                 cpus=cpus,
@@ -167,20 +168,20 @@ class Workers:
         return worker
 
     def _inherited_path(self, arm: Arm, benchmark: PythonBenchmark, given: str) -> tuple[str, ...]:
-        """Give the entries of PYTHONPATH: those of the user are made the arm's own."""
+        """The entries of PYTHONPATH, with the user's checkout replaced by the arm's tree."""
         if "PYTHONPATH" in {**arm.variables, **benchmark.env}:
             return tuple(filter(None, given.split(os.pathsep)))
         return moved(given, arm, next(iter(self._settings.forbidden), None), Path.cwd())
 
     def _variables(self, arm: Arm, benchmark: PythonBenchmark) -> dict[str, str]:
-        """Give the environment of a worker: as long on both arms, because it lies on the stack."""
+        """The environment of a worker, equally long in both arms because it lies on the stack."""
         variables = {**self._settings.environ, **arm.variables}
         variables |= {key: arm.substitute(value) for key, value in benchmark.env.items()}
         variables.pop("OLDPWD", None)
         return variables | {"PWD": str(arm.root)}
 
     def _provided_by(self, arm: Arm) -> ProvidedModules | None:
-        """Give what an arm must import from its own tree; nothing where there is one arm only."""
+        """What an arm must import from its own tree; nothing if there is only one arm."""
         if len(self._arms) > 1 and arm.name not in self._provided:
             self._provided[arm.name] = provided_by(arm.root)
         return self._provided.get(arm.name)

@@ -1,7 +1,7 @@
-"""What a worker may reply.
+"""Validates the replies of a worker.
 
-Its process runs the user's code, too, and no key keeps out code that looks for it. So what does
-not have the form of an answer is a failure of the benchmark.
+A worker's process also runs the user's code, which can find the key if it searches for it. So a
+reply in a wrong format counts as a failure of the benchmark.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _LARGEST = 2**63
 
 
 def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
-    """Read the answer to a step; None if it is none.
+    """Read the reply to a step; None if its format is wrong.
 
     Args:
-        step: what was asked for; "sample" for a line that is not two numbers.
+        step: the step that was requested; "sample" for a line that is not two numbers.
     """
     try:
         reply = json.loads(line)
@@ -36,7 +36,7 @@ def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
 
 
 def read_sample(line: bytes) -> tuple[int, int] | None:
-    """Read the wall and CPU time of a sample, in nanoseconds; None if that is not what it is."""
+    """Read the wall and CPU time of a sample, in nanoseconds; None if the format is wrong."""
     try:
         wall_ns, cpu_ns = map(int, line.split())
     except ValueError:

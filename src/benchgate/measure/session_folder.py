@@ -1,8 +1,8 @@
 """One folder per session, outside of the user's tree; the next session removes leftovers.
 
-A folder is alive while its lock file is locked: the lock ends with the process, however that
-ends. The folder also lists the git worktrees made in it, so that whoever removes it can have
-the repositories forget them.
+A folder is in use while its lock file is locked. The lock ends with the process, however that
+ends. The folder also lists the git worktrees in it, so that whoever removes it can also remove
+them from the lists of their repositories.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _REMOVAL_PAUSE_S = 0.1
 
 
 class SessionFolder:
-    """A folder of this process's own; its lock is held as long as the object is not removed."""
+    """A folder that belongs to this process, which holds its lock until `remove`."""
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
@@ -41,44 +41,45 @@ class SessionFolder:
 
     @classmethod
     def create(cls) -> Self:
-        """Make a fresh folder in the system's folder for temporary files.
+        """Create a new folder in the system's folder for temporary files.
 
         Raises:
-            OSError: there is no place for it.
+            OSError: the folder cannot be created.
         """
         parent = os.path.realpath(tempfile.gettempdir())
         while True:
             path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-            # A sweep may take the folder for a dead one until it is locked.
+            # Until it is locked, another session may think that the folder is unused, and remove
+            # it.
             lock = _try_lock(path / _LOCK, os.O_CREAT)
             if lock is not None:
                 return cls(path, lock)
 
     @classmethod
     def claim(cls, path: Path) -> Self | None:
-        """Take over the folder of a session that is dead; None when it is none, or alive."""
+        """Take over the folder of a dead session; None if it is no such folder, or in use."""
         with suppress(OSError):
             status = path.lstat()
-            # What is said in the folder of another user could make us run their programs.
+            # The content of another user's folder could make benchgate run that user's programs.
             if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
                 return None
             lock = _try_lock(path / _LOCK)
             if lock is not None:
                 return cls(path, lock)
             if not (path / _LOCK).exists():
-                path.rmdir()  # fails on all but what a kill leaves just before or after a session
+                path.rmdir()  # works only if a kill left it empty
         return None
 
     def announce_worktree(self, git: Git, tree: Path) -> None:
-        """Write down, before it is made, that a tree in this folder belongs to a repository."""
+        """Record a repository's tree in this folder before the tree is created."""
         with (self.path / _WORKTREES).open("ab") as file:
             file.write(b"".join(os.fsencode(path) + b"\0" for path in (git.root, tree)))
 
     def remove(self) -> bool:
-        """Remove everything, and free the lock; whether nothing is left."""
+        """Remove everything and release the lock; return whether nothing is left."""
         try:
             for attempt in range(_REMOVAL_ATTEMPTS):
-                # A git that outlived its session may still be writing: it fails, or ends, soon.
+                # A git process that outlived its session may still be writing; it ends soon.
                 time.sleep(_REMOVAL_PAUSE_S if attempt else 0)
                 if self._remove_content() and self._forget_worktrees():
                     for name in _OWN_FILES:
@@ -86,7 +87,7 @@ class SessionFolder:
                     self.path.rmdir()
                     return True
         except OSError:
-            return False  # most likely files of another user, such as a container's
+            return False  # most likely files of another user, such as those of a container
         finally:
             os.close(self._lock)
         return False
@@ -115,7 +116,7 @@ class SessionFolder:
 
 
 def session_folders() -> list[Path]:
-    """Every folder where temporary files are that has the name of a session's."""
+    """Find all session folders in a folder of temporary files, by their names."""
     with suppress(OSError):
         parent = Path(os.path.realpath(tempfile.gettempdir()))
         return [path for path in parent.iterdir() if _NAME.fullmatch(path.name)]
@@ -123,27 +124,27 @@ def session_folders() -> list[Path]:
 
 
 def session_folder_of(tree: Path) -> Path | None:
-    """The session's folder that a tree lies, or lay, in; None when it is no session's."""
+    """Find the session folder of an existing or removed tree; None if it has none."""
     return next((parent for parent in tree.parents if _NAME.fullmatch(parent.name)), None)
 
 
 def forget_worktree(git: Git, tree: Path) -> bool:
-    """Have a repository forget a worktree whose folder is gone; whether it is forgotten."""
+    """Remove a deleted worktree from its repository's list; return whether that worked."""
     try:
         known = git.worktrees()
     except UsageError:
-        return True  # the repository is gone as well
+        return True  # the repository no longer exists either
     if tree not in known:
         return True
     with suppress(UsageError):
-        # Twice --force: git locks a worktree while it makes it.
+        # Twice --force: git locks a worktree while it creates it.
         git.run("worktree", "remove", "--force", "--force", str(tree))
         return True
     return False
 
 
 def _remove_tree(path: Path) -> None:
-    """Remove a file or folder, also if builds have left folders that may not be written to."""
+    """Remove a file or folder, even if builds have left read-only folders."""
     if path.is_symlink() or not path.is_dir():
         path.unlink()
         return
@@ -154,10 +155,10 @@ def _remove_tree(path: Path) -> None:
 
 
 def _remove_level_by_level(top: Path) -> None:
-    """Remove a folder however deep it is, and whatever its folders allow.
+    """Remove a folder, however deep it is and whatever permissions its folders have.
 
-    What lies two levels down is moved up first, so that no path becomes too long, and nothing
-    is open or called for each level.
+    Content two levels down is first moved up, so that no path becomes too long, and no level needs
+    an open file or a call of its own.
     """
     token, moved = secrets.token_hex(8), itertools.count()
     top.chmod(stat.S_IRWXU)
@@ -170,7 +171,7 @@ def _remove_level_by_level(top: Path) -> None:
 
 
 def _remove_files(folder: Path) -> list[Path]:
-    """Remove what is no folder in it; give the folders, which may be written to from now on."""
+    """Remove everything but folders in a folder; return these, made writable."""
     with os.scandir(folder) as entries:
         found = list(entries)
     inner = [Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)]
@@ -183,7 +184,7 @@ def _remove_files(folder: Path) -> list[Path]:
 
 
 def _try_lock(path: Path, flags: int = 0) -> int | None:
-    """Open and lock a file; None when it is gone, or another process has locked it."""
+    """Open and lock a file; None if it no longer exists, or another process holds the lock."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | flags, 0o600)
     except FileNotFoundError:

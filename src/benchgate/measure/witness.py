@@ -1,7 +1,7 @@
-"""Watches what must not change in an arm while benchmarks run.
+"""Detects changes of files that must stay the same in an arm while benchmarks run.
 
-That is every file of the commit, as it was when `[build]` had ended, and all code that is in the
-tree and in the arm's environment then. Other files may come, change and go.
+These are every file of the commit, in its state after `[build]`, and all code that is then in the
+tree and in the arm's environment. Other files may appear, change and disappear.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 IMPORTABLE = (".py", ".so", ".pth", ".pyd", ".dylib")
 _COMPILED = ".pyc"
-_COMPILED_HEADER_BYTES = 16  # time and size of the source: a `touch` changes no code
+_COMPILED_HEADER_BYTES = 16  # time and size of the source: a `touch` does not change code
 _ENV = "{env}/"
 _PACKAGES = {"site-packages", "dist-packages"}
 MOST_READ_BYTES = 2**30
@@ -32,11 +32,11 @@ _MOST_READ_FILES = 10_000
 _MOST_ASKED_OF_GIT = 20
 
 
-class FileState(NamedTuple):  # there are thousands, which are compared in every round
-    """A file as it was.
+class FileState(NamedTuple):  # there are thousands of them, and each round compares all
+    """The state of a file at one time.
 
     Attributes:
-        digest: of its content; None if it was not read.
+        digest: digest of its content; None if it was not read.
     """
 
     mode: int
@@ -47,17 +47,17 @@ class FileState(NamedTuple):  # there are thousands, which are compared in every
     digest: bytes | None = None
 
     def looks_like(self, other: FileState, *, moved: bool = False) -> bool:
-        """Whether nothing was done to the file, as far as is known without reading it.
+        """Whether the file appears unchanged without reading it.
 
         Args:
-            moved: but that it is in another place.
+            moved: whether a change of its place on the disk is allowed.
         """
         compared = 3 if moved else 5
         return self[:compared] == other[:compared]
 
     @classmethod
     def of(cls, path: str) -> FileState | None:
-        """Look at a file without reading it; None if there is none."""
+        """Record a file without reading it; None if it does not exist."""
         try:
             now = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -65,16 +65,16 @@ class FileState(NamedTuple):  # there are thousands, which are compared in every
         return cls(now.st_mode, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino)
 
     def read(self, path: str) -> FileState:
-        """Add what is in the file."""
+        """Read the file and add the digest of its content."""
         return self._replace(digest=_digest(path, self.mode))
 
     def is_twin_of(self, other: FileState) -> bool:
-        """Whether one regular file could stand for both."""
+        """Whether one regular file could replace both."""
         is_read = stat.S_ISREG(self.mode) and self.digest is not None
         return is_read and (self.mode, self.digest) == (other.mode, other.digest)
 
     def has_content_of(self, before: FileState) -> bool:
-        """Whether both are equal files; by size and time if one was not read."""
+        """Whether both files are equal; compares size and time if one was not read."""
         if self.mode != before.mode:
             return False
         if self.digest is None or before.digest is None:
@@ -83,14 +83,14 @@ class FileState(NamedTuple):  # there are thousands, which are compared in every
 
 
 class Witness:
-    """Remembers one arm, and compares.
+    """Remembers the files of one arm, and compares them later.
 
     Args:
-        checked_out: paths of the files of the commit.
+        checked_out: paths of the commit's files.
 
     Attributes:
-        seen: what must stay as it is, by path.
-        touched: names of files of the commit that were written to, and have their content still.
+        seen: state of the files that must not change, by path.
+        touched: names of the commit's files that were written to but have the same content.
     """
 
     def __init__(self, arm: Arm, checked_out: Iterable[str]) -> None:
@@ -101,7 +101,7 @@ class Witness:
         self._root, self._env = (f"{folder}{os.sep}" for folder in (arm.root, arm.env))
 
     def remember(self) -> None:
-        """Take note of the arm as it is: after its `[build]`, and before what could change it."""
+        """Record the arm's files: after its `[build]`, before anything could change them."""
         self.seen.clear()
         code = (entry.path for entry in self._entries() if _is_code(entry))
         paths = {*self.checked_out, *code}
@@ -113,40 +113,41 @@ class Witness:
             self.seen[path] = seen.read(path) if is_read else seen
 
     def look_again(self, moved: Iterable[str] | None = None) -> None:
-        """Take note of where the files of the tree lie after we have moved them.
+        """Record the files of the tree again after benchgate has moved them.
 
         Args:
-            moved: which; None if it may be any.
+            moved: the files that were moved; None if it may be any.
         """
         for path in list(self.seen) if moved is None else moved:
             before = self.seen.get(path) if path.startswith(self._root) else None
             now = FileState.of(path) if before else None
-            # If it differs in more, it was changed, and shall be found to be.
+            # If anything else differs, the file was changed; keep its old state so that this is
+            # found.
             if before and now and now.looks_like(before, moved=True):
                 self.seen[path] = now._replace(digest=before.digest)
 
     def changes_of_tree(self) -> list[str]:
-        """Say what happened in the tree, as far as times and places of files tell."""
+        """Report changes in the tree, as far as times and places of files show them."""
         return list(self._changes(list(entries_below(self.arm.root)), read_all=False))
 
     def changes(self) -> list[str]:
-        """Say what happened in tree and environment, by what is in the files."""
+        """Report changes in the tree and the environment, by the content of the files."""
         return list(self._changes(self._entries(), read_all=True))
 
     def name(self, path: str) -> str:
-        """Name a file for a reader."""
+        """Return a file's name for a reader."""
         if path.startswith(self._env):
             return _ENV + path.removeprefix(self._env)
         return path.removeprefix(self._root)
 
     def path_of(self, name: str) -> str:
-        """Give the file that `name` names."""
+        """Return the file for a name from `name`."""
         if name.startswith(_ENV):
             return self._env + name.removeprefix(_ENV)
         return self._root + name
 
     def is_installed(self, path: str) -> bool:
-        """Whether an installer has put it into the arm's environment."""
+        """Whether the file was installed into the arm's environment."""
         inside = path.removeprefix(self._env)
         return inside != path and not _PACKAGES.isdisjoint(Path(inside).parts)
 
@@ -164,11 +165,11 @@ class Witness:
                     self.seen[entry.path] = seen.read(entry.path)
 
     def _change(self, path: str, before: FileState, *, read_all: bool) -> str:
-        """Say in a word what happened to a file; "" if nothing did."""
+        """Say in one word what happened to a file; "" if nothing did."""
         now = FileState.of(path)
         if now is None:
             is_program = not path.endswith(IMPORTABLE) and path not in self.checked_out
-            # A program that is gone shows when it is started.
+            # A missing program is noticed when it is started.
             return "" if is_program or path.endswith(_COMPILED) else "removed"
         if not read_all and now.looks_like(before):
             return ""
@@ -189,7 +190,7 @@ class Witness:
         return entry.path.startswith(self._root) or self.is_installed(entry.path)
 
     def _is_compiled(self, entry: os.DirEntry[str]) -> bool:
-        """Whether Python has made it of code that must not change."""
+        """Whether Python compiled it from code that must not change."""
         if not entry.name.endswith(_COMPILED):
             return False
         place, cache = os.path.split(os.path.dirname(entry.path))  # noqa: PTH120 - many strings
@@ -198,7 +199,7 @@ class Witness:
         )
 
     def _not_ignored(self, added: list[str]) -> Iterator[str]:
-        """Leave out what git ignores in the tree: build folders and caches."""
+        """Leave out files that git ignores in the tree: build folders and caches."""
         git = Git(self.arm.root)
         for path in added[:_MOST_ASKED_OF_GIT]:
             ignored = None
@@ -210,7 +211,7 @@ class Witness:
 
 
 def _shown(name: str) -> str:
-    """Write a file's name in one line, whatever characters it has."""
+    """Write a file's name on one line, whatever characters it has."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
@@ -231,7 +232,7 @@ def _is_importable(entry: os.DirEntry[str]) -> bool:
 
 
 def _digest(path: str, mode: int) -> bytes | None:
-    """Hash what is in a file, or where a link leads; None if it cannot be read."""
+    """Hash a file's content or a link's target; None if it cannot be read."""
     try:
         if stat.S_ISLNK(mode):
             return os.fsencode(Path(path).readlink())

@@ -1,4 +1,4 @@
-"""Our side of a worker: ask it for steps and samples, and see whose code it runs.
+"""benchgate's side of a worker: asks it for steps and samples, and checks whose code it runs.
 
 See `_worker.py` for the protocol.
 """
@@ -29,20 +29,20 @@ _MODULES_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetting:
-    """What a worker is started with.
+    """The settings that a worker is started with.
 
     Attributes:
-        interpreter: command that starts Python.
+        interpreter: the command that starts Python.
         file: the benchmark file.
-        helpers: folder whose modules belong to the benchmarks; None where there is none.
-        own: folders whose code is this arm's alone.
-        own_interpreter: whether the interpreter's is, too.
-        provided: what may come from these folders only; None where that does not matter.
+        helpers: folder whose modules belong to the benchmarks; None if there is none.
+        own: folders whose code belongs to this arm only.
+        own_interpreter: whether the interpreter belongs to this arm only, too.
+        provided: modules that may come from `own` only; None to not check this.
         path: entries for sys.path, before the interpreter's own.
         cpus: CPUs to run on; None leaves the choice to the OS.
         forbidden: trees that no module may come from: the user's checkout, the other arm.
-        variables: the whole environment of the process, but for the hash seed.
-        layout: where its objects come to lie.
+        variables: the whole environment of the process, except the hash seed.
+        layout: decides where its objects lie in memory.
         path_after: entries for sys.path, after the interpreter's own.
     """
 
@@ -61,13 +61,13 @@ class WorkerSetting:
 
 
 class Worker(WorkerProcess):
-    """One worker, alive from construction until `close` or `kill`.
+    """A worker process, which runs from construction until `close` or `kill`.
 
     Attributes:
         timer: its clock, once it is ready.
-        pid: of the process that runs the benchmarks, once it is ready: where the interpreter's
-            command only starts Python, not of that command.
-        packages: files of the installed modules that it has imported, as far as they are known.
+        pid: process id of the Python that runs the benchmarks, once it is ready. If the
+            interpreter's command only starts Python, it is not the id of that command.
+        packages: files of the installed modules that it has imported, as far as known.
     """
 
     timer: Timer
@@ -98,7 +98,7 @@ class Worker(WorkerProcess):
         )
 
     def ready(self, timeout_s: float) -> dict[str, Any]:
-        """Wait until the benchmark file is imported; give what the worker says of itself.
+        """Wait until the benchmark file is imported; return the worker's first reply.
 
         Raises:
             WorkerFailedError: when the import fails, a module came from a forbidden tree, or the
@@ -114,19 +114,19 @@ class Worker(WorkerProcess):
         return hello
 
     def ask(self, step: str, **arguments: object) -> dict[str, Any]:
-        """Have one step carried out.
+        """Let the worker carry out one step; return its reply.
 
         Raises:
-            WorkerFailedError: when it fails, and when the process dies or hangs.
+            WorkerFailedError: if the step fails, or the process dies or hangs.
         """
         self._send_step(step, **arguments)
         return self._reply(step)
 
     def sample(self) -> tuple[int, int]:
-        """Have one sample taken: (wall_ns, cpu_ns) of all its loops.
+        """Let the worker take one sample; return (wall_ns, cpu_ns) of all its loops.
 
         Raises:
-            WorkerFailedError: as `ask`, and when a clock ran backwards.
+            WorkerFailedError: as in `ask`, and if a clock ran backwards.
         """
         self.send(b"s\n")
         line = self.line()
@@ -158,7 +158,7 @@ class Worker(WorkerProcess):
         return reply
 
     def _require_own(self, reply: Mapping[str, Any]) -> None:
-        """Refuse what both arms would share, where it is this arm's code that is to be measured."""
+        """Refuse imports that both arms would share, if this arm's own code is to be measured."""
         if self._provided is None:
             return
         for module, file in reply.get("elsewhere", ()):
@@ -180,7 +180,7 @@ class Worker(WorkerProcess):
             )
 
     def _refused(self, reply: Mapping[str, Any]) -> WorkerFailedError:
-        """Make an error of what the worker says of one."""
+        """Make an exception from the error that the worker reports."""
         parts = reply["trace"], self.tail()
         return WorkerFailedError(self, reply["error"], "\n".join(part for part in parts if part))
 

@@ -1,4 +1,4 @@
-"""A worker's process: what is written to it and read from it, and how it ends."""
+"""A worker's process: how benchgate writes to it, reads from it and ends it."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ class WorkerFailedError(Exception):
     """The benchmark, or the process that runs it, failed.
 
     Attributes:
-        worker: the one that failed.
-        error: one line, then what explains it.
+        worker: the worker that failed.
+        error: one line, then the text that explains it.
     """
 
     def __init__(self, worker: WorkerProcess, line: str, explanation: str = "") -> None:
         super().__init__(line)
         self.worker = worker
-        # What the user's code says may hold surrogates, which no file takes.
+        # Text from the user's code may hold surrogates, which cannot be written to a file.
         self.error = f"{line}\n{explanation}".rstrip().encode("utf-8", "replace").decode()
 
 
 class ForeignModuleError(WorkerFailedError):
-    """It imported code that is not its arm's own: both arms may have run the same."""
+    """The worker imported code that is not its arm's own: both arms may have run the same code."""
 
 
 class WorkerProcess:
-    """A process that answers line by line, alive from construction until `close` or `kill`.
+    """A process that answers line by line and runs from construction until `close` or `kill`.
 
-    Each line that it writes begins with a key, which it is told in the first that is sent to it.
+    Each line that it writes begins with a key. It learns the key from the first line sent to it.
 
     Args:
         interpreter: command that starts Python.
@@ -75,7 +75,7 @@ class WorkerProcess:
         self._buffer = b""
         self._is_lost = False
         self._output = _open_output()
-        # Not a pipe: by way of /proc a process can read its own end of one, and learn the key.
+        # Not a pipe: through /proc a process can read its own end of a pipe, and learn the key.
         self._channel, theirs = socket.socketpair()
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN)
@@ -106,16 +106,16 @@ class WorkerProcess:
             raise WorkerFailedError(self, line) from error
 
     def allow(self, seconds: float) -> None:
-        """Give the steps that follow this long in all."""
+        """Set the time limit for all steps that follow together."""
         self._deadline = time.monotonic() + seconds
         self._allowed_s = seconds
 
     def forget_output(self) -> None:
-        """Drop what was printed so far: it belongs to a benchmark that did not fail."""
+        """Drop the output so far: it belongs to a benchmark that did not fail."""
         os.ftruncate(self._output.fileno(), 0)
 
     def close(self) -> None:
-        """End it in order: what is open is torn down, exit handlers run, its group is killed."""
+        """End it cleanly: run the open benchmark's teardown and exit handlers, kill its group."""
         if not self._is_lost and self._channel.fileno() >= 0:
             with contextlib.suppress(WorkerFailedError, OSError):
                 self._channel.shutdown(socket.SHUT_WR)
@@ -124,7 +124,7 @@ class WorkerProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End it now, with every process of its group. Harmless when it has ended."""
+        """End it now, with every process of its group; does nothing if it has ended."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
@@ -141,7 +141,7 @@ class WorkerProcess:
         """Write to it.
 
         Raises:
-            WorkerFailedError: it has died.
+            WorkerFailedError: the process has died.
         """
         try:
             os.write(self._channel.fileno(), data)
@@ -149,14 +149,15 @@ class WorkerProcess:
             raise self._dead() from None
 
     def line(self) -> bytes:
-        """Give the next line without the key that it begins with.
+        """Return the next line, without its key.
 
         Raises:
-            WorkerFailedError: it dies or hangs, prints too much, or another one writes.
+            WorkerFailedError: the process dies, hangs or prints too much, or another process
+                writes.
         """
         while b"\n" not in self._buffer:
             self._read()
-            # Before the end of the line, which may never come.
+            # Checked before the line is complete, because its end may never come.
             if not self._buffer.startswith(self._key[: len(self._buffer)]):
                 raise self.intruded(self._buffer)
         line, _, self._buffer = self._buffer.partition(b"\n")
@@ -172,7 +173,7 @@ class WorkerProcess:
         if self._poll.poll(min(left_ms + 1, _LOOK_MS)):
             try:
                 chunk = os.read(self._channel.fileno(), 65536)
-            except ConnectionResetError:  # it has ended without reading what it was asked
+            except ConnectionResetError:  # the process ended without reading the request
                 chunk = b""
             if not chunk:
                 raise self._dead()
@@ -187,11 +188,11 @@ class WorkerProcess:
 
     def _hung(self) -> WorkerFailedError:
         self._is_lost = True
-        # On this signal Python prints where it is.
+        # On this signal Python prints its traceback.
         self._process.send_signal(signal.SIGABRT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_TRACE_WAIT_S)
-        line = f"timed out: not done within {self._allowed_s:g} s"
+        line = f"timed out: it took longer than {self._allowed_s:g} s"
         return WorkerFailedError(self, line, self.tail())
 
     def _dead(self) -> WorkerFailedError:
@@ -203,14 +204,14 @@ class WorkerProcess:
         return WorkerFailedError(self, f"its process {_describe_end(code)}", self.tail())
 
     def intruded(self, line: bytes) -> WorkerFailedError:
-        """Make an error of what another than the worker wrote; the key is none of its text."""
+        """Make an error from text that something other than the worker wrote; leave out the key."""
         self._is_lost = True
         text = line.partition(self._key)[0].partition(b"\n")[0][:_SHOWN_BYTES]
-        problem = f"it wrote to benchgate's pipe, which is not its own: {text!r}"
+        problem = f"it wrote to the pipe that only benchgate may use: {text!r}"
         return WorkerFailedError(self, problem, self.tail())
 
     def tail(self) -> str:
-        """Give the end of what it has printed."""
+        """Return the end of its output."""
         descriptor = self._output.fileno()
         size = os.fstat(descriptor).st_size
         tail = os.pread(descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES))
@@ -219,7 +220,7 @@ class WorkerProcess:
 
 
 def _open_output() -> IO[bytes]:
-    """Make a file without a name that whoever holds it appends to, so that it can be cut."""
+    """Make an unnamed file that every holder appends to, so that it can be truncated."""
     file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by WorkerProcess._release
     flags = fcntl.fcntl(file, fcntl.F_GETFL)
     fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)

@@ -1,8 +1,8 @@
 """Creates the trees to measure: two checkouts that differ only by the change.
 
-Both are git worktrees in a temporary folder, under paths of equal length that do not tell which is
-which. The head's gets the uncommitted changes on top. Submodules become worktrees of their local
-repositories, so that nothing is downloaded.
+Both are git worktrees in a temporary folder. Their paths have equal length and do not show which
+side they are. The head's tree also gets the uncommitted changes. Submodules become worktrees of
+their local repositories, so that nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 SECRET = random.SystemRandom()
-_EARLIER_S = 10  # git looks again into files that are as old as its index
+_EARLIER_S = 10  # git reads files again that are as old as its index
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class _Code:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """What is there to be measured.
+    """The trees to measure.
 
     Attributes:
-        folder: outside of the user's tree; everything in it is removed at the end.
-        arms: each with its own tree, and a path for its own environment, which does not exist.
-        ground: keeps the trees what they are, and moves them.
-        notes: what a reader of the numbers must know, e.g. of submodules that are left out.
+        folder: a folder outside of the user's tree; it is removed at the end with all its content.
+        arms: each has its own tree, and a path for its own environment, which does not exist yet.
+        ground: moves the trees, and checks that they do not change.
+        notes: notes that a reader of the numbers must see, e.g. on submodules that are left out.
     """
 
     folder: Path
@@ -66,37 +66,37 @@ class Trees:
 
 
 def two_arms(git: Git, base_sha: str) -> AbstractContextManager[Trees]:
-    """The base commit, and the working tree.
+    """Create the base from its commit, and the head from the working tree.
 
     Raises:
         BaselineError: the base cannot be checked out.
-        UsageError: the working tree cannot be copied, or there is no place for the trees.
+        UsageError: the working tree cannot be copied, or there is no room for the trees.
     """
     return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)})
 
 
 def one_arm(git: Git) -> AbstractContextManager[Trees]:
-    """The working tree alone, as the head. Errors are those of `two_arms`."""
+    """Create only the head, from the working tree. Raises the errors of `two_arms`."""
     return _trees(git, {ArmName.HEAD: _working_tree(git)})
 
 
 def same_arms(git: Git) -> AbstractContextManager[Trees]:
-    """The working tree on both arms: every difference is noise. Errors as of `two_arms`."""
+    """Create both arms from the working tree, so every difference is noise; see `two_arms`."""
     code = _working_tree(git)
     return _trees(git, {ArmName.BASE: code, ArmName.HEAD: code})
 
 
 def sweep(git: Git) -> tuple[str, ...]:
-    """Remove what sessions have left that were killed, here and in other repositories.
+    """Remove the leftovers of killed sessions, of this and other repositories.
 
-    Sessions that are alive are left alone.
+    Running sessions are not touched.
 
     Returns:
         A warning for every folder that could not be removed.
     """
     repositories = [git, *_submodules(git)]
     registered = [(owner, tree) for owner in repositories for tree in owner.worktrees()]
-    # Of this repository also those that lie where TMPDIR was pointing to earlier.
+    # For this repository, also the leftovers in folders that TMPDIR pointed to earlier.
     folders = {folder for _, tree in registered if (folder := session_folder_of(tree))}
     warnings = []
     for folder in sorted(folders.union(session_folders())):
@@ -116,7 +116,7 @@ def _working_tree(git: Git) -> _Code:
 
 @contextmanager
 def _trees(git: Git, wanted: Mapping[ArmName, _Code]) -> Iterator[Trees]:
-    """Make the trees in an order and under names that tell nobody which is which."""
+    """Create the trees in an order and with names that do not show which is which."""
     folder = _create_folder(git)
     try:
         drawn = {}
@@ -152,10 +152,10 @@ def _create_folder(git: Git) -> SessionFolder:
 
 
 def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int) -> list[str]:
-    """Make one tree, with its submodules; give what is to be said of it.
+    """Create one tree with its submodules; return notes about it.
 
     Args:
-        time_s: of every file, in all trees: what is equal shall also be as old.
+        time_s: modification time of every file in all trees, so that equal files are equally old.
     """
     folder.announce_worktree(git, tree)
     try:
@@ -186,7 +186,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
 
 
 def _date(tree: Path, time_s: int) -> None:
-    """Give all in a fresh checkout the same time, and tell git, which would look at each file."""
+    """Set one time on all files of a fresh checkout, and update git's index accordingly."""
     for entry in entries_below(tree):
         if not entry.is_symlink():
             os.utime(entry.path, (time_s, time_s))
@@ -215,7 +215,7 @@ def _is_checked_out(submodule: Git) -> bool:
 
 
 def _safe_name(root: Path) -> str:
-    """The name of the user's folder, which some tools take for the project's, fit for a shell."""
+    """The name of the user's folder, safe for a shell; some tools use it as the project's name."""
     return re.sub(r"[^\w.+-]", "-", root.name) or "tree"
 
 

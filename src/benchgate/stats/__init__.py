@@ -1,7 +1,8 @@
-"""Pure statistics: floats in, frozen results out, doubts as data beside the result.
+"""Pure statistics: floats in, frozen results out, doubts as data in the result.
 
-What decides works on many benchmarks at once: arrays of shape (m, n), a row each, in, and arrays
-of shape (m,) out. What describes works on one sample of shape (n,), or on the launches of one
-benchmark as a sequence of such arrays, and gives plain numbers: None, with a note that says why,
-where a number does not exist. Nothing returns NaN, and nothing warns on the console.
+Functions that decide work on many benchmarks at once: they take arrays of shape (m, n), one row per
+benchmark, and return arrays of shape (m,). Functions that describe take one sample of shape (n,),
+or the launches of one benchmark as a sequence of such arrays, and return plain numbers. If a number
+does not exist, they return None, with a note that says why. No function returns NaN or warns on the
+console.
 """

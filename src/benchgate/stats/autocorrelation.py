@@ -1,4 +1,4 @@
-"""How much each value resembles those before it, and what that does to the error of the mean."""
+"""Measures how values resemble earlier ones, and corrects the error of the mean for it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CorrectedError:
         effective_n: how many independent values would give `sem`: n (naive_sem / sem)**2, from
             1 to n; None as `sem`.
         lag_one: the autocorrelation of neighbors, from -1 to 1; None as `sem`.
-        notes: why something is None, or that the correction was left out.
+        notes: why a value is None, or that the correction was left out.
     """
 
     sem: float | None
@@ -68,10 +68,10 @@ def corrected_sem(values: FloatArray, weights: Weights = "plain") -> CorrectedEr
 
     sqrt(1/n (g_0 + 2 sum_{k=1}^{L} w_k g_k)), L = floor(sqrt(n)), g_k as in `autocorrelation`.
     Plain weights are the w_k = 1 - k/n of the exact variance of a mean (Flyvbjerg and Petersen,
-    1989), cut off at L: the sum may fall short, even below 0. Bartlett's w_k = 1 - k/(L + 1)
-    never give less than 0, at the price of a correction that is too small (Newey and West,
-    1987). Assumed is a series without trend. A result below s / sqrt(n) is put at that: what
-    few values seem to show of neighbors that balance each other must not make a mean look better.
+    1989), cut off at L; their sum may be too small, even below 0. Bartlett's w_k = 1 - k/(L + 1)
+    never give less than 0, but their correction is too small (Newey and West, 1987). The series
+    must not have a trend. A result below s / sqrt(n) is raised to that value: if a few neighbors
+    seem to balance each other, that must not make a mean look better.
 
     Args:
         values: shape (n,), in the order measured, finite.
@@ -107,7 +107,7 @@ def corrected_sem(values: FloatArray, weights: Weights = "plain") -> CorrectedEr
 def _autocovariance(values: FloatArray, max_lag: int) -> FloatArray:
     """g_0 .. g_max_lag, by the power spectrum: n log n steps however many lags."""
     n = len(values)
-    # Zeros behind the series keep its end from meeting its beginning.
+    # Zeros after the series prevent its end from wrapping around to its beginning.
     size = 1 << (n + max_lag - 1).bit_length()
     spectrum = np.fft.rfft(deviations(values), size)
     power = np.square(spectrum.real) + np.square(spectrum.imag)

@@ -24,7 +24,7 @@ Statistic: TypeAlias = "Callable[[FloatArray], FloatArray]"
 
 
 def percentile_interval(replicates: FloatArray, confidence: float) -> tuple[float, float]:
-    """The k-th least and the k-th greatest of b replicates, k = ceil(b (1 - confidence) / 2).
+    """Return the k-th least and k-th greatest of b replicates, k = ceil(b (1 - confidence) / 2).
 
     Args:
         replicates: shape (b,), the statistic of each resample, in any order.
@@ -48,14 +48,14 @@ def bca_interval(
 ) -> tuple[float, float]:
     """The bias-corrected and accelerated interval (Efron, 1987).
 
-    In place of the quantile of the replicates at ndtr(z) it takes the one at
+    Instead of the quantile of the replicates at ndtr(z), it takes the one at
     ndtr(z0 + w / (1 - a w)), w = z0 + z. The bias correction z0 is ndtri(the share of replicates
     below the estimate, those equal to it counted half), the acceleration a is
     sum d**3 / (6 (sum d**2)**1.5), d = mean(jackknife) - jackknife.
 
-    If every replicate lies on one side of the estimate, half a replicate is taken to lie on
-    the other. If the jackknife values are all equal, a is 0. Where 1 - a w is not above 0,
-    at a confidence beyond use, the end is the outermost replicate.
+    If every replicate lies on one side of the estimate, half a replicate counts as lying on the
+    other. If the jackknife values are all equal, a is 0. If 1 - a w is not above 0, which needs an
+    impractical confidence, the end is the outermost replicate.
 
     Args:
         replicates: shape (b,), the statistic of each resample, in any order.
@@ -95,9 +95,9 @@ def bootstrap_interval(
 ) -> Interval | None:
     """How a statistic varies when n values are drawn from the n measured, with replacement.
 
-    It assumes independent values of one distribution; of few values it is too short, by either
-    method: see `location_interval`. The order of the values does not matter: the statistic is
-    given each resample in ascending order.
+    It assumes independent values of one distribution. For few values it is too short with either
+    method; see `location_interval`. The order of the values does not matter: the statistic receives
+    each resample in ascending order.
 
     Args:
         values: shape (n,), finite.
@@ -166,7 +166,7 @@ def _reduced(statistic: Statistic, samples: FloatArray) -> FloatArray:
 
 
 def _acceleration(jackknife: FloatArray) -> float:
-    # Differences first: values that are all equal have a mean that differs by a rounding error.
+    # Subtract first: the mean of equal values may differ from them by a rounding error.
     d, _ = binary_scaled(jackknife - jackknife[0])
     d, _ = binary_scaled(d.mean() - d)
     squares = float((d**2).sum())

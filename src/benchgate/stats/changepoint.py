@@ -1,12 +1,13 @@
-"""Change points in a history: where a series moved, and stayed.
+"""Finds change points in a history: where a series moved and stayed.
 
-E-divisive means (Matteson and James, 2014; for benchmarks Daly et al., 2020): the energy
-statistic says where to cut a stretch of the history in two, a test says whether to, and both
-parts are looked at in turn.
+The method is E-divisive means (Matteson and James, 2014; for benchmarks Daly et al., 2020): the
+energy statistic says where to cut a stretch of the history in two, a test says whether to cut, and
+then both parts are examined in turn.
 
-Judged by all that is before and after it, a regression that was soon mended hides: what follows
-it is mostly like what came before. So a place is also judged by what is near it, as Fleming et
-al. (2023) do for the same reason: by windows from `min_segment` values a side up to all.
+If a place is judged only by everything before and after it, a regression that was soon fixed stays
+hidden: most values after it are like those before. So a place is also judged by the values near it,
+as Fleming et al. (2023) do for the same reason: by windows from `min_segment` values per side up to
+all values.
 """
 
 from __future__ import annotations

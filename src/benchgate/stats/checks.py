@@ -1,4 +1,4 @@
-"""What every function of this package demands of its input."""
+"""Checks the input of every function of this package."""
 
 from __future__ import annotations
 

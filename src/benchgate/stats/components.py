@@ -1,4 +1,4 @@
-"""How much of the spread lies between launches, and how much within them."""
+"""Splits the spread into the part between launches and the part within them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ class Components:
     """The spread of one benchmark's samples, split by launch; in the unit of the data.
 
     Attributes:
-        launches: how many.
-        samples: how many in all launches together.
-        between_sd: of the launches' true means, >= 0; None for one launch, and if no launch
-            has two samples.
-        within_sd: of samples about their launch's mean; None if no launch has two samples.
+        launches: number of launches.
+        samples: number of samples in all launches.
+        between_sd: standard deviation of the launches' true means, >= 0; None for one launch, and
+            if no launch has two samples.
+        within_sd: standard deviation of samples around their launch's mean; None if no launch has
+            two samples.
         intraclass_correlation: between**2 / (between**2 + within**2), from 0 to 1, as two
             samples of one launch resemble each other; None as `between_sd`, and if both are 0.
         pooled_sem: s / sqrt(samples) of all samples, as if none depended on another: too small
@@ -89,7 +90,7 @@ def _within(each: list[Moments]) -> float | None:
 
 
 def _between(each: list[Moments], pooled: Moments, within: float | None) -> float | None:
-    """The component of variance between launches; negative if they are too much alike."""
+    """The component of variance between launches; negative if launches are too similar."""
     freedom = len(each) - 1
     if freedom == 0 or within is None:
         return None

@@ -1,4 +1,4 @@
-"""How large a difference is, beside whether there is one."""
+"""Measures how large a difference is, in addition to whether there is one."""
 
 from __future__ import annotations
 

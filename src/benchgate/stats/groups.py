@@ -1,4 +1,4 @@
-"""Several groups of launches: whether any differs, and which."""
+"""Tests whether any of several groups of launches differs, and which one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
 
-# From so many values in each group the chi-squared approximation is customary.
+# From this many values per group, the chi-squared approximation is customary.
 _CUSTOMARY = 5
 
 

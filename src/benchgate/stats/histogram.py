@@ -42,7 +42,7 @@ class Histogram:
     __slots__ = ("_clamped", "_counts", "_max", "_min")
 
     def __init__(self) -> None:
-        # An item of an array is counted up in less time than one of a NumPy array.
+        # Incrementing an item of an array is faster than incrementing one of a NumPy array.
         self._counts = array("q", [0]) * _BUCKETS
         self._min = HIGHEST_NS
         self._max = 0
@@ -99,7 +99,7 @@ class Histogram:
             ValueError: if it is negative; nothing is recorded then.
         """
         shift = value.bit_length() - _EXACT_BITS
-        # What is out of range is beyond the extremes too, so that other values pay for no check.
+        # Values out of range also lie beyond the extremes, so other values need no extra check.
         if value < self._min:
             _require_not_negative(value)
             self._min = value

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
     """The t interval of the mean: mean +- t(n - 1) s / sqrt(n) (Student, 1908).
 
-    It covers as often as it says if values do not depend on each other and are not skewed;
-    10 values of a skewed distribution cover about 84 % for a nominal 95 %: see
-    `log_mean_interval`.
+    Its coverage is right if values do not depend on each other and are not skewed; 10 values of a
+    skewed distribution cover about 84 % for a nominal 95 %: see `log_mean_interval`.
 
     Args:
         values: shape (n,), finite.
@@ -47,9 +46,9 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
 def trimmed_mean_interval(trimmed: TrimmedSample, confidence: float) -> Interval | None:
     """The t interval of a trimmed mean: mean of the h values kept +- t(h - 1) Winsorized SEM.
 
-    The plain standard error of the kept values would take the outliers that were dropped for
-    values that were never measured (Tukey and McLaughlin, 1963; Yuen, 1974). The theory is of
-    a fixed share dropped at both ends; if fences decide it is an approximation.
+    The plain standard error of the kept values would treat dropped outliers as if they had never
+    been measured (Tukey and McLaughlin, 1963; Yuen, 1974). The theory assumes that a fixed share is
+    dropped at both ends; if fences decide, the interval is an approximation.
 
     Args:
         trimmed: from `trim`.
@@ -70,7 +69,7 @@ def trimmed_mean_interval(trimmed: TrimmedSample, confidence: float) -> Interval
 
 
 def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
-    """The t interval of the logarithms, taken back to the unit: of the geometric mean.
+    """The t interval of the geometric mean: that of the logarithms, in the unit of the data again.
 
     Args:
         values: shape (n,), finite, > 0.

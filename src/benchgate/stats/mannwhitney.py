@@ -1,8 +1,8 @@
 """The Mann-Whitney test for launches that do not share rounds, exact with ties if it can be.
 
-Under the null hypothesis every way to deal the pooled values out to both arms is equally
-likely. The exact p counts, over all of them, the sum of the mid-ranks that fall to y: the
-permutation distribution given the ties.
+Under the null hypothesis every way to assign the pooled values to the arms is equally likely. The
+exact p comes from the sum of y's mid-ranks over all these ways: the permutation distribution given
+the ties.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 Method: TypeAlias = Literal["auto", "exact", "asymptotic"]
 
-# `auto` is exact up to so many values in both arms together.
+# `auto` is exact up to this many values in both arms together.
 EXACT_UNTIED = 60
 EXACT_TIED = 40
-# The exact distribution of more takes seconds a row.
+# The exact distribution of more values takes seconds per row.
 EXACT_LIMIT = 200
 
 
