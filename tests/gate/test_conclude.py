@@ -248,3 +248,23 @@ def test_a_suspect_that_was_neither_confirmed_nor_cleared_is_no_pass() -> None:
     assert conclude(found, Terms(DEFAULT, 0)) == Conclusion(NONE, 0, Reason.UNCONFIRMED)
     assert decided(found, Terms(ALL, 0)) == (NONE, 4)
     assert decided([*found, *rows("failed")], Terms(DEFAULT, 0)) == (FAIL, 5)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "wanted", "code"),
+    [
+        # Of four, one fails on the base: three can be compared, and the change left them out.
+        (["base failed", "missing", "missing", "missing"], 1, 4),
+        (["base failed", "base failed", "incomparable", "missing"], 2, 4),
+        (["base failed", "unchanged", "unchanged", "missing"], 2, 0),
+        (["base failed", "base failed", "unchanged", "unchanged"], 3, 0),
+        (["base failed", "base failed", "unchanged", "missing"], 3, 4),
+        (["base failed", "base failed"], 1, 0),
+    ],
+)
+def test_an_excuse_lowers_the_number_only_as_far_as_it_must(
+    outcomes: list[str], wanted: int, code: int
+) -> None:
+    rows = [Row(f"b{i}", Outcome(one), statistic="p25") for i, one in enumerate(outcomes)]
+    terms = Terms(fail_on=("regressed", "failed"), min_compared=wanted)
+    assert conclude(rows, terms).exit_code == code

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
+import py_compile
+import subprocess
+import sys
+from functools import partial
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import _statements
+from benchgate.measure import _statements, _worker
 from benchgate.measure._workload import Workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     Change = Callable[[str, str], list[str]]
 
@@ -247,3 +253,41 @@ def test_what_else_runs_on_import_is_told(tmp_path: Path) -> None:
     was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, source))
     new = now.others("bench_a").items() - was.others("bench_a").items()
     assert sorted(line for _, line in new) == [8, 9]
+
+
+@pytest.mark.parametrize("other", ["_h/__init__.py", f"_h{EXTENSION_SUFFIXES[0]}"])
+def test_what_python_prefers_to_a_helper_is_not_taken_for_it(tmp_path: Path, other: str) -> None:
+    file, helper = tmp_path / "bench_a.py", tmp_path / "_h.py"
+    file.write_text("import _h\n\n\ndef bench_a():\n    _h.go()\n")
+    helper.write_text("def go():\n    return sum(range(1000))\n")
+
+    def parts() -> dict[str, str]:
+        found = Workloads(str(file), str(tmp_path), [str(tmp_path)], _statements)
+        return found.parts("bench_a", with_params=False)
+
+    before = parts()
+    (tmp_path / other).parent.mkdir(exist_ok=True)
+    (tmp_path / other).write_text("def go():\n    pass\n")
+    assert parts() != before
+
+
+def test_a_stale_cache_never_runs_in_place_of_a_helper(tmp_path: Path) -> None:
+    helper = tmp_path / "_h.py"
+    helper.write_text("WORK = 1\n")
+    cache = Path(importlib.util.cache_from_source(str(helper)))
+    py_compile.compile(
+        str(helper), str(cache), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+    )
+    helper.write_text("WORK = 1000\n")
+    worker = Path(_worker.__file__)
+    script = (
+        "import importlib.util, sys\n"
+        f"spec = importlib.util.spec_from_file_location('w', {str(worker)!r})\n"
+        "w = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(w)\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"if sys.argv[1:]: w.compile_from_source('bench_a.py', {str(tmp_path)!r})\n"
+        "import _h\nprint(_h.WORK)\n"
+    )
+    run = partial(subprocess.run, capture_output=True, text=True, check=True)
+    assert run([sys.executable, "-c", script]).stdout == "1\n"
+    assert run([sys.executable, "-c", script, "from source"]).stdout == "1000\n"

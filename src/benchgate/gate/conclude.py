@@ -37,6 +37,7 @@ class Terms:
         first_run: whether there is nothing to compare with yet.
         empty_shard: whether this shard has no benchmarks, because the suite has more shards than
             benchmarks.
+        base_benchmarks: how many the base has; None to count them in the rows.
     """
 
     fail_on: Collection[str]
@@ -46,6 +47,7 @@ class Terms:
     doubted: bool = False
     first_run: bool = False
     empty_shard: bool = False
+    base_benchmarks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def _reasons_against_a_pass(
         yield Reason.FIRST_RUN, PASS
     compared = compared_benchmarks(rows)
     excused = _excused_benchmarks(rows)
-    wanted = terms.min_compared - excused
+    wanted = _wanted(rows, terms)
     if not compared:
         is_no_fault = terms.empty_shard or (excused and wanted <= 0)
         yield Reason.NOTHING_COMPARED, PASS if is_no_fault else NO_VERDICT
@@ -111,6 +113,19 @@ def _reasons_against_a_pass(
         yield Reason.UNCONFIRMED, PASS  # most suspects are chance, so they must not fail a build
     if not _is_any_decided(rows):
         yield Reason.UNDECIDED, PASS
+
+
+def _wanted(rows: Iterable[Row], terms: Terms) -> int:
+    """Give how many must have been compared, if those that are excused cannot be.
+
+    An excuse lowers the number only as far as the other benchmarks of the base cannot reach it.
+    """
+    rows = list(rows)
+    of_base = {row.benchmark for row in rows if row.outcome is not Outcome.NEW}
+    removed = {row.benchmark for row in rows if row.excused is Outcome.MISSING}
+    in_base = len(of_base) if terms.base_benchmarks is None else terms.base_benchmarks
+    reachable = in_base - len(removed) - _excused_benchmarks(rows)
+    return terms.min_compared - max(0, min(terms.min_compared, in_base) - reachable)
 
 
 def _excused_benchmarks(rows: Iterable[Row]) -> int:

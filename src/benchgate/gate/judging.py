@@ -207,6 +207,7 @@ def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None)
         Terms(
             fail_on=gate.fail_on,
             min_compared=min_compared,
+            base_benchmarks=judged.judgement.base_benchmarks,
             advisory_fails=config.baseline.advisory_fails,
             complete=judged.complete,
             doubted=judgement.doubted,

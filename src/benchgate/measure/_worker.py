@@ -315,8 +315,24 @@ def load(request: dict[str, Any]) -> ModuleType:
         raise Fault(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    compile_from_source(path, request["helpers"])
     spec.loader.exec_module(module)
     return module
+
+
+def compile_from_source(file: str, helpers: str | None) -> None:
+    """Never run a `.pyc` in place of the benchmark's own files, because it may hold other code."""
+    external: Any = importlib._bootstrap_external  # noqa: SLF001 - no public way
+    cache_of = external.cache_from_source
+    own = tuple(os.path.realpath(each) for each in (file, helpers) if each)
+
+    def cache_from_source(path: str, *arguments: Any, **more: Any) -> str:
+        if os.path.realpath(path).startswith(own):
+            raise NotImplementedError  # importlib then compiles the source
+        cached: str = cache_of(path, *arguments, **more)
+        return cached
+
+    external.cache_from_source = cache_from_source
 
 
 def give_back_names(folders: list[str]) -> None:

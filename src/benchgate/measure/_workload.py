@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import os
 from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -380,9 +381,12 @@ class Workloads:
             folders = [os.path.join(module.folder, *[os.pardir] * (level - 1))]
         for folder in folders:
             start = os.path.join(folder, *relative.split("."))
-            for path in (f"{start}.py", os.path.join(start, "__init__.py")):
-                if os.path.isfile(path):
-                    real = os.path.realpath(path)
+            # In the order in which Python looks: a package first, then compiled code.
+            for path in (os.path.join(start, "__init__"), start):
+                if any(os.path.isfile(path + suffix) for suffix in EXTENSION_SUFFIXES):
+                    return None
+                if os.path.isfile(f"{path}.py"):
+                    real = os.path.realpath(f"{path}.py")
                     return real if real.startswith(self.helpers) else None
         return None
 
