@@ -142,12 +142,13 @@ def sections(found: Answers) -> list[str]:
 def _stored(lines: Sequence[Line]) -> list[str]:
     rows = [(*_cells(line), with_bounds(line.failed)) for line in lines]
     text = f"""\
-Launches of the same ten functions, each a fresh process. Each arm has {STORED_LAUNCHES} of them,
-the head's measured at another time than the base's; they are compared as `benchgate compare`
-compares two result files. What regresses so is advisory: it is shown, and no build fails by it
-alone; `baseline.advisory_fails` would let every build with a false alarm fail. The builds of a line
-share launches, and the rows of a build processes: the bounds speak of these sessions. Of blocks
-that directly follow each other there are not 300, so more builds make theirs no better."""
+Each launch is a fresh process that measures the same ten functions. Base and head have
+{STORED_LAUNCHES} launches each, measured at different times, and are compared as `benchgate
+compare` compares two result files. A regression found in this way is advisory: it is shown, but
+does not fail a build. With `baseline.advisory_fails`, every build with a false alarm would fail.
+The builds of a line share launches, and the rows of a build share processes, so the bounds are
+about these sessions. There are fewer than 300 different blocks that directly follow each other,
+so their real bounds are wider."""
     titles = ("the head was measured", *_TITLES, "builds that failed")
     return ["## Stored results: launches that share no rounds", text, table(titles, rows)]
 
@@ -155,9 +156,10 @@ that directly follow each other there are not 300, so more builds make theirs no
 def _turns(lines: Sequence[Line]) -> list[str]:
     rows = [(*_cells(line), _open_share(line), f"{line.rounds:.1f}") for line in lines]
     text = """\
-The same launches, two that followed each other being a round: this is how commands and the suites
-of other tools are measured. Below them pairs that were measured in lockstep, as Python functions
-are; there are but 30 of each kind, and a build draws them with replacement."""
+The same launches, where two that followed each other make a round. Commands and the suites of
+other tools are measured like this. The last lines show pairs that were measured in lockstep, as
+Python functions are. There are only 30 pairs of each kind, and a build draws them with
+replacement."""
     titles = ("how", *_TITLES, "open locations", "rounds each")
     return ["## Launches in turn, and in lockstep", text, table(titles, rows)]
 
@@ -170,11 +172,11 @@ def _rules(called: Mapping[tuple[str, str, int], Rate]) -> list[str]:
         for name in LAUNCH_RULES
     ]
     text = """\
-What people write themselves, on launches of the same sessions: how many builds fail in which
-nothing changed, by how the launches were taken, and in how many the rule finds what did change,
-where the launches took turns. In percent, with the bounds. Of single launches and blocks, too,
-there are not 300 that differ. One launch each is too little for a test over launches to find
-anything."""
+Rules that people write themselves, applied to launches of the same sessions. The first columns
+show how many clean builds fail, by how the launches were measured. The last columns show in how
+many builds the rule finds a real change, with launches in turn. All figures are percentages with
+their bounds. There are fewer than 300 different single launches and blocks. One launch of each
+arm is too little for a test over launches to find anything."""
     titles = ("rule", *(f"finds +{percent} %" if percent else way for way, percent in columns))
     return ["## Simple rules on the same launches", text, table(titles, rows)]
 

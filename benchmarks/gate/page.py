@@ -21,9 +21,11 @@ from benchmarks.gate.tally import rate, rounds_each, share, with_bounds
 from benchgate.model.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
 
     from benchmarks.gate.executed import Executed
+    from benchmarks.gate.record import Scenario
     from validation.rates import Rate
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -100,43 +102,47 @@ def write_page(sizes: Sizes, *, processes: int, say: Callable[[str], None]) -> N
 _HEAD = """\
 <!-- Made by `python -m benchmarks.gate judge`: change the scripts, not this page. -->
 
-# Is it believed?
+# How often benchgate is right
 
-How often benchgate calls code slower that did not change, and how often it finds what did:
-measured on real work, with the launches kept. `make bench-gate` measures what is missing and works
-this page out anew; `python -m benchmarks.gate judge` does the second alone, from the recordings in
-`benchmarks/gate/recordings` and from fixed seeds, and always with the same result.
+This page shows how often benchgate calls code slower that did not change, and how often it finds
+code that did get slower. It was measured on real work, and the launches were kept. `make
+bench-gate` measures what is missing and recomputes this page. `python -m benchmarks.gate judge`
+only recomputes it, from the recordings in `benchmarks/gate/recordings` and from fixed seeds, so
+the result is always the same.
 
 A *build* is ten benchmarks of real work: JSON, sorting, regular expressions, dictionaries,
-SHA-256, SQLite, formatting, floats, counting words, objects. In a *clean* one head and base are the
-same code; with *an unrelated edit* the head has an import, a docstring, a dictionary, a table or a
-function more that no benchmark uses. In the others the head of one benchmark, another one in each,
-really executes some percent more loop units. Bounds are exact (Clopper and Pearson), at 95 %.
+SHA-256, SQLite, formatting, floats, counting words, objects. In a *clean* build, head and base
+are the same code. In a build with *an unrelated edit*, the head has one more import, docstring,
+dictionary, table or function, which no benchmark uses. In the other builds the head of one
+benchmark really runs some percent more loop units; each build changes another benchmark. Bounds
+are exact (Clopper and Pearson), at 95 %.
 
 ![False alarms against power](believability.svg)
 
-What is found are builds, of benchgate and the simple rules, and workloads, of the other tools."""
+For benchgate and the simple rules, *found* counts builds. For the other tools it counts
+workloads."""
 
 
 _STORED = """\
 ## Stored baselines, simulated
 
-What follows is not measured but drawn at random, because no recording holds thirty runs of many
-machines: the launches of a run spread as those of the recordings do, and whole runs differ by so
-much, half of it in all benchmarks alike. The decisions are made by the gate's own code. The last
-table is what `benchgate ci` does."""
+These figures are simulated, because no recording holds thirty runs of many machines. The launches
+of a run vary as much as those of the recordings do. Whole runs differ by the given amount, half
+of it in all benchmarks alike. The gate's own code makes the decisions. The last table shows what
+`benchgate ci` does."""
 
 
 def _executed() -> Iterator[str]:
     found = [(one, executed(RECORDINGS / one.name)) for one in BUILDS]
-    yield "## Builds really executed"
+    yield "## Builds that were really run"
     yield (
-        "Each is a `benchgate check` from start to end, in a scratch repository. The seconds are\n"
-        "those that a user waits, start-up included. The machine is a virtual one with two CPUs,\n"
-        "shared with others. Where no more is said, two builds ran at a time, each with one CPU,\n"
-        "and the other build for a neighbour; one build at a time has both CPUs. The load average\n"
-        "when they began tells what else ran: one build is about 1 of it, and the rest is others'\n"
-        "work, tests among it. A build without a verdict is one whose canary was disturbed."
+        "Each build is a whole `benchgate check` in a scratch repository. The seconds are\n"
+        "those that a user waits, start-up included. The machine is a virtual one with two\n"
+        "CPUs, shared with others. Unless a line says otherwise, two builds ran at a time,\n"
+        "each on one CPU with the other build as its neighbor. *One build at a time* has both\n"
+        "CPUs. The load average when the builds began tells what else ran: a build alone is\n"
+        "about 1, and the rest is other work, such as tests. A build without a verdict is one\n"
+        "whose canary was disturbed."
     )
     titles = (
         *("build", "false alarms", "of rows", "found", "no verdict", "open locations"),
@@ -192,9 +198,21 @@ def _replayed(
         )
 
 
-def _load_of_sessions() -> str:
-    paths = [path for one in SESSIONS for path in (RECORDINGS / one.name).glob("*.json.gz")]
-    return load_range(read_recording(path).about for path in paths)
+def _abouts(scenarios: Iterable[Scenario]) -> Iterator[Mapping[str, Any]]:
+    """What each recording of these scenarios says of itself."""
+    for one in scenarios:
+        for path in sorted((RECORDINGS / one.name).glob("*.json.gz")):
+            yield read_recording(path).about
+
+
+def _age_of_sessions() -> str:
+    """Say so if the sessions were recorded with other measuring code than the builds."""
+    sessions, builds = ({about.get("code") for about in _abouts(s)} for s in (SESSIONS, BUILDS))
+    if not sessions.isdisjoint(builds):
+        return ""
+    return (
+        " They were\nrecorded with an earlier version of the measuring code than the builds above."
+    )
 
 
 def _has_half(name: str) -> bool:
@@ -216,12 +234,13 @@ def _of_replays(found: dict[str, _Line]) -> Iterator[str]:
     ]
     yield "## Builds made of recorded rounds"
     yield (
-        "Sessions of a hundred rounds each are recorded in the same way. A build draws rounds of\n"
-        "one of them in random order and is judged by the gate's own code, which asks for as many\n"
-        "as it wants. Half of the sessions were for tuning; these builds are of the other half. A\n"
-        "line rests on as few sessions as it says, so its bounds speak of this machine in these\n"
-        "minutes, not of every machine. The canary has no part in them. The load average when the\n"
-        f"sessions began was {_load_of_sessions()}: tests ran beside some of them."
+        "Sessions of a hundred rounds each were recorded in the same way. A build draws\n"
+        "rounds of one session in random order. The gate's own code judges it, and asks for\n"
+        "as many rounds as it wants. Half of the sessions were used for tuning; these builds\n"
+        "come from the other half. A line rests on the few sessions that it names, so its\n"
+        "bounds are about this machine at that time, not about every machine. The canary is\n"
+        "left out. The load average when the sessions began was\n"
+        f"{load_range(_abouts(SESSIONS))}: tests ran beside some of them.{_age_of_sessions()}"
     )
     titles = ("build", "false alarms", "found", "open locations", "rounds each", "sessions")
     yield table(titles, rows)
@@ -245,7 +264,7 @@ def _rules(sizes: Sizes) -> tuple[list[str], list[Point]]:
         hits = rate(one.is_found for one in slower[name])
         rows.append((name, with_bounds(alarms), with_bounds(hits)))
         points.append(Point(name, _share(alarms), _share(hits)))
-    text = "What people write themselves, given ten of the same rounds of each build."
+    text = "Rules that people write themselves, applied to ten of the same rounds of each build."
     titles = ("rule", "false alarms", f"finds +{SHOWN_PERCENT} %")
     return ["## Simple rules on the same rounds", text, table(titles, rows)], points
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from benchmarks.gate.peers.lines import PeerLine
 
 _TEXT = """\
-The same ten workloads, measured and judged by other tools with their own commands, as their
-documentation recommends, on the same machine; each recording says when. A clean build compares a
-run with another one of the same code; in the other build every workload has 3 % more to do, so that
-each build says of ten whether the tool sees it. A threshold of 5 % or 10 % cannot see 3 %: it is
-what people choose to be left alone, so a lower one stands beside it."""
+Other tools measured and judged the same ten workloads on the same machine, with their own
+commands, as their documentation recommends. Each recording says when. A clean build compares two
+runs of the same code. In the other build every workload has 3 % more to do, so each build shows
+for ten workloads whether the tool sees the change. A threshold of 5 % or 10 % cannot see 3 %.
+People choose such thresholds to avoid false alarms, so the table also shows lower ones."""
 
 
 def peer_blocks() -> list[str]:
@@ -42,9 +42,8 @@ def peer_blocks() -> list[str]:
     used = "\n".join(f"- **{peer.tool}**: {peer.how}" for peer in PEERS)
     load = load_range(read_session(path).about for path in PEER_RECORDINGS.glob("*/*.json.gz"))
     beside = (
-        f"The load average when a session began was {load}, and a tool alone is about 1: other\n"
-        "work ran beside them. There are few sessions, and the bounds are as wide as that makes\n"
-        "them."
+        f"The load average when a session began was {load}. A tool alone is about 1, so other\n"
+        "work ran beside some of them. There are only a few sessions, so the bounds are wide."
     )
     return ["## Other tools", _TEXT, beside, table(titles, rows), used]
 

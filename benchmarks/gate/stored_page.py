@@ -84,9 +84,9 @@ def _false_alarms(asker: _Asker, builds: int) -> Iterator[str]:
         shares = [f"{sum(x) / len(x):.1%}" for x in found]
         rows.append((name, *shares, with_bounds(rate(chain.from_iterable(found)))))
     yield (
-        "Clean builds that fail, by how far runs of equal code differ (standard deviation; half\n"
-        "of the variance is shared by the ten benchmarks). Below ten runs, and with those of\n"
-        "another machine, nothing can fail."
+        "Clean builds that fail, by how much runs of equal code differ (standard deviation; half\n"
+        "of the variance is shared by the ten benchmarks). With fewer than ten runs, or with runs\n"
+        "of another machine, nothing can fail."
     )
     yield table(("baseline", *(f"{effect:.0%}" for effect in EFFECTS), "all"), rows)
 
@@ -101,7 +101,7 @@ def _found(asker: _Asker, builds: int) -> Iterator[str]:
             alarms = rate(bool(x & unchanged) for x in found)
             cells = [f"{x.hits / x.trials:.0%}" for x in shares]
             rows.append((str(runs), f"{effect:.0%}", *cells, with_bounds(alarms)))
-    yield "Found, where four of the ten benchmarks got slower:"
+    yield "Slowdowns found, when four of the ten benchmarks got slower:"
     titles = ("runs", "runs differ by", *(f"+{change:.0%}" for change in CHANGES), "false alarms")
     yield table(titles, rows)
 
@@ -115,8 +115,8 @@ def _otherwise(asker: _Asker, builds: int) -> Iterator[str]:
         ]
         rows.append((between.value, *(with_bounds(rate(map(bool, x))) for x in found)))
     yield (
-        f"Clean builds that fail where runs differ by {_TYPICAL_EFFECT:.0%}, and by what else\n"
-        "happens from one to the next:"
+        f"Clean builds that fail when runs differ by {_TYPICAL_EFFECT:.0%}, by what else happens\n"
+        "between runs:"
     )
     yield table(("between runs", *(counted(runs, "run") for runs in counts)), rows)
 
@@ -139,10 +139,10 @@ def _screened(asker: _Asker, builds: int) -> Iterator[str]:
             )
         )
     yield (
-        f"Screened by {RUNS[-1]} stored runs whose launches differ by {_STEADY_LAUNCHES:.1%}, and\n"
-        "what they do not settle measured in turn with the base; then the launches of a clean\n"
-        "build, of ten benchmarks and both sides, and how many there are where everything is\n"
-        "measured in turn:"
+        f"Builds screened by {RUNS[-1]} stored runs whose launches differ by\n"
+        f"{_STEADY_LAUNCHES:.1%}. What the stored runs do not settle is measured in turn with\n"
+        "the base. The last columns count the launches of a clean build (ten benchmarks, base\n"
+        "and head), and how many it takes to measure everything in turn:"
     )
     found = f"finds +{_SCREENED_CHANGE:.0%}"
     yield table(
