@@ -77,8 +77,19 @@ def test_a_script_of_the_tree_that_starts_python_counts(arm: Arm, words: str) ->
         script.write_text(f"#!/bin/sh\n{text}\n")
         found.append(scripts_of(arm, spec))
     assert found[0] == found[1] != found[2]
-    script.write_bytes(b"\x7fELF\0")
-    assert scripts_of(arm, spec) == {}
+    # A script with a NUL byte runs all the same, and a program in the tree may do anything, too.
+    for content in (b"#!/bin/sh\nSIZE=1 exec python3\n\0\n", b"\x7fELF\0"):
+        script.write_bytes(content)
+        found.append(scripts_of(arm, spec))
+    assert found[3] != found[4]
+    assert {} not in found
+
+
+def test_the_interpreter_that_was_built_is_not_read(arm: Arm) -> None:
+    program = arm.env / "bin" / "python"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(b"\x7fELF\0")
+    assert scripts_of(arm, functions(".")) == {}
 
 
 def test_no_other_interpreter_is_read(arm: Arm) -> None:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _OPTIONS = "the options of its `interpreter`"
 _SCRIPT = "the script that is its `interpreter`"
-_LOOKED_AT_BYTES = 4096
+# How programs begin on Linux and macOS; a file with a NUL byte may still be a script.
+_PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
 def has_own_interpreter(benchmark: PythonBenchmark) -> bool:
@@ -79,8 +80,8 @@ def _script(arm: Arm, word: str) -> str:
         text = path.read_bytes()
     except OSError:  # it is not a file, or it will fail to start
         return ""
-    if b"\0" in text[:_LOOKED_AT_BYTES]:
-        return ""
+    if text.startswith(_PROGRAMS) and path.is_relative_to(arm.env):
+        return ""  # the interpreter that [build] has put there
     for name, folder in own.items():
         text = text.replace(os.fsencode(folder), name.encode())
     return text.decode("utf-8", "surrogateescape")
