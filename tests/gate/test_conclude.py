@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchgate.gate.conclude import Conclusion, Terms, conclude
+from benchgate.gate.conclude import Conclusion, Terms, benchmarks_needed, conclude
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.verdict import Decision, Reason, compared_benchmarks
@@ -24,7 +24,9 @@ def rows(*outcomes: str, advisory: bool = False) -> list[Row]:
 
 def decided(some: list[Row], terms: Terms) -> tuple[Decision, int]:
     """The decision and its code; there is a reason exactly if there is no verdict."""
-    found = conclude(some, terms)
+    in_base = len({row.benchmark for row in some if row.outcome is not Outcome.NEW})
+    needed = benchmarks_needed(some, terms.min_compared, in_base)
+    found = conclude(some, replace(terms, min_compared=needed))
     assert (found.reason is not None) is (found.decision is NONE)
     return found.decision, found.exit_code
 
@@ -266,5 +268,25 @@ def test_an_excuse_lowers_the_number_only_as_far_as_it_must(
     outcomes: list[str], wanted: int, code: int
 ) -> None:
     rows = [Row(f"b{i}", Outcome(one), statistic="p25") for i, one in enumerate(outcomes)]
-    terms = Terms(fail_on=("regressed", "failed"), min_compared=wanted)
-    assert conclude(rows, terms).exit_code == code
+    assert decided(rows, Terms(DEFAULT, wanted))[1] == code
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "wanted", "in_base", "needed"),
+    [
+        ([], None, 3, 3),
+        (["base failed", "unchanged", "unchanged"], None, 3, 2),
+        (["base failed", "unchanged", "unchanged"], 2, 3, 2),
+        (["base failed", "base failed", "unchanged"], 2, 3, 1),
+        # The rows of a base that nobody finished need not be there.
+        (["unchanged"], None, 3, 3),
+        # A number that the base never reaches stays out of reach.
+        (["unchanged", "new"], 5, 1, 5),
+        (["base failed", "unchanged"], 5, 2, 4),
+        (["base failed"], 0, 1, 0),
+    ],
+)
+def test_so_many_are_needed(
+    outcomes: list[str], wanted: int | None, in_base: int, needed: int
+) -> None:
+    assert benchmarks_needed(rows(*outcomes), wanted, in_base) == needed

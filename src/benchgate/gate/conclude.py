@@ -30,14 +30,14 @@ class Terms:
 
     Attributes:
         fail_on: outcomes that fail the build.
-        min_compared: the number of benchmarks that must have been compared.
+        min_compared: the number of benchmarks that must have been compared; see
+            `benchmarks_needed`.
         advisory_fails: whether advisory rows count like all others.
         complete: False if the measurement of an arm was interrupted.
         doubted: whether a regression was found that a disturbance may explain.
         first_run: whether there is nothing to compare with yet.
         empty_shard: whether this shard has no benchmarks, because the suite has more shards than
             benchmarks.
-        base_benchmarks: how many the base has; None to count them in the rows.
     """
 
     fail_on: Collection[str]
@@ -47,7 +47,6 @@ class Terms:
     doubted: bool = False
     first_run: bool = False
     empty_shard: bool = False
-    base_benchmarks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +97,10 @@ def _reasons_against_a_pass(
     if terms.first_run and Outcome.NEW in outcomes:
         yield Reason.FIRST_RUN, PASS
     compared = compared_benchmarks(rows)
-    excused = _excused_benchmarks(rows)
-    wanted = _wanted(rows, terms)
     if not compared:
-        is_no_fault = terms.empty_shard or (excused and wanted <= 0)
+        is_no_fault = terms.empty_shard or (terms.min_compared <= 0 and _excused(rows))
         yield Reason.NOTHING_COMPARED, PASS if is_no_fault else NO_VERDICT
-    if compared < wanted:
+    if compared < terms.min_compared:
         yield Reason.TOO_FEW_COMPARED, NO_VERDICT
     if terms.doubted and Outcome.REGRESSED in terms.fail_on:
         yield Reason.DISTURBED, NO_VERDICT
@@ -115,21 +112,26 @@ def _reasons_against_a_pass(
         yield Reason.UNDECIDED, PASS
 
 
-def _wanted(rows: Iterable[Row], terms: Terms) -> int:
-    """Give how many must have been compared, if those that are excused cannot be.
+def benchmarks_needed(rows: Iterable[Row], wanted: int | None, in_base: int) -> int:
+    """Return how many benchmarks must have been compared for a pass.
 
-    An excuse lowers the number only as far as the other benchmarks of the base cannot reach it.
+    Removals that are waived and excused benchmarks lower the number that is wanted, but only as far
+    as the other benchmarks of the base cannot reach it.
+
+    Args:
+        wanted: the configured number; None for all benchmarks of the base.
+        in_base: how many benchmarks the base has.
     """
     rows = list(rows)
-    of_base = {row.benchmark for row in rows if row.outcome is not Outcome.NEW}
     removed = {row.benchmark for row in rows if row.excused is Outcome.MISSING}
-    in_base = len(of_base) if terms.base_benchmarks is None else terms.base_benchmarks
-    reachable = in_base - len(removed) - _excused_benchmarks(rows)
-    return terms.min_compared - max(0, min(terms.min_compared, in_base) - reachable)
+    excused = len(removed) + len(_excused(rows))
+    if wanted is None:
+        return in_base - excused
+    return wanted - max(0, min(wanted, in_base) - (in_base - excused))
 
 
-def _excused_benchmarks(rows: Iterable[Row]) -> int:
-    """Count the benchmarks that need not be compared.
+def _excused(rows: Iterable[Row]) -> set[str]:
+    """Give the benchmarks that need not be compared.
 
     The head cannot repair a benchmark that fails only on the base. A benchmark whose changed
     definition is allowed is compared again in the next change.
@@ -138,15 +140,14 @@ def _excused_benchmarks(rows: Iterable[Row]) -> int:
     for row in rows:
         is_excused = Outcome.BASE_FAILED is row.outcome or row.excused is Outcome.INCOMPARABLE
         (excused if is_excused else others).add(row.benchmark)
-    return len(excused - others)
+    return excused - others
 
 
 def _is_any_decided(rows: Sequence[Row]) -> bool:
     """Whether at least one benchmark is known to have changed, or to be unchanged.
 
     A tail does not count for a benchmark that has another row: if the slow samples are unchanged,
-    the
-    typical ones need not be.
+    the typical ones need not be.
     """
     typical = {row.benchmark for row in rows if row.statistic not in TAIL_STATISTICS}
     return any(

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from benchgate.config import loosening
 from benchgate.errors import UsageError
 from benchgate.gate.canary import is_canary
-from benchgate.gate.conclude import Terms, conclude
+from benchgate.gate.conclude import Terms, benchmarks_needed, conclude
 from benchgate.gate.settled import joined as with_settled
 from benchgate.gate.shards import about_shard, joined, share_of
 from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
 from benchgate.gate.suite import judge
 from benchgate.gate.waivers import apply_waivers
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
 from benchgate.model.verdict import NO_BASELINE, GateSettings, Verdict
@@ -207,7 +206,6 @@ def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None)
         Terms(
             fail_on=gate.fail_on,
             min_compared=min_compared,
-            base_benchmarks=judged.judgement.base_benchmarks,
             advisory_fails=config.baseline.advisory_fails,
             complete=judged.complete,
             doubted=judgement.doubted,
@@ -256,10 +254,9 @@ def _policy_changes(judged: JudgedRuns, config: Config) -> tuple[PolicyChange, .
 def _min_compared(judged: JudgedRuns, config: Config, rows: Iterable[Row]) -> int:
     """Return how many must have been compared; a configured number is for the whole suite."""
     wanted = config.gate.min_compared
-    if not isinstance(wanted, int):
-        removed = sum(row.excused is Outcome.MISSING for row in rows)
-        return judged.judgement.base_benchmarks - removed
-    return 0 if judged.shard else wanted
+    if wanted is not None and judged.shard:
+        return 0
+    return benchmarks_needed(rows, wanted, judged.judgement.base_benchmarks)
 
 
 def _correction(judged: JudgedRuns, config: Config) -> str:

@@ -56,8 +56,7 @@ def is_within_reach(
     """Whether this many rounds can still show that a row is inside the margin, or beyond it.
 
     Inside: if the interval will be narrow enough for a row that did not change; how close a row
-    lies
-    to the margin is only known after that many rounds. Beyond: if the estimate is beyond the
+    lies to the margin is only known after that many rounds. Beyond: if the estimate is beyond the
     margin, and chance can be ruled out.
 
     Args:
