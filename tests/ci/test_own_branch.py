@@ -105,10 +105,22 @@ def test_an_input_that_is_not_valid_gives_no_verdict(make: Make) -> None:
     assert "--margin" in comment
 
 
-@pytest.mark.parametrize("file", ["../benchgate.toml", "/etc/passwd", "", "sub/none.toml"])
+@pytest.mark.parametrize(
+    "file", ["../benchgate.toml", "/etc/passwd", "", "sub/none.toml", "sub\0none.toml"]
+)
 def test_a_file_that_is_not_there_loosens_nothing(make: Make, file: str) -> None:
     comment = own(make).verdict_of(by(slower(), file=file))
     assert "fail" in comment.splitlines()[0]
+
+
+def test_a_result_cannot_name_a_file_of_the_head_as_the_bases_rules(make: Make) -> None:
+    on = make(repository=HELLO, head_files={"lax.toml": LAX})
+    assert "fail" in on.verdict_of(by(slower(), file="lax.toml")).splitlines()[0]
+
+
+def test_the_base_may_keep_its_rules_in_any_file(make: Make) -> None:
+    on = make(repository=HELLO, files={"lax.toml": LAX})
+    assert "pass" in on.verdict_of(by(slower(), file="lax.toml")).splitlines()[0]
 
 
 def test_what_stored_runs_said_counts(make: Make) -> None:

@@ -253,7 +253,9 @@ def known() -> dict[Texts, Repositories]:
 
 
 class Find(Protocol):
-    def __call__(self, texts: Texts, files: Mapping[str, str]) -> Repositories: ...
+    def __call__(
+        self, texts: Texts, files: Mapping[str, str], head_files: Mapping[str, str]
+    ) -> Repositories: ...
 
 
 class Make(Protocol):
@@ -264,6 +266,7 @@ class Make(Protocol):
         *,
         repository: Known = FORK,
         files: Mapping[str, str] = NOTHING,
+        head_files: Mapping[str, str] = NOTHING,
     ) -> OnGitHub: ...
 
 
@@ -274,15 +277,18 @@ def repositories(
     known: dict[Texts, Repositories],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Find:
-    def make(texts: Texts, others: Mapping[str, str]) -> Repositories:
+    def make(
+        texts: Texts, others: Mapping[str, str], head_files: Mapping[str, str]
+    ) -> Repositories:
         origin = Git(tmp_path_factory.mktemp("origin"))
         origin.run("-c", "init.defaultBranch=main", "init", "--quiet")
         origin.run("config", "uploadpack.allowAnySHA1InWant", "true")
         shas = []
-        for name, text in zip(("main", "topic"), texts, strict=True):
+        added: tuple[Mapping[str, str], ...] = (NOTHING, head_files)
+        for name, text, more in zip(("main", "topic"), texts, added, strict=True):
             (origin.root / "benchgate.toml").unlink(missing_ok=True)
             files = {} if text is None else {"benchgate.toml": text}
-            shas.append(commit(origin, {"README": name, **files, **others}))
+            shas.append(commit(origin, {"README": name, **files, **others, **more}))
         # As GitHub keeps the heads of pull requests: no branch leads there.
         origin.run("reset", "--quiet", "--hard", shas[0])
         root = tmp_path_factory.mktemp("checkout")
@@ -290,11 +296,11 @@ def repositories(
         origin.run("clone", "--quiet", "--depth=1", "--branch=main", url, str(root))
         return Repositories(origin, Git(root), *shas)
 
-    def find(texts: Texts, files: Mapping[str, str]) -> Repositories:
-        if files:
-            return make(texts, files)
+    def find(texts: Texts, files: Mapping[str, str], head_files: Mapping[str, str]) -> Repositories:
+        if files or head_files:
+            return make(texts, files, head_files)
         if texts not in known:
-            known[texts] = make(texts, {})
+            known[texts] = make(texts, {}, {})
         return known[texts]
 
     return find
@@ -313,8 +319,9 @@ def make(
         *,
         repository: Known = FORK,
         files: Mapping[str, str] = NOTHING,
+        head_files: Mapping[str, str] = NOTHING,
     ) -> OnGitHub:
-        found = repositories((base, head), files)
+        found = repositories((base, head), files, head_files)
         same: dict[str, Any] = {
             "repository": HELLO.full_name,
             "head_repository": repository.full_name,

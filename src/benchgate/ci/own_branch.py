@@ -52,8 +52,12 @@ def judge_own(
     if result.shard and result.shard.count > 1:
         raise UsageError("the run left only a part of a suite")
     file = _file(result)
-    base, head = (configuration(sha, file) for sha in (pull.base.sha, run.head_sha))
-    config = _config(result, base, head)
+    base = configuration(pull.base.sha, file)
+    if base is None and file is not None:
+        # The result names the file, so it must not choose one that only the head has.
+        file = None
+        base = configuration(pull.base.sha, file)
+    config = _config(result, base, configuration(run.head_sha, file))
     asked = confirmed(result, run, pull, config, job)
     config = with_accepted(config, asked.accepted)
     known = replace(result, warnings=(*asked.warnings, *result.warnings), policy=None)
@@ -73,11 +77,13 @@ def confirmed(
 
 
 def _file(result: Result) -> str | None:
-    """Find out where the job that measured read the base's rules; read them from the commit."""
+    """Return where the job that measured says it read the base's rules; None for the usual file."""
     if result.policy is None or result.policy.base is None:
         return None
-    path = PurePosixPath(result.policy.base.name.partition(":")[2])
-    return None if path.is_absolute() or ".." in path.parts or not path.name else path.as_posix()
+    name = result.policy.base.name.partition(":")[2]
+    path = PurePosixPath(name)
+    is_inside = path.name and not path.is_absolute() and ".." not in path.parts
+    return path.as_posix() if is_inside and name.isprintable() else None
 
 
 def _config(result: Result, base: Config | None, head: Config | None) -> Config:
