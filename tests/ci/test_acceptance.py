@@ -240,7 +240,8 @@ def test_an_approval_of_this_head_accepts_its_waivers(change: Callable[..., Chan
     assert "every row has a checksum; accepted by maintainer, who approved this commit" in comment
     assert "@maintainer" not in comment
     assert "a: none -&gt; up to 150 % until 2026-01-31" in comment
-    assert "this verdict already does so" in comment
+    assert "somebody accepted them, and this verdict already applies them" in comment
+    assert "under new names" not in comment
     assert not [one for one in verdict.warnings if "waivers" in one]
 
 

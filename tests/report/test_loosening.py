@@ -3,14 +3,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchgate.model.waiver import PolicyChange
-from benchgate.report.notes import IN_FORCE, JUDGED, LooseningView, view_loosening
+from benchgate.report.notes import ACCEPTED, JUDGED, RENAMED, LooseningView, view_loosening
 
 MARGIN = PolicyChange("gate.margin", "", "2 %", "10 %", "benchgate.toml:3")
 
 
 def test_what_had_no_influence_and_what_had_are_told_apart() -> None:
     alias = PolicyChange("aliases.old", "", "none", "new", "", in_force=True)
-    assert view_loosening([alias, replace(MARGIN, about="db/*"), MARGIN]) == (
+    waiver = PolicyChange("waive[0]", "a", "none", "its removal", "benchgate.toml:9", in_force=True)
+    assert view_loosening([alias, waiver, replace(MARGIN, about="db/*"), MARGIN]) == (
         LooseningView(
             JUDGED,
             (
@@ -18,7 +19,8 @@ def test_what_had_no_influence_and_what_had_are_told_apart() -> None:
                 "gate.margin: 2 % -> 10 % (benchgate.toml:3)",
             ),
         ),
-        LooseningView(IN_FORCE, ("aliases.old: none -> new",)),
+        LooseningView(ACCEPTED, ("waive[0], a: none -> its removal (benchgate.toml:9)",)),
+        LooseningView(RENAMED, ("aliases.old: none -> new",)),
     )
     assert view_loosening([]) == ()
 

@@ -131,7 +131,10 @@ JUDGED = (
     "this change loosens its own gate: it was judged by the base's configuration, and the "
     "following takes effect once it is merged"
 )
-IN_FORCE = "this change compares benchmarks under new names, and this verdict already does so"
+RENAMED = "this change compares benchmarks under new names, and this verdict already does so"
+ACCEPTED = (
+    "this change brings waivers, somebody accepted them, and this verdict already applies them"
+)
 # The JSON verdict has all of them.
 _SHOWN = 20
 
@@ -146,10 +149,16 @@ class LooseningView:
 
 def view_loosening(changes: Iterable[PolicyChange]) -> tuple[LooseningView, ...]:
     """First the loosenings that did not affect the verdict, then those that did."""
-    by_title: dict[str, list[str]] = {JUDGED: [], IN_FORCE: []}
+    by_title: dict[str, list[str]] = {JUDGED: [], ACCEPTED: [], RENAMED: []}
     for change in changes:
-        by_title[IN_FORCE if change.in_force else JUDGED].append(_line(change))
+        by_title[_title(change)].append(_line(change))
     return tuple(LooseningView(title, _first(lines)) for title, lines in by_title.items() if lines)
+
+
+def _title(change: PolicyChange) -> str:
+    if not change.in_force:
+        return JUDGED
+    return ACCEPTED if change.key.startswith("waive[") else RENAMED
 
 
 def _line(change: PolicyChange) -> str:
