@@ -10,6 +10,7 @@ import pytest
 from benchgate.measure.lockstep import (
     SamplePlan,
     make_plan,
+    shared_loops,
     take_turns,
     target_interval_ns,
     warm_up_until_settled,
@@ -52,6 +53,26 @@ def test_a_sample_is_a_hundred_times_the_timers_cost(
     timer_cost_ns: int, launch_ns: int, samples: int, expected_ns: int
 ) -> None:
     assert target_interval_ns(timer_cost_ns, launch_ns, samples) == expected_ns
+
+
+@pytest.mark.parametrize(
+    ("calibrated", "loops"),
+    [
+        ([(7, 1_100_000)], 7),
+        ([(7, 1_100_000), (8, 1_100_000)], 8),
+        # The head is eight times faster: the base's samples take eight times longer.
+        ([(10, 1_100_000), (80, 1_100_000)], 80),
+        # From ten times on, they take no longer.
+        ([(10, 1_000_000), (1000, 1_100_000)], 100),
+        # A call of the base takes longer than ten samples should: one call is a sample.
+        ([(1, 3_700_000), (16_000, 1_100_000)], 2),
+        ([(16_000, 1_100_000), (1, 12_000_000)], 1),
+    ],
+)
+def test_the_faster_arm_sets_the_loops_unless_the_other_would_take_forever(
+    calibrated: list[tuple[int, int]], loops: int
+) -> None:
+    assert shared_loops(calibrated, target_ns=1_000_000) == loops
 
 
 def plan_of(loops: int, sample_ns: int, *, warmup: int | None = 3) -> SamplePlan:

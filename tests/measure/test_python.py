@@ -259,7 +259,7 @@ def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEng
     def source(size: int) -> dict[str, str]:
         return {"benchmarks/bench_it.py": f"def bench_a(): sum(range({size}))\n"}
 
-    engine = make_engine(source(10), head=source(100_000))
+    engine = make_engine(source(10), head=source(1000))
     discovered(engine)
     base, head = sorted(measure(engine, ["it/a"]), key=lambda observation: observation.arm)
     assert metrics_of(base)["time"].loops == metrics_of(head)["time"].loops > 10

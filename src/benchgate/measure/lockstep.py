@@ -54,6 +54,9 @@ _FEWEST_SAMPLES = 3
 # A launch may take this many times its time to keep all samples, or to keep the fewest.
 STRETCH = 4
 _LONGEST_STRETCH = 20
+# A sample of the slower arm may take this many times its time, so that the faster arm's is long
+# enough.
+_LONGEST_SAMPLE = 10
 
 
 class Player(Protocol):
@@ -91,6 +94,22 @@ class Turns:
 def target_interval_ns(timer_cost_ns: float, launch_ns: int, samples: int) -> int:
     """Return the shortest allowed duration of a sample."""
     return max(math.ceil(TIMER_FACTOR * timer_cost_ns), launch_ns // samples)
+
+
+def shared_loops(calibrated: Sequence[tuple[int, int]], target_ns: int) -> int:
+    """Return the calls in a sample, which are the same on all arms.
+
+    The fastest arm needs the most. If one arm is many times slower, it limits them: such a
+    difference shows in short samples too, and a sample of the slow arm must not take forever.
+
+    Args:
+        calibrated: for each arm the loops that it needs by itself, and how long they take in ns.
+        target_ns: the shortest duration that a sample should have.
+    """
+    slowest_ns = max(sample_ns / loops for loops, sample_ns in calibrated)
+    needed = [loops for loops, _ in calibrated]
+    affordable = int(_LONGEST_SAMPLE * target_ns / slowest_ns)
+    return min(max(needed), max(min(needed), affordable))
 
 
 def make_plan(

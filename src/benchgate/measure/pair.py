@@ -14,6 +14,7 @@ from benchgate.measure.lockstep import (
     SamplePlan,
     Turns,
     make_plan,
+    shared_loops,
     take_turns,
     target_interval_ns,
     warm_up_until_settled,
@@ -158,7 +159,7 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> SamplePlan:
     timer_cost_ns = max(worker.timer.error_ns for worker in workers)
     target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
     found = [worker.ask("calibrate", target_ns=target_ns) for worker in workers]
-    loops = max(each["loops"] for each in found)
+    loops = shared_loops([(each["loops"], each["sample_ns"]) for each in found], target_ns)
     shared = [
         each if each["loops"] == loops else worker.ask("time", loops=loops)
         for each, worker in zip(found, workers, strict=True)
