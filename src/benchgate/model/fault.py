@@ -38,7 +38,8 @@ def _place(fault: ErrorDetails) -> str:
 def _step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    return f".{step}" if step.isidentifier() else f".{shown(step)}"
+    is_plain = step.isidentifier() and len(step) <= _SHOWN_CHARACTERS
+    return f".{step}" if is_plain else f".{shown(step)}"
 
 
 def _fault(fault: ErrorDetails) -> str:
