@@ -215,7 +215,8 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
             Reason.TOO_FEW_COMPARED,
             (SAME, FEW),
             (
-                "only 1 of 2 benchmarks could be compared, but 3 must be; "
+                "only 1 of 2 benchmarks could be compared, but 3 must be, and the base has only 2: "
+                "lower `min_compared`; "
                 "1 of 2 benchmarks is not tested: few; 1 benchmark unchanged within 2 %"
             ),
         ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.model.row import TAIL_STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,6 @@ TOLERANCES = {INSTRUCTIONS.name: 0.01}
 Instruction counts differ by some thousandths, because most programs get new addresses and hash
 seeds in each execution. Half of the margin for time is well above that.
 """
-TAIL_STATISTICS = frozenset({"p95"})
 LEAST_TAIL_SAMPLES = 40
 """With fewer samples, a launch has too few for a tail."""
 

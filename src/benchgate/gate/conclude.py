@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.config.rules import TAIL_STATISTICS
-from benchgate.model.outcome import DECIDED, Outcome
-from benchgate.model.verdict import Decision, Reason, compared_benchmarks
+from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import Decision, Reason, compared_benchmarks, decided_benchmarks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -108,7 +107,7 @@ def _reasons_against_a_pass(
         yield Reason.ADVISORY, PASS
     if any(row.unconfirmed for row in rows):
         yield Reason.UNCONFIRMED, PASS  # most suspects are chance, so they must not fail a build
-    if not _is_any_decided(rows):
+    if not decided_benchmarks(rows):
         yield Reason.UNDECIDED, PASS
 
 
@@ -141,18 +140,3 @@ def _excused(rows: Iterable[Row]) -> set[str]:
         is_excused = Outcome.BASE_FAILED is row.outcome or row.excused is Outcome.INCOMPARABLE
         (excused if is_excused else others).add(row.benchmark)
     return excused - others
-
-
-def _is_any_decided(rows: Sequence[Row]) -> bool:
-    """Whether at least one benchmark is known to have changed, or to be unchanged.
-
-    A tail does not count for a benchmark that has another row: if the slow samples are unchanged,
-    the typical ones need not be.
-    """
-    typical = {row.benchmark for row in rows if row.statistic not in TAIL_STATISTICS}
-    return any(
-        row.outcome in DECIDED
-        and not row.excused
-        and (row.statistic not in TAIL_STATISTICS or row.benchmark not in typical)
-        for row in rows
-    )

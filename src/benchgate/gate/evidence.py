@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.config.rules import LEAST_TAIL_SAMPLES, TAIL_STATISTICS
+from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.model.row import TAIL_STATISTICS
 from benchgate.model.run import Better, Kind
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS

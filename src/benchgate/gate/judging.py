@@ -253,7 +253,8 @@ def _policy_changes(judged: JudgedRuns, config: Config) -> tuple[PolicyChange, .
 
 def _min_compared(judged: JudgedRuns, config: Config, rows: Iterable[Row]) -> int:
     """Return how many must have been compared; a configured number is for the whole suite."""
-    wanted = config.gate.min_compared
+    configured = config.gate.min_compared
+    wanted = configured if isinstance(configured, int) else None
     if wanted is not None and judged.shard:
         return 0
     return benchmarks_needed(rows, wanted, judged.judgement.base_benchmarks)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.config.rules import TAIL_STATISTICS
 from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import run_value
 from benchgate.gate.canary import disturbance, is_canary
@@ -26,7 +25,7 @@ from benchgate.gate.rows import (
 )
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import RUNS_NEEDED, Classical, Row
+from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Classical, Row
 from benchgate.model.run import FILES_CANARY_ID, Kind, Status
 from benchgate.units import format_change
 

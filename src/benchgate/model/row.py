@@ -20,6 +20,9 @@ from benchgate.model.outcome import Outcome
 from benchgate.model.run import Better, Tier
 from benchgate.model.waiver import Waiver
 
+TAIL_STATISTICS = frozenset({"p95"})
+"""The statistics of a launch that describe its slowest samples, not its typical one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Classical(JsonObject):
@@ -138,6 +141,11 @@ class Row(JsonObject):
     error: Text | None = None
     location: Text | None = None
     display_unit: Text | None = None
+
+    @property
+    def is_tail(self) -> bool:
+        """Whether the row is about the slowest samples, not about the typical one."""
+        return self.statistic in TAIL_STATISTICS
 
     @property
     def deciding_ratio(self) -> float | None:

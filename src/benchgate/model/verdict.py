@@ -10,7 +10,7 @@ from pydantic import FailFast, Field
 
 from benchgate.json_object import Count, JsonObject, NotNegative, Probability, Text
 from benchgate.model.environment import Environment
-from benchgate.model.outcome import COMPARED
+from benchgate.model.outcome import COMPARED, DECIDED
 from benchgate.model.row import Row
 from benchgate.model.run import Source
 from benchgate.model.skipped import SkippedResult
@@ -106,3 +106,20 @@ class Verdict(JsonObject):
 def compared_benchmarks(rows: Iterable[Row]) -> int:
     """How many benchmarks have at least one row in which the two arms were compared."""
     return len({row.benchmark for row in rows if row.outcome in COMPARED and not row.excused})
+
+
+def decided_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
+    """The benchmarks that are known to have changed, or to be unchanged.
+
+    A tail does not count for a benchmark that has another row: if the slow samples are unchanged,
+    the typical ones need not be.
+    """
+    rows = list(rows)
+    typical = {row.benchmark for row in rows if not row.is_tail}
+    return frozenset(
+        row.benchmark
+        for row in rows
+        if row.outcome in DECIDED
+        and not row.excused
+        and (not row.is_tail or row.benchmark not in typical)
+    )

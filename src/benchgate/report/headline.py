@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from benchgate.model.outcome import DECIDED, Outcome
+from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
-from benchgate.model.verdict import Decision, Reason
+from benchgate.model.verdict import Decision, Reason, decided_benchmarks
 from benchgate.report import words
 from benchgate.report.escape import plain_line
-from benchgate.report.ordering import ORDER, by_benchmark, is_tail, tails_left_open, worst_first
+from benchgate.report.ordering import ORDER, by_benchmark, tails_left_open, worst_first
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -99,16 +99,26 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
     if verdict.reason is Reason.NOTHING_COMPARED and not groups:
         return "there was nothing to compare"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
-        required, total = verdict.settings.min_compared, _benchmarks(_total(groups))
-        return f"only {verdict.compared} of {total} could be compared, but {required} must be"
+        return _too_few(verdict, _total(groups), _total(groups) - len(groups.get(Outcome.NEW, ())))
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
+
+
+def _too_few(verdict: Verdict, total: int, in_base: int) -> str:
+    """Say how many must be compared, and whether the base can ever have that many."""
+    required = verdict.settings.min_compared or 0
+    said = (
+        f"only {verdict.compared} of {_benchmarks(total)} could be compared, but {required} must be"
+    )
+    if required <= in_base:
+        return said
+    return f"{said}, and the base has only {in_base}: lower `min_compared`"
 
 
 def _pass(verdict: Verdict, groups: _Groups) -> str:
     if not groups:
         return "there was nothing to compare"
     slower = _clauses(groups, (Outcome.REGRESSED, Outcome.WAIVED))
-    tally = _tally(groups, (*_GOOD, *_OPEN), decided=_decided(verdict.rows))
+    tally = _tally(groups, (*_GOOD, *_OPEN), decided=decided_benchmarks(verdict.rows))
     start = "; ".join(slower) or _nothing_worse(groups)
     joint = "; " if slower else ": "
     sentence = f"{start}{joint}{tally}" if tally else start
@@ -170,7 +180,7 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
 
 def _changed(row: Row) -> str:
     """Name and size of the change: "parse/large by 14.6 %"."""
-    qualifiers = (words.metric(row), "tail" if is_tail(row) else "")
+    qualifiers = (words.metric(row), "tail" if row.is_tail else "")
     qualifier = ", ".join(filter(None, qualifiers))
     about = f" ({qualifier})" if qualifier else ""
     return f"{words.name(row, _NAME_LIMIT)}{about} {words.size(row)}".rstrip()
@@ -201,12 +211,6 @@ def _tally(
                 count = str(len(some)) if parts else _benchmarks(len(some))
                 parts.append(f"{count} {partly}{_state(outcome, some)}")
     return ", ".join(parts)
-
-
-def _decided(rows: Iterable[Row]) -> frozenset[str]:
-    """The benchmarks with a row, not of a tail, that says whether they changed."""
-    known = (row for row in rows if row.outcome in DECIDED and not is_tail(row))
-    return frozenset(row.benchmark for row in known)
 
 
 def _state(outcome: Outcome, rows: Sequence[Row]) -> str:

@@ -28,17 +28,11 @@ ORDER = (
 _RANK = {outcome: rank for rank, outcome in enumerate(ORDER)}
 _NEEDS_ATTENTION = frozenset(ORDER[: ORDER.index(Outcome.IMPROVED)])
 _OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED})
-_TAIL_STATISTICS = frozenset({"p90", "p95", "p99", "max"})
 
 
 def worst_first(rows: Sequence[Row]) -> list[Row]:
     """Sort by outcome, within an outcome by how much worse, then by name."""
     return sorted(rows, key=_place)
-
-
-def is_tail(row: Row) -> bool:
-    """Whether the row is about the slowest samples, not about the typical one."""
-    return row.statistic in _TAIL_STATISTICS
 
 
 def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
@@ -61,21 +55,18 @@ def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
     aside = tails_left_open(rows)
     leading: dict[str, Row] = {}
     candidates = [row for row in rows if row not in aside]
-    for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], is_tail(row), _place(row))):
+    for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], row.is_tail, _place(row))):
         leading.setdefault(row.benchmark, row)
     return leading
 
 
 def tails_left_open(rows: Sequence[Row]) -> frozenset[Row]:
     """Undecided tails, except suspects, of benchmarks that another row represents."""
-    typical = {row.benchmark for row in rows if not is_tail(row)}
+    typical = {row.benchmark for row in rows if not row.is_tail}
     return frozenset(
         row
         for row in rows
-        if is_tail(row)
-        and row.outcome in _OPEN
-        and not row.unconfirmed
-        and row.benchmark in typical
+        if row.is_tail and row.outcome in _OPEN and not row.unconfirmed and row.benchmark in typical
     )
 
 

@@ -16,7 +16,7 @@ from benchgate.report import words
 from benchgate.report.escape import plain_block, plain_line
 from benchgate.report.headline import headline
 from benchgate.report.notes import note, view_loosening
-from benchgate.report.ordering import is_tail, needs_attention, worst_first
+from benchgate.report.ordering import needs_attention, worst_first
 from benchgate.report.row_detail import ComparisonView, view_comparison
 from benchgate.units import counted, format_duration, format_percent
 
@@ -188,8 +188,8 @@ def _row(row: Row) -> RowView:
 
 
 def _folded(rows: Sequence[Row]) -> tuple[Group, ...]:
-    typical = [row for row in rows if not is_tail(row)]
-    tails = [row for row in rows if is_tail(row)]
+    typical = [row for row in rows if not row.is_tail]
+    tails = [row for row in rows if row.is_tail]
     groups = []
     for outcome in (Outcome.IMPROVED, Outcome.NEW, Outcome.UNCHANGED):
         some = [row for row in typical if row.outcome is outcome]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.model.run import Better, Tier
 from benchgate.report.escape import plain_line
-from benchgate.report.ordering import is_tail
 from benchgate.units import (
     TIME_UNITS,
     counted,
@@ -50,7 +49,7 @@ def name(row: Row, limit: int = 300) -> str:
 def statistic(row: Row) -> str:
     """What was compared: "typical (p25)", "tail (p95)", "peak_rss, typical (median)"."""
     own = plain_line(row.statistic)
-    known = f"tail ({own})" if is_tail(row) else _STATISTICS.get(row.statistic, own)
+    known = f"tail ({own})" if row.is_tail else _STATISTICS.get(row.statistic, own)
     return ", ".join(part for part in (metric(row), known) if part)
 
 

@@ -10,6 +10,7 @@ from benchgate.gate.judging import judge_run
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
+from benchgate.model.verdict import decided_benchmarks
 from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
 from benchgate.session.opening import open_session
@@ -19,7 +20,7 @@ from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_roun
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Config
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
     from benchgate.measure.blame import BaseTrial
     from benchgate.model.result import Result
+    from benchgate.model.row import Row
     from benchgate.model.run import Source
     from benchgate.session.effects import Effects
     from benchgate.session.outlook import BudgetForecast
@@ -150,13 +152,28 @@ def _measure(
             foresee=foresee,
         )
     if still_open:
-        named = ", ".join(still_open[:_OPEN_NAMED])
-        budget = format_duration(config.measure.budget_s)
-        how_many = counted(len(still_open), "benchmark")
-        result_file.warnings += (
-            f"the budget of {budget} ended before {how_many} could be decided: {named}",
-        )
+        rows = judge_run(result_file.result(), config).judgement.rows
+        result_file.warnings += budget_ended(config.measure.budget_s, still_open, rows)
     result_file.finish(session.conclude())
+
+
+def budget_ended(
+    budget_s: float, still_open: Iterable[str], rows: Iterable[Row]
+) -> tuple[str, ...]:
+    """Warn about the benchmarks that the budget left undecided; the rounds there were may decide.
+
+    Args:
+        still_open: the benchmarks that more rounds were planned for.
+        rows: what was found with the rounds that the budget allowed.
+    """
+    decided = decided_benchmarks(rows)
+    undecided = [id_ for id_ in still_open if id_ not in decided]
+    if not undecided:
+        return ()
+    named = ", ".join(undecided[:_OPEN_NAMED])
+    how_many = counted(len(undecided), "benchmark")
+    budget = format_duration(budget_s)
+    return (f"the budget of {budget} ended before {how_many} could be decided: {named}",)
 
 
 def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:

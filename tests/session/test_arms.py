@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.session.arms import budget_ended
+
+
+def test_what_the_rounds_decided_is_not_said_to_be_open() -> None:
+    rows = [
+        Row("sort", Outcome.REGRESSED, statistic="p25"),
+        Row("sort", Outcome.NOT_TESTED, statistic="p95"),
+        Row("parse", Outcome.INCONCLUSIVE, statistic="p25"),
+        Row("parse", Outcome.UNCHANGED, statistic="p95"),
+    ]
+    assert budget_ended(4.0, ["sort", "parse"], rows) == (
+        "the budget of 4.0 s ended before 1 benchmark could be decided: parse",
+    )
+    assert budget_ended(4.0, ["sort"], rows) == ()
+
+
+def test_five_of_the_open_ones_are_named() -> None:
+    (warning,) = budget_ended(0.1, [f"b{i}" for i in range(7)], [])
+    assert warning.endswith("ended before 7 benchmarks could be decided: b0, b1, b2, b3, b4")
