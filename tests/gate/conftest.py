@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchgate.config import loads
-from benchgate.gate.pairing import Pair
+from benchgate.gate.evidence import Pair
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
 from benchgate.model.environment import Environment

@@ -11,7 +11,7 @@ from benchgate.model.run import Better, Metric
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchgate.gate.pairing import Pair
+    from benchgate.gate.evidence import Pair
     from benchgate.model.run import BenchmarkResult, Series
 
 SAMPLES = [*range(1, 41)]

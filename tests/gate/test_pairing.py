@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.pairing import pair
+from benchgate.gate.evidence import pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.gate.evidence import gather, series_of
-from benchgate.gate.pairing import Pair
-from benchgate.model.run import CANARY_IDS
+from benchgate.gate.evidence import Pair, gather, series_of
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import CANARY_IDS, FILES_CANARY_ID
 from benchgate.stats.shift import paired_shift
 from benchgate.stats.signedrank import signed_rank
+from benchgate.units import format_change
 
 if TYPE_CHECKING:
-    from benchgate.model.run import BenchmarkResult
+    from benchgate.model.row import Row
+    from benchgate.model.run import BenchmarkResult, Run
 
 _METRIC, _STATISTIC = "time", "p25"
 
@@ -46,3 +49,31 @@ def disturbance(
     if p <= alpha and abs(estimate) > np.log1p(margin / 2):
         return float(np.exp(estimate))
     return None
+
+
+def disturbance_of(base: Run, head: Run, *, margin: float, alpha: float) -> str | None:
+    """Describe the first disturbance that a canary shows; None if all of them are calm.
+
+    Args:
+        margin: of the gate, as a fraction.
+        alpha: shared by the canaries.
+    """
+    before, after = ({b.id: b for b in run.benchmarks if is_canary(b)} for run in (base, head))
+    shared = sorted(before.keys() & after.keys())
+    for id_ in shared:
+        ratio = disturbance(before[id_], after[id_], margin=margin, alpha=alpha / len(shared))
+        if ratio is not None:
+            work = "writing and reading a file" if id_ == FILES_CANARY_ID else "the same work"
+            return (
+                f"the canary, {work} on both sides, differed by {format_change(ratio)}: something "
+                "disturbed one side more than the other, so no change is reported; run it again"
+            )
+    return None
+
+
+def doubted(row: Row, warning: str) -> Row:
+    """Leave a change open that the disturbance may explain."""
+    if row.outcome not in {Outcome.REGRESSED, Outcome.IMPROVED}:
+        return row
+    note = f"was {row.outcome}, but {warning.split(':', maxsplit=1)[0]}"
+    return replace(row, outcome=Outcome.INCONCLUSIVE, notes=(note, *row.notes))

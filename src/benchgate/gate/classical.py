@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchgate.gate.batches import by_lengths
+from benchgate.model.outcome import Outcome
 from benchgate.model.row import Classical
 from benchgate.model.run import Better
 from benchgate.stats.mannwhitney import mann_whitney_classical
@@ -17,7 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import FloatArray
+    from benchgate.gate.evidence import Evidence
+    from benchgate.model.row import Row
 
+_OUTCOMES = {
+    "slower": Outcome.REGRESSED,
+    "faster": Outcome.IMPROVED,
+    "same": Outcome.UNCHANGED,
+    "not tested": Outcome.NOT_TESTED,
+}
 SIGNIFICANCE = 0.05
 FASTER_RATIO = 0.95
 SLOWER_RATIO = 1.05
@@ -89,3 +99,35 @@ def remarks(found: Classical) -> tuple[str, ...]:
 def pooled(launches: Sequence[FloatArray]) -> FloatArray:
     """All samples of all launches."""
     return np.concatenate(launches) if launches else np.empty(0)
+
+
+def compare_classically(evidences: Sequence[Evidence], *, raw: bool) -> list[Classical]:
+    """Compare the evidence of each row the classical way.
+
+    Args:
+        raw: test all samples, not one value per launch.
+    """
+    base_pooled = [pooled([x.samples for x in e.base_launches]) for e in evidences]
+    head_pooled = [pooled([x.samples for x in e.head_launches]) for e in evidences]
+    return classical(
+        base_pooled if raw else [e.base for e in evidences],
+        head_pooled if raw else [e.head for e in evidences],
+        base_pooled,
+        head_pooled,
+        [e.metric.better for e in evidences],
+    )
+
+
+def decide_classically(row: Row) -> Row:
+    """Let the classical rule decide a row; keep its estimate and interval for the reader."""
+    if row.classical is None:
+        return row
+    return replace(
+        row,
+        outcome=_OUTCOMES[row.classical.result],
+        p=row.classical.p,
+        p_adjusted=None,
+        test="classical",
+        calibration=None,
+        notes=(*remarks(row.classical), *row.notes),
+    )

@@ -1,4 +1,4 @@
-"""The evidence of a row: one value per launch, and how the launches of both arms are related."""
+"""The evidence of a row: one value per launch, from the launches of a pair of benchmarks."""
 
 from __future__ import annotations
 
@@ -8,20 +8,58 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
+from benchgate.model.renames import renamed
 from benchgate.model.row import TAIL_STATISTICS
 from benchgate.model.run import Better, Kind
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.pairing import Pair
     from benchgate.model.run import BenchmarkResult, Launch, Metric, Series
 
 _ALIKE_LOOPS = 1.5
 _QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The base's and the head's results of one benchmark; one of them may be absent.
+
+    Attributes:
+        id: the head's id, or the base's if the head has no such benchmark.
+        renamed_from: the base's id, if an alias joined them.
+    """
+
+    id: str
+    base: BenchmarkResult | None
+    head: BenchmarkResult | None
+    renamed_from: str | None = None
+
+
+def pair(
+    base: Iterable[BenchmarkResult],
+    head: Iterable[BenchmarkResult],
+    aliases: Mapping[str, str],
+) -> tuple[Pair, ...]:
+    """Join the benchmarks of two runs by id: in the head's order, then those only in the base.
+
+    Args:
+        aliases: old id to new id; see `renamed`.
+    """
+    in_base = {b.id: b for b in base}
+    in_head = {b.id: b for b in head}
+    old_ids = renamed(in_base, in_head, aliases)
+    pairs, used = [], set()
+    for id_, result in in_head.items():
+        old = id_ if id_ in in_base else old_ids.get(id_)
+        partner = in_base[old] if old is not None else None
+        used.add(old)
+        pairs.append(Pair(id_, partner, result, old if old != id_ else None))
+    pairs += [Pair(id_, result, None) for id_, result in in_base.items() if id_ not in used]
+    return tuple(pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

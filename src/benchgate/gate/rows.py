@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.evidence import Evidence
+    from benchgate.gate.evidence import Evidence, Pair
     from benchgate.gate.findings import Finding
-    from benchgate.gate.pairing import Pair
     from benchgate.model.row import Classical
     from benchgate.model.run import BenchmarkResult, Series
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import run_value
-from benchgate.gate.canary import disturbance, is_canary
-from benchgate.gate.classical import classical, pooled, remarks
-from benchgate.gate.evidence import gather, series_of
+from benchgate.gate.canary import disturbance_of, doubted, is_canary
+from benchgate.gate.classical import compare_classically, decide_classically
+from benchgate.gate.evidence import Pair, gather, pair, series_of
 from benchgate.gate.in_waves import judge_in_waves
-from benchgate.gate.pairing import Pair, pair
 from benchgate.gate.rows import (
     different_work,
     exact_row,
@@ -25,9 +24,8 @@ from benchgate.gate.rows import (
 )
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Classical, Row
-from benchgate.model.run import FILES_CANARY_ID, Kind, Status
-from benchgate.units import format_change
+from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Row
+from benchgate.model.run import Kind, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,13 +35,6 @@ if TYPE_CHECKING:
     from benchgate.gate.findings import Finding, Stage
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.run import BenchmarkResult, Run, Series
-
-_CLASSICAL_OUTCOMES = {
-    "slower": Outcome.REGRESSED,
-    "faster": Outcome.IMPROVED,
-    "same": Outcome.UNCHANGED,
-    "not tested": Outcome.NOT_TESTED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +89,17 @@ def judge(
     if not paired:
         rows = [replace(row, advisory=_is_advisory(row, len(earlier))) for row in rows]
     tested, needs = _judge_rows(evidences, config, waves if paired else None, shards)
-    warning = _disturbance(base, head, config) if paired else None
-    doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
+    alpha, margin = config.gate.alpha, config.gate.margin
+    warning = disturbance_of(base, head, margin=margin, alpha=alpha) if paired else None
+    is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
-        tested = [_doubted(row, warning) for row in tested]
+        tested = [doubted(row, warning) for row in tested]
     return Judgement(
         (*rows, *tested),
         tuple(needs),
         (warning,) if warning else (),
         sum(1 for b in base.benchmarks if not is_canary(b)),
-        doubted,
+        is_doubted,
         tuple(evidences),
     )
 
@@ -227,7 +219,7 @@ def _judge_rows(
     evidences: Sequence[Evidence], config: Config, waves: WaveSettings | None, shards: int
 ) -> tuple[list[Row], list[Need]]:
     gate = config.gate
-    beside = _classical(evidences, raw=gate.unit == "sample" and gate.rule == "classical")
+    beside = compare_classically(evidences, raw=gate.unit == "sample" and gate.rule == "classical")
     testable = [i for i, e in enumerate(evidences) if e.obstacle is None]
     chosen = [evidences[i] for i in testable]
     if waves is None:
@@ -245,7 +237,7 @@ def _judge_rows(
             rows.append(untested_row(evidence, beside[index]))
         else:
             row = tested_row(evidence, found, beside[index], gate.confidence)
-            rows.append(_classically(row) if gate.rule == "classical" else row)
+            rows.append(decide_classically(row) if gate.rule == "classical" else row)
     return rows, needs_of(chosen, findings)
 
 
@@ -256,55 +248,6 @@ def _of_whole_suite(finding: Finding, shards: int) -> Finding:
     return replace(finding, p_adjusted=min(1.0, shards * finding.p_adjusted))
 
 
-def _classical(evidences: Sequence[Evidence], *, raw: bool) -> list[Classical]:
-    base_pooled = [pooled([x.samples for x in e.base_launches]) for e in evidences]
-    head_pooled = [pooled([x.samples for x in e.head_launches]) for e in evidences]
-    return classical(
-        base_pooled if raw else [e.base for e in evidences],
-        head_pooled if raw else [e.head for e in evidences],
-        base_pooled,
-        head_pooled,
-        [e.metric.better for e in evidences],
-    )
-
-
-def _classically(row: Row) -> Row:
-    """Let the classical rule decide a row; keep its estimate and interval for the reader."""
-    if row.classical is None:
-        return row
-    return replace(
-        row,
-        outcome=_CLASSICAL_OUTCOMES[row.classical.result],
-        p=row.classical.p,
-        p_adjusted=None,
-        test="classical",
-        calibration=None,
-        notes=(*remarks(row.classical), *row.notes),
-    )
-
-
 def _width(finding: Finding) -> float:
     estimate = finding.estimate
     return estimate.high - estimate.low if estimate else float("inf")
-
-
-def _disturbance(base: Run, head: Run, config: Config) -> str | None:
-    before, after = ({b.id: b for b in run.benchmarks if is_canary(b)} for run in (base, head))
-    shared = sorted(before.keys() & after.keys())
-    for id_ in shared:
-        alpha = config.gate.alpha / len(shared)
-        ratio = disturbance(before[id_], after[id_], margin=config.gate.margin, alpha=alpha)
-        if ratio is not None:
-            work = "writing and reading a file" if id_ == FILES_CANARY_ID else "the same work"
-            return (
-                f"the canary, {work} on both sides, differed by {format_change(ratio)}: something "
-                "disturbed one side more than the other, so no change is reported; run it again"
-            )
-    return None
-
-
-def _doubted(row: Row, warning: str) -> Row:
-    if row.outcome not in {Outcome.REGRESSED, Outcome.IMPROVED}:
-        return row
-    note = f"was {row.outcome}, but {warning.split(':', maxsplit=1)[0]}"
-    return replace(row, outcome=Outcome.INCONCLUSIVE, notes=(note, *row.notes))

@@ -34,12 +34,12 @@ def apply_waivers(rows: Iterable[Row], config: Config, day: date) -> tuple[Row, 
     Args:
         day: the day, in UTC, on which a waiver must be valid.
     """
-    holding = [one for one in _known(config) if day <= one.waive.until]
+    holding = [one for one in _usable_waivers(config) if day <= one.waive.until]
     return tuple(_waive(row, config, holding) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _UsableWaiver:
     """A waiver, and the condition for it if it comes from the change itself."""
 
     waive: Waive
@@ -64,28 +64,30 @@ class _Known:
         return Waiver(outcome, waive.ceiling, until, waive.reason, self.accepted)
 
 
-def _known(config: Config) -> list[_Known]:
-    known = [_Known(waive) for waive in config.waivers]
+def _usable_waivers(config: Config) -> list[_UsableWaiver]:
+    usable = [_UsableWaiver(waive) for waive in config.waivers]
     if config.sides and config.sides.accepted:
-        known += [_Known(waive, config.sides.accepted) for waive in config.sides.head.waivers]
-    return known
+        usable += [
+            _UsableWaiver(waive, config.sides.accepted) for waive in config.sides.head.waivers
+        ]
+    return usable
 
 
-def _waive(row: Row, config: Config, holding: Iterable[_Known]) -> Row:
+def _waive(row: Row, config: Config, holding: Iterable[_UsableWaiver]) -> Row:
     matching = [one for one in holding if one.concerns(row, config)]
     if not matching:
         return row
     worse = _worse_ratio(row)
     enough = (one for one in matching if _allows(one, worse))
-    if known := next(enough, None):
-        return replace(row, outcome=Outcome.WAIVED, waiver=known.shown())
+    if usable := next(enough, None):
+        return replace(row, outcome=Outcome.WAIVED, waiver=usable.shown())
     return replace(row, waiver=max(matching, key=lambda one: one.ceiling).shown())
 
 
-def _allows(known: _Known, worse: float | None) -> bool:
-    if known.waive.ceiling is None:
+def _allows(usable: _UsableWaiver, worse: float | None) -> bool:
+    if usable.waive.ceiling is None:
         return True
-    return worse is not None and worse - 1 <= known.ceiling + _ROUNDING
+    return worse is not None and worse - 1 <= usable.ceiling + _ROUNDING
 
 
 def _worse_ratio(row: Row) -> float | None:
