@@ -59,6 +59,24 @@ def test_time_left_is_that_of_the_rounds_to_come(world: World) -> None:
     ]
 
 
+def test_time_left_counts_what_a_round_takes_besides_its_benchmarks(world: World) -> None:
+    session, _ = world.open({"a": world.fake(cost_s=2.0)})
+
+    def save() -> None:
+        world.clock.now_s += 3.0
+
+    measure_rounds(
+        session,
+        FixedRounds(session, 4),
+        budget_s=100,
+        clock=world.clock,
+        progress=world.progress,
+        save=save,
+    )
+    # The first round also starts everything, so only the later ones tell.
+    assert [left for _, _, _, left, _ in world.progress.started] == [None, 6.0, 10.0, 5.0]
+
+
 def test_time_left_is_no_longer_than_the_budget(world: World) -> None:
     session, _ = world.open({"a": world.fake(cost_s=2.0)})
     measure(world, session, FixedRounds(session, 100), 7)

@@ -90,6 +90,9 @@ def create_progress(
     return LiveProgress(console, clock)
 
 
+_LEAST_SHOWN_S = 0.1
+
+
 @dataclass(frozen=True, slots=True)
 class _State:
     """The state of a round; the estimates are those of its start."""
@@ -116,10 +119,9 @@ class _State:
         return min((self.index + here) / max(self.rounds, self.index + 1), 1.0)
 
     def left(self, now_s: float) -> str:
-        """Format as in ", about 20 s left"; "" if unknown."""
-        if self.ends_s is None:
-            return ""
-        return f", about {format_duration(max(0.0, self.ends_s - now_s))} left"
+        """Format as in ", about 20 s left"; "" if unknown, or if it takes longer than estimated."""
+        left_s = 0.0 if self.ends_s is None else self.ends_s - now_s
+        return f", about {format_duration(left_s)} left" if left_s >= _LEAST_SHOWN_S else ""
 
 
 class _ProgressDisplay(Progress):

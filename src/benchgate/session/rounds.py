@@ -140,20 +140,22 @@ def measure_rounds(
     """
     deadline_s = clock() + budget_s
     round_index = 0
+    others_s = 0.0  # what a round takes besides its benchmarks: canaries, workers, trees
     while True:
         left_s = deadline_s - clock()
         plan = planner.plan(round_index, left_s)
         if not plan.ids:
             return plan.dropped
-        cost_s = sum(session.costs_s.get(id_, 0.0) for id_ in plan.ids)
+        cost_s = _cost_s(session, plan)
         rounds = max(planner.expected_rounds(), round_index + 1)
         progress.round_started(
             round_index,
             plan.phase,
             len(plan.ids),
-            min((rounds - round_index) * cost_s, left_s) if cost_s else None,
+            min((rounds - round_index) * (cost_s + others_s), left_s) if cost_s else None,
             rounds=rounds,
         )
+        began_s = clock()
         session.measure_round(round_index, plan.ids, progress.measured, canary=plan.canary)
         save()
         progress.round_ended(round_index, planner.counts())
@@ -161,7 +163,13 @@ def measure_rounds(
             _tell(
                 progress, foresee, BudgetForecast(session.round_s, deadline_s - clock(), budget_s)
             )
+        else:
+            others_s = max(0.0, clock() - began_s - _cost_s(session, plan))
         round_index += 1
+
+
+def _cost_s(session: Session, plan: RoundPlan) -> float:
+    return sum(session.costs_s.get(id_, 0.0) for id_ in plan.ids)
 
 
 def _tell(
