@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The spread of one benchmark's samples, split by launch; in the unit of the data.
+    """The spread of one benchmark's samples, split by launch, in the unit of the data.
 
     Attributes:
         launches: number of launches.
         samples: number of samples in all launches.
         between_sd: standard deviation of the launches' true means, >= 0; None for one launch, and
             if no launch has two samples.
-        within_sd: standard deviation of samples around their launch's mean; None if no launch has
-            two samples.
-        intraclass_correlation: between**2 / (between**2 + within**2), from 0 to 1, as two
-            samples of one launch resemble each other; None as `between_sd`, and if both are 0.
-        pooled_sem: s / sqrt(samples) of all samples, as if none depended on another: too small
-            if launches differ; None for one sample.
-        launch_sem: s / sqrt(launches) of the launches' means: the launch is what was repeated;
-            None for one launch.
-        notes: why something is None, or put at 0.
+        within_sd: standard deviation of samples around the mean of their launch; None if no
+            launch has two samples.
+        intraclass_correlation: between**2 / (between**2 + within**2), from 0 to 1: how much two
+            samples of one launch resemble each other; None like `between_sd`, and if both are 0.
+        pooled_sem: s / sqrt(samples) of all samples, as if they were independent: too small if
+            launches differ; None for one sample.
+        launch_sem: s / sqrt(launches) of the launches' means, because the launch is what was
+            repeated; None for one launch.
+        notes: why a value is None, or was set to 0.
     """
 
     launches: int
@@ -48,11 +48,11 @@ class Components:
 
 
 def variance_components(launches: Sequence[FloatArray]) -> Components:
-    """One-way analysis of variance with random launches, of unequal sizes if they are.
+    """Split the variance by one-way analysis of variance with random launches.
 
-    With k launches of n_i samples, N in all: within**2 = MSW, between**2 = (MSB - MSW) / n0,
-    n0 = (N - sum n_i**2 / N) / (k - 1) (Searle, 1971); their ratio is the ANOVA estimate of the
-    intraclass correlation (Donner, 1986). A negative between**2 is put at 0.
+    For k launches of n_i samples, N in all: within**2 = MSW, between**2 = (MSB - MSW) / n0,
+    n0 = (N - sum n_i**2 / N) / (k - 1) (Searle, 1971). Their ratio is the ANOVA estimate of the
+    intraclass correlation (Donner, 1986). A negative between**2 is set to 0.
 
     Args:
         launches: of shapes (n_1,), (n_2,), ..., each n_i >= 1, finite.
@@ -83,14 +83,14 @@ def variance_components(launches: Sequence[FloatArray]) -> Components:
 
 
 def _within(each: list[Moments]) -> float | None:
-    """Mean square within launches; None if no launch has two samples."""
+    """Return the mean square within launches; None if no launch has two samples."""
     freedom = sum(one.n - 1 for one in each)
     squares = sum((one.n - 1) * one.sd**2 for one in each if one.sd is not None)
     return squares / freedom if freedom else None
 
 
 def _between(each: list[Moments], pooled: Moments, within: float | None) -> float | None:
-    """The component of variance between launches; negative if launches are too similar."""
+    """Return the variance between launches; negative if launches are too similar."""
     freedom = len(each) - 1
     if freedom == 0 or within is None:
         return None

@@ -22,17 +22,17 @@ _MAGNITUDES = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"), (math.
 
 @dataclass(frozen=True, slots=True)
 class EffectSize:
-    """How far y (the head) lies from x (the base); positive if the head is greater.
+    """How far y (the head) is from x (the base); positive if the head is greater.
 
     Attributes:
         cliffs_delta: P(y > x) - P(y < x) over all pairs of values, from -1 to 1.
         vargha_delaney_a: P(y > x) + P(y = x) / 2, from 0 to 1: (delta + 1) / 2.
-        cohens_d: difference of the means in pooled standard deviations; None without a spread,
-            and for one value in an arm.
-        hedges_g: d, corrected for its bias in small samples; None if d is.
+        cohens_d: difference of the means in pooled standard deviations; None if there is no
+            spread, and for one value in an arm.
+        hedges_g: d, corrected for its bias in small samples; None if d is None.
         magnitude: of delta: "negligible" below 0.147, "small" below 0.33, "medium" below
-            0.474, else "large".
-        notes: why something is None.
+            0.474, otherwise "large".
+        notes: why a value is None.
     """
 
     cliffs_delta: float
@@ -44,7 +44,7 @@ class EffectSize:
 
 
 def effect_size(x: FloatArray, y: FloatArray) -> EffectSize:
-    """Effect sizes by ranks (Cliff, 1993; Vargha and Delaney, 2000) and by moments.
+    """Compute effect sizes by ranks (Cliff, 1993; Vargha and Delaney, 2000) and by moments.
 
     d = (mean y - mean x) / s with s^2 = ((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2)
     (Cohen, 1988), and g = d (1 - 3 / (4 (n1 + n2) - 9)) (Hedges and Olkin, 1985).
@@ -60,7 +60,7 @@ def effect_size(x: FloatArray, y: FloatArray) -> EffectSize:
     require_vector("y", y)
     n1, n2 = len(x), len(y)
     ranks = doubled_midranks(np.concatenate([x, y])[np.newaxis])[0]
-    # Twice the pairs in which y is above x, ties counted half: whole numbers until divided.
+    # Twice the pairs in which y is above x, ties counted half. Doubled, they are whole numbers.
     doubled_u = int(ranks[n1:].sum()) - n2 * (n2 + 1)
     delta = (doubled_u - n1 * n2) / (n1 * n2)
     d, notes = _cohens_d(x, y)

@@ -1,4 +1,4 @@
-"""Tests whether any of several groups of launches differs, and which one."""
+"""Tests whether any of several groups of launches differs, and which ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
 
-# From this many values per group, the chi-squared approximation is customary.
+# From this many values per group on, the chi-squared approximation is customary.
 _CUSTOMARY = 5
 
 
@@ -28,10 +28,10 @@ class KruskalWallis:
     """The test that all groups come from one distribution.
 
     Attributes:
-        h: the statistic, corrected for ties; 0 when all values are equal.
+        h: the statistic, corrected for ties; 0 if all values are equal.
         df: groups - 1.
         p: from the chi-squared distribution with df degrees of freedom.
-        notes: what not to trust.
+        notes: whether p is only approximate.
     """
 
     h: float
@@ -45,7 +45,7 @@ class PairTest:
     """The Mann-Whitney test of one pair of groups.
 
     Attributes:
-        first, second: which groups, from 0; first < second.
+        first, second: indices of the groups; first < second.
         u: pairs of values in which the first group's is above the second's, ties counted half.
         p: two-sided, exact if `mann_whitney` is.
         p_adjusted: by Holm, over all pairs.
@@ -59,10 +59,10 @@ class PairTest:
 
 
 def kruskal_wallis(groups: Sequence[FloatArray]) -> KruskalWallis:
-    """Kruskal and Wallis's test (1952): do the mean ranks of the groups differ?
+    """Test whether the mean ranks of the groups differ (Kruskal and Wallis, 1952).
 
-    H = (N - 1) sum n_i (R_i - R)^2 / sum (r - R)^2, over the mid-ranks r of all N values, with
-    R_i the mean of a group's and R of all. That is the form that is corrected for ties.
+    H = (N - 1) sum n_i (R_i - R)^2 / sum (r - R)^2, over the mid-ranks r of all N values, with R_i
+    the mean rank of group i and R the mean of all ranks. This form is corrected for ties.
 
     Args:
         groups: two or more, each of shape (n,), finite; their lengths may differ.
@@ -74,7 +74,7 @@ def kruskal_wallis(groups: Sequence[FloatArray]) -> KruskalWallis:
     sizes = np.array([len(values) for values in groups])
     ranks = np.split(doubled_midranks(np.concatenate(groups)[np.newaxis])[0], sizes.cumsum()[:-1])
     n, df = int(sizes.sum()), len(groups) - 1
-    # Of doubled ranks R is N + 1, and both sums are four times theirs.
+    # For doubled ranks, R is N + 1, and both sums are four times as large.
     between = sum(float(group.sum() - len(group) * (n + 1)) ** 2 / len(group) for group in ranks)
     within = sum(float(((group - (n + 1)) ** 2).sum()) for group in ranks)
     h = (n - 1) * between / within if within else 0.0
@@ -84,7 +84,7 @@ def kruskal_wallis(groups: Sequence[FloatArray]) -> KruskalWallis:
 
 
 def pairwise(groups: Sequence[FloatArray]) -> tuple[PairTest, ...]:
-    """Mann-Whitney of each pair of groups, two-sided, adjusted by Holm over the pairs.
+    """Test each pair of groups by two-sided Mann-Whitney, adjusted by Holm over the pairs.
 
     Args:
         groups: two or more, each of shape (n,), finite; their lengths may differ.

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
-    """The t interval of the mean: mean +- t(n - 1) s / sqrt(n) (Student, 1908).
+    """Return the t interval of the mean: mean +- t(n - 1) s / sqrt(n) (Student, 1908).
 
-    Its coverage is right if values do not depend on each other and are not skewed; 10 values of a
-    skewed distribution cover about 84 % for a nominal 95 %: see `log_mean_interval`.
+    It is right for independent values that are not skewed. For 10 values of a skewed distribution,
+    a nominal 95 % covers about 84 %: see `log_mean_interval`.
 
     Args:
         values: shape (n,), finite.
@@ -33,8 +33,7 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
         None for n = 1, which shows no spread, and if an end is beyond the largest float.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
-            (0, 1).
+        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_fraction("confidence", confidence)
     described = moments(values)
@@ -44,11 +43,11 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
 
 
 def trimmed_mean_interval(trimmed: TrimmedSample, confidence: float) -> Interval | None:
-    """The t interval of a trimmed mean: mean of the h values kept +- t(h - 1) Winsorized SEM.
+    """Return the t interval of a trimmed mean: mean of h kept values +- t(h - 1) Winsorized SEM.
 
-    The plain standard error of the kept values would treat dropped outliers as if they had never
-    been measured (Tukey and McLaughlin, 1963; Yuen, 1974). The theory assumes that a fixed share is
-    dropped at both ends; if fences decide, the interval is an approximation.
+    The plain standard error of the kept values would ignore that others were dropped (Tukey and
+    McLaughlin, 1963; Yuen, 1974). The theory assumes that a fixed share is dropped at both ends. If
+    fences decide what is dropped, the interval is an approximation.
 
     Args:
         trimmed: from `trim`.
@@ -69,19 +68,19 @@ def trimmed_mean_interval(trimmed: TrimmedSample, confidence: float) -> Interval
 
 
 def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
-    """The t interval of the geometric mean: that of the logarithms, in the unit of the data again.
+    """Return the t interval of the geometric mean, computed on logarithms.
 
     Args:
         values: shape (n,), finite, > 0.
         confidence: e.g. 0.95.
 
     Returns:
-        None for n = 1, which shows no spread, and if the upper end, or its ratio to the
-        geometric mean, is beyond the largest float.
+        In the unit of the values. None for n = 1, which shows no spread, and if the upper end, or
+        its ratio to the geometric mean, is beyond the largest float.
 
     Raises:
-        ValueError: on NaN, infinity, values <= 0, an empty array, another shape, or a
-            confidence outside (0, 1).
+        ValueError: on NaN, infinity, values <= 0, no value, another shape, or a confidence out of
+            range.
     """
     require_fraction("confidence", confidence)
     require_vector("values", values)
@@ -93,7 +92,7 @@ def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
     reach = _t(logs.n - 1, confidence) * logs.sem
     if reach > math.log(sys.float_info.max):
         return None
-    # log and exp do not undo each other to the last digit: equal values keep theirs.
+    # exp(log(x)) may differ from x in the last digit; equal values keep theirs.
     center = float(np.clip(math.exp(logs.mean), values.min(), values.max()))
     return _finite(center * math.exp(-reach), center * math.exp(reach), confidence, "t on logs")
 
@@ -101,20 +100,23 @@ def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
 def t_interval(
     estimate: float, standard_error: float, df: float, confidence: float, method: str
 ) -> Interval | None:
-    """The interval estimate +- t(df) standard errors; None if an end is beyond a float.
+    """Return the interval estimate +- t(df) standard errors.
 
     Args:
         estimate, standard_error: finite, in one unit.
         df: degrees of freedom of the standard error, > 0.
         confidence: within (0, 1).
         method: the interval's name.
+
+    Returns:
+        None if an end is beyond the largest float.
     """
     reach = _t(df, confidence) * standard_error
     return _finite(estimate - reach, estimate + reach, confidence, method)
 
 
 def _t(df: float, confidence: float) -> float:
-    # From the lower tail, which keeps its digits if the confidence is near 1.
+    # The lower tail keeps its digits if the confidence is near 1.
     return -float(stdtrit(df, (1 - confidence) / 2))
 
 

@@ -1,4 +1,4 @@
-"""Many tests at once: p adjusted so that the family keeps its false-alarm rate."""
+"""Adjusts the p-values of many tests, so that together they keep their false-alarm rate."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def holm(p: FloatArray) -> FloatArray:
-    """Holm's step-down adjustment (1979); it holds however the tests depend on each other.
+    """Adjust p-values by Holm's step-down procedure (1979), valid under any dependence.
 
     Args:
         p: shape (k,), k >= 1, each from 0 to 1.
 
     Returns:
-        Shape (k,), in the order of `p`: rejecting if it is <= alpha keeps the chance of any
-        false rejection in the family at or below alpha.
+        Shape (k,), in the order of `p`. If every test with an adjusted p <= alpha is rejected,
+        the chance of any false rejection among the k tests is at most alpha.
 
     Raises:
         ValueError: on NaN, values outside [0, 1], an empty array or another shape.
@@ -34,23 +34,24 @@ def holm(p: FloatArray) -> FloatArray:
 
 
 def benjamini_hochberg(p: FloatArray) -> FloatArray:
-    """Benjamini and Hochberg's step-up adjustment (1995), for tests that are independent.
+    """Adjust p-values by Benjamini and Hochberg's step-up procedure (1995).
 
-    It also holds if tests depend on each other positively (Benjamini and Yekutieli, 2001).
+    It is valid for independent tests, and for tests that depend on each other positively
+    (Benjamini and Yekutieli, 2001).
 
     Args:
         p: shape (k,), k >= 1, each from 0 to 1.
 
     Returns:
-        Shape (k,), in the order of `p`: rejecting if it is <= q keeps the expected share of
-        false rejections among all rejections at or below q. Never above `holm`.
+        Shape (k,), in the order of `p`, never above `holm`. If every test with an adjusted p <= q
+        is rejected, on average at most a share q of the rejections is false.
 
     Raises:
         ValueError: on NaN, values outside [0, 1], an empty array or another shape.
     """
     _require_p(p)
     order = np.argsort(p)[::-1]
-    # k / rank first: the greatest p stays as it is, to the last digit.
+    # Dividing first leaves the greatest p unchanged, to the last digit.
     stepped = np.minimum.accumulate(p[order] * (len(p) / np.arange(len(p), 0, -1)))
     adjusted = np.empty(len(p))
     adjusted[order] = stepped

@@ -1,4 +1,4 @@
-"""Ranks of samples, and sums of ranks."""
+"""Ranks of samples, and the distribution of sums of ranks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def doubled_midranks(values: FloatArray) -> IntArray:
-    """Twice the mid-rank of each value within its row: (3, 5, 5) gives (2, 5, 5).
+    """Return twice the mid-rank of each value within its row: (3, 5, 5) gives (2, 5, 5).
 
     Args:
         values: shape (m, n), finite.
@@ -52,14 +52,14 @@ def rows_by_pattern(ranks: IntArray) -> Iterator[tuple[tuple[int, ...], IntArray
         yield tuple(pattern.tolist()), rows
 
 
-# The tables of more ranks are too large to keep one for every length.
+# With more ranks, the tables are too large to keep one for each length.
 _SHARED_UP_TO = 60
 
 
 def rank_sum_ways(ranks: tuple[int, ...], k: int) -> FloatArray:
-    """In how many ways k of `ranks`, whole numbers in ascending order, have each sum.
+    """Count in how many ways k of `ranks`, whole numbers in ascending order, have each sum.
 
-    The first element belongs to the least possible sum, the last to the greatest. The ranks
+    The first element is for the least possible sum, the last for the greatest. The ranks
     0, 1, ..., n - 1 give the distribution of U in k v n - k values without ties. Counts up to
     2**53 are exact.
     """
@@ -67,21 +67,21 @@ def rank_sum_ways(ranks: tuple[int, ...], k: int) -> FloatArray:
 
 
 def rank_sum_ways_of_each(patterns: Sequence[tuple[int, ...]], k: int) -> Iterator[FloatArray]:
-    """`rank_sum_ways` of many patterns of equal length, the faster the more alike neighbors are.
+    """Yield `rank_sum_ways` of many patterns of equal length.
 
-    A table holds in how many ways j of the ranks seen so far have the sum s, at j * width + s:
-    to take one more rank is to move by width + rank. What a pattern begins with, as the next one
-    does, is counted once for both.
+    A table holds at j * width + s in how many ways j of the ranks seen so far have the sum s.
+    Taking one more rank moves by width + rank. Patterns that begin with the same ranks share the
+    tables of these ranks, so the function is faster if neighbors are alike.
 
     Args:
-        patterns: each whole numbers >= 0 in ascending order; sorted, to share most.
+        patterns: each whole numbers >= 0 in ascending order; sorted patterns share most.
         k: how many ranks are taken, from 1 to the length of a pattern.
     """
     if not patterns:
         return
     n = len(patterns[0])
     width = 1 + max(sum(ranks[n - k :]) for ranks in patterns)
-    # Of more than k ranks no table is needed, nor of too few for the rest to make up for.
+    # Sums of more than k ranks are not needed, nor sums of so few that the rest cannot make k.
     fewest = [max(0, k - n + seen) for seen in range(n + 1)]
     cuts = [
         slice((fewest[seen + 1] - fewest[seen]) * width, (k + 1 - fewest[seen]) * width)
@@ -106,7 +106,7 @@ def _with_one_more(ways: FloatArray, step: int) -> FloatArray:
 
 
 def _shared_with_next(patterns: Sequence[tuple[int, ...]]) -> list[int]:
-    """With how many equal ranks each pattern and the next one begin."""
+    """Return how many ranks each pattern and the next one have in common at their beginning."""
     if len(patterns[0]) > _SHARED_UP_TO:
         return [0] * len(patterns)
     table = np.array(patterns)

@@ -1,10 +1,10 @@
-"""Hodges-Lehmann estimates of a shift, with intervals by inversion of the exact rank tests.
+"""Hodges-Lehmann estimates of a shift, with intervals by inverting the exact rank tests.
 
-The interval holds the shifts that the two-sided test at 1 - confidence would not reject: its
-ends are order statistics of the pairwise averages (differences), the estimate their median.
-Without ties the interval excludes 0 exactly if that test's p is at most 1 - confidence.
-With ties the closed interval covers at least as often as it says (Lehmann, 1975). If n is
-too small for the confidence asked, it is (-inf, inf).
+The interval consists of the shifts that the two-sided test at 1 - confidence would not reject. Its
+ends are order statistics of the pairwise averages (or differences), and the estimate is their
+median. Without ties, the interval excludes 0 exactly if the p of that test is at most
+1 - confidence. With ties, the closed interval covers at least as often as it says (Lehmann, 1975).
+If n is too small for the confidence, the interval is (-inf, inf).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
 
-# How many pairwise values are held at once: 16 MB.
+# How many pairwise values are in memory at once: 16 MB.
 _BLOCK = 2_000_000
 
 
@@ -33,8 +33,8 @@ class Shift:
 
     Attributes:
         estimate: the Hodges-Lehmann estimate, finite.
-        low: lower end of the interval, -inf if the confidence cannot be attained.
-        high: upper end of the interval, inf if the confidence cannot be attained.
+        low: lower end of the interval, -inf if the confidence cannot be reached.
+        high: upper end of the interval, inf if the confidence cannot be reached.
     """
 
     estimate: FloatArray
@@ -43,15 +43,14 @@ class Shift:
 
 
 def paired_shift(d: FloatArray, confidence: float) -> Shift:
-    """The center of paired differences: the median of their Walsh averages.
+    """Estimate the center of paired differences: the median of their Walsh averages.
 
     Args:
         d: shape (m, n), head minus base, finite, 1 <= n <= 1000.
         confidence: of the two-sided interval, e.g. 0.95.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, n > 1000, or a confidence
-            outside (0, 1).
+        ValueError: on NaN, infinity, no value, another shape, or n or confidence out of range.
     """
     require_rows("d", d)
     lower = signed_rank_lower(d.shape[1])
@@ -65,7 +64,7 @@ def paired_shift(d: FloatArray, confidence: float) -> Shift:
 
 
 def two_sample_shift(x: FloatArray, y: FloatArray, confidence: float) -> Shift:
-    """How far y lies above x: the median of all differences y - x.
+    """Estimate how far y is above x: the median of all differences y - x.
 
     Args:
         x: shape (m, n1), finite.
@@ -88,10 +87,10 @@ def two_sample_shift(x: FloatArray, y: FloatArray, confidence: float) -> Shift:
 def _from_pairs(
     pairs_of: Callable[[slice], FloatArray], m: int, lower: FloatArray, confidence: float
 ) -> Shift:
-    """Median and outer order statistics of the pairwise values; lower[k] is P(statistic <= k)."""
+    """Return median and outer order statistics of the pairs; lower[k] is P(statistic <= k)."""
     require_fraction("confidence", confidence)
     count = len(lower) - 1
-    # A level met but for a rounding error (1 - 0.9 < 0.1) is met.
+    # A rounding error (1 - 0.9 < 0.1) must not decide whether a level is met.
     cut = int(np.count_nonzero(lower <= (1 - confidence) / 2 * (1 + 1e-12)))
     estimate = np.empty(m)
     low = np.full(m, -np.inf)

@@ -1,7 +1,7 @@
-"""Student's t for pairs and for two samples: secondary to the rank tests, for those who know it.
+"""Student's t test for pairs and for two samples, shown beside the rank tests.
 
-Every difference is head minus base. The callers give logarithms, so that a difference is a log
-ratio: exp of the estimate is the ratio of the geometric means.
+Every difference is head minus base. The callers pass logarithms, so a difference is a log ratio,
+and exp of the estimate is the ratio of the geometric means.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _NO_SPREAD = "no spread between launches: the difference cannot be tested"
 
 @dataclass(frozen=True, slots=True)
 class TTest:
-    """A t test. What needs a spread is None if there is none, or one launch.
+    """A t test. Fields that need a spread are None for one launch, and if there is no spread.
 
     Attributes:
         estimate: the mean difference, in the unit of the data.
         interval: around the estimate; also None if an end is beyond the largest float.
         t: the estimate in its standard errors.
-        df: degrees of freedom, a whole number but for Welch's.
+        df: degrees of freedom, a whole number except for Welch's test.
         p_two_sided: against any difference. All p are 1 if nothing differs at all.
         p_greater: one-sided, against a head that is greater than the base.
         p_less: one-sided, against a head that is less than the base.
-        notes: why something is None.
+        notes: why a value is None.
     """
 
     estimate: float
@@ -57,8 +57,7 @@ def paired_t(d: FloatArray, confidence: float) -> TTest:
         confidence: of the interval, e.g. 0.95.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
-            (0, 1).
+        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_fraction("confidence", confidence)
     require_vector("d", d)
@@ -71,9 +70,9 @@ def paired_t(d: FloatArray, confidence: float) -> TTest:
 def two_sample_t(x: FloatArray, y: FloatArray, confidence: float, *, equal_variance: bool) -> TTest:
     """Test whether the means of y (the head) and x (the base) differ.
 
-    Student's t (1908) takes the standard error from the pooled variance, with n1 + n2 - 2
-    degrees of freedom; Welch's (1947) from each arm's own, s1^2 / n1 + s2^2 / n2, with degrees
-    of freedom by Satterthwaite (1946).
+    Student's t (1908) takes the standard error from the pooled variance, with n1 + n2 - 2 degrees
+    of freedom. Welch's (1947) takes it from each arm's own, s1^2 / n1 + s2^2 / n2, with degrees of
+    freedom by Satterthwaite (1946).
 
     Args:
         x: shape (n1,), finite.
@@ -96,14 +95,14 @@ def two_sample_t(x: FloatArray, y: FloatArray, confidence: float, *, equal_varia
         error = pooled_sd(base.sd, n1, head.sd, n2) * math.sqrt(1 / n1 + 1 / n2)
         return _t_test(difference, error, n1 + n2 - 2, confidence, "t")
     error = math.hypot(base.sem, head.sem)
-    # No squares are formed of anything but shares: they could overflow or vanish.
+    # Only shares are squared: the square of anything else could overflow or vanish.
     of_base, of_head = (sem / error if error else 0.5 for sem in (base.sem, head.sem))
     df = 1 / (of_base**4 / (n1 - 1) + of_head**4 / (n2 - 1))
     return _t_test(difference, error, df, confidence, "Welch t")
 
 
 def pooled_sd(sd1: float, n1: int, sd2: float, n2: int) -> float:
-    """sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2)), the spread within two arms."""
+    """Return sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2)), the spread within two arms."""
     return math.hypot(sd1 * math.sqrt(n1 - 1), sd2 * math.sqrt(n2 - 1)) / math.sqrt(n1 + n2 - 2)
 
 

@@ -1,4 +1,4 @@
-"""Where a series of times has settled: little scatter left, and no trend."""
+"""Finds where a series of times has settled: little scatter is left, and no trend."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from benchgate.stats.ranks import rank_sum_ways
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray
 
-# Kendall's test rejects one steady window in twenty, which costs one more sample.
+# The trend test rejects one steady window in twenty, which costs one more sample.
 _TREND_LEVEL = 0.05
-# 2 / n!, the least p of n values, is above that level for fewer.
+# With fewer values, 2 / n!, the least p of n values, is above that level.
 _LEAST_WINDOW = 5
-# Beyond it the normal approximation is within 0.001 of p.
+# For more values, the normal approximation is within 0.001 of p.
 _EXACT_TREND = 100
 
 
 def settled_index(values: FloatArray, window: int = 10, cv_limit: float = 0.05) -> int | None:
-    """The first index from which a window of values is steady.
+    """Return the index of the first steady window of values.
 
-    Steady means that the window's coefficient of variation (ddof = 1) is below `cv_limit`, and
-    that the exact two-sided Mann-Kendall test of a trend in it has p > 0.05. The first alone
-    would accept a slow ramp: 1 % per step has a coefficient of variation of 3 % over 10 values.
+    A window is steady if its coefficient of variation (ddof = 1) is below `cv_limit`, and the exact
+    two-sided Mann-Kendall test of a trend has p > 0.05. The first condition alone would accept a
+    slow ramp: 1 % per step has a coefficient of variation of 3 % over 10 values.
 
     Args:
         values: shape (n,), times in the order measured, finite and >= 0.
@@ -36,11 +36,11 @@ def settled_index(values: FloatArray, window: int = 10, cv_limit: float = 0.05) 
         cv_limit: a fraction, > 0.
 
     Returns:
-        The index, or None when no window in `values` is steady.
+        The index of the window's first value, or None if no window is steady.
 
     Raises:
-        ValueError: on NaN, infinity, negative values, an empty array, another shape, or a
-            window or limit out of range.
+        ValueError: on NaN, infinity, negative values, no value, another shape, or a window or
+            limit out of range.
     """
     require_vector("values", values)
     if values.min() < 0:
@@ -57,17 +57,17 @@ def settled_index(values: FloatArray, window: int = 10, cv_limit: float = 0.05) 
 
 
 def trend_p(values: FloatArray) -> float:
-    """Two-sided p of the Mann-Kendall test of a trend (Mann, 1945; Kendall, 1975).
+    """Return the two-sided p of the Mann-Kendall test of a trend (Mann, 1945; Kendall, 1975).
 
-    The statistic is the number of inversions: pairs in which the later value is the lower one.
-    p is exact, with ties as without, up to 100 values. Beyond, it is the normal approximation,
-    corrected for ties and for continuity.
+    The statistic is the number of inversions: pairs in which the later value is the lower one. Up
+    to 100 values, p is exact, even with ties. Beyond, it is the normal approximation, corrected for
+    ties and for continuity.
 
     Args:
         values: shape (n,), in the order measured, finite.
 
     Returns:
-        From 0 to 1; 1 when all values are equal.
+        From 0 to 1; 1 if all values are equal.
 
     Raises:
         ValueError: on NaN, infinity, an empty array or another shape.
@@ -83,8 +83,8 @@ def trend_p(values: FloatArray) -> float:
 
 
 def _are_quiet(windows: FloatArray, cv_limit: float) -> BoolArray:
-    """Which rows have a coefficient of variation below the limit, or equal values."""
-    # Each window near 1 by its own power of two, or its squares may overflow or vanish.
+    """Return which rows have a coefficient of variation below the limit, or equal values."""
+    # Scaling each window to near 1 keeps its squares from overflowing or vanishing.
     exponents = np.frexp(windows.max(axis=1, keepdims=True))[1]
     scaled = np.ldexp(windows, -exponents)
     sd = scaled.std(axis=1, ddof=1)
@@ -94,10 +94,10 @@ def _are_quiet(windows: FloatArray, cv_limit: float) -> BoolArray:
 
 @lru_cache(maxsize=64)
 def _inversion_tails(ties: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-    """P(I <= i) and P(I >= i) of the inversions I of a random order, given its groups of ties.
+    """Return P(I <= i) and P(I >= i) of the inversions I of a random order, given its ties.
 
-    Building the order up by one group of equal values at a time, the inversions that a group
-    adds are a Mann-Whitney U against all values before it, independent of theirs.
+    It builds the order up by one group of equal values at a time. The inversions that a group adds
+    are a Mann-Whitney U against all values before it, independent of the inversions among these.
     """
     mass = np.ones(1)
     placed = 0
