@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.mannwhitney import mann_whitney
+from benchgate.stats.mannwhitney import mann_whitney, two_sample_shift
 from benchgate.stats.multiplicity import holm
-from benchgate.stats.shift import paired_shift, two_sample_shift
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.signedrank import paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.stats.differences import two_sample_t
 from benchgate.stats.intervals import mean_interval
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.power import (
@@ -17,7 +18,6 @@ from benchgate.stats.power import (
 )
 from benchgate.stats.signedrank import signed_rank
 from benchgate.stats.spread import robust_spread
-from benchgate.stats.ttest import two_sample_t
 from validation.rates import Simulation, Verdict
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.shift import two_sample_shift
+from benchgate.stats.mannwhitney import mann_whitney, two_sample_shift
 from benchgate.stats.signedrank import signed_rank
 
 ROWS = np.random.default_rng(1).normal(size=(200, 12))

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchgate.stats.bootstrap import bootstrap_interval
-from benchgate.stats.intervals import log_mean_interval
-from benchgate.stats.location import location_interval
+from benchgate.stats.intervals import location_interval, log_mean_interval
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

@@ -14,7 +14,7 @@ from benchgate.stats.mannwhitney import mann_whitney, mann_whitney_classical
 from benchgate.stats.multiplicity import holm
 from benchgate.stats.ranks import doubled_midranks
 from benchgate.stats.signedrank import signed_rank
-from benchgate.stats.warmup import trend_p
+from benchgate.stats.timeseries import trend_p
 from validation.agreement.case import Agreement, Draw, Pair
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.stats.bootstrap import Method, bootstrap_interval
-from benchgate.stats.location import LEAST_BOOTSTRAP, location_interval
+from benchgate.stats.intervals import LEAST_BOOTSTRAP, location_interval
 from validation import data
 from validation.coverage.held import CONFIDENCE, coverage, held
 from validation.rates import Verdict

@@ -7,9 +7,8 @@ import itertools
 import numpy as np
 
 from benchgate.stats.changepoint import change_points
-from benchgate.stats.groups import kruskal_wallis
-from benchgate.stats.multiplicity import benjamini_hochberg, holm
-from benchgate.stats.ttest import TTest, paired_t, two_sample_t
+from benchgate.stats.differences import TTest, paired_t, two_sample_t
+from benchgate.stats.multiplicity import benjamini_hochberg, holm, kruskal_wallis
 from validation.published.case import Published
 
 # Hours of sleep gained with two drugs (Cushny and Peebles; Student, 1908).

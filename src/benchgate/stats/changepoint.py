@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from benchgate.stats.checks import require_fraction, require_vector
+from benchgate.stats.differences import two_sample_t
 from benchgate.stats.energy import EnergyScan
 from benchgate.stats.moments import binary_scaled
-from benchgate.stats.ttest import two_sample_t
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray

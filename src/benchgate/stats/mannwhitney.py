@@ -17,10 +17,12 @@ from scipy.special import ndtr
 
 from benchgate.stats.checks import require_two_arms
 from benchgate.stats.ranks import (
+    Shift,
     doubled_midranks,
     rank_sum_ways,
     rank_sum_ways_of_each,
     rows_by_pattern,
+    shift_from_pairs,
 )
 
 if TYPE_CHECKING:
@@ -100,6 +102,27 @@ def mann_whitney_classical(x: FloatArray, y: FloatArray) -> FloatArray:
     z = _over_sd(np.abs(_u(ranks, n1) - n1 * y.shape[1] / 2), ranks, n1)
     p: FloatArray = np.minimum(1.0, 2 * ndtr(-z))
     return p
+
+
+def two_sample_shift(x: FloatArray, y: FloatArray, confidence: float) -> Shift:
+    """Estimate how far y is above x: the median of all differences y - x.
+
+    Args:
+        x: shape (m, n1), finite.
+        y: shape (m, n2), finite.
+        confidence: of the two-sided interval, e.g. 0.95.
+
+    Raises:
+        ValueError: on NaN, infinity, empty arrays, other shapes, or a confidence outside (0, 1).
+    """
+    require_two_arms(x, y)
+    lower = mann_whitney_lower(x.shape[1], y.shape[1])
+
+    def differences(rows: slice) -> FloatArray:
+        pairs: FloatArray = y[rows, :, np.newaxis] - x[rows, np.newaxis, :]
+        return pairs.reshape(len(pairs), -1)
+
+    return shift_from_pairs(differences, len(x), lower, confidence)
 
 
 def mann_whitney_lower(n1: int, n2: int) -> FloatArray:

@@ -1,15 +1,25 @@
-"""Adjusts the p-values of many tests, so that together they keep their false-alarm rate."""
+"""Tests of several groups of launches, and p-values adjusted for many tests."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import chdtrc
 
 from benchgate.stats.checks import require_vector
+from benchgate.stats.mannwhitney import mann_whitney
+from benchgate.stats.ranks import doubled_midranks
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchgate.arrays import FloatArray
+
+# From this many values per group on, the chi-squared approximation is customary.
+_CUSTOMARY = 5
 
 
 def holm(p: FloatArray) -> FloatArray:
@@ -62,3 +72,88 @@ def _require_p(p: FloatArray) -> None:
     require_vector("p", p)
     if p.min() < 0 or p.max() > 1:
         raise ValueError("p must lie between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class KruskalWallis:
+    """The test that all groups come from one distribution.
+
+    Attributes:
+        h: the statistic, corrected for ties; 0 if all values are equal.
+        df: groups - 1.
+        p: from the chi-squared distribution with df degrees of freedom.
+        notes: whether p is only approximate.
+    """
+
+    h: float
+    df: int
+    p: float
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairTest:
+    """The Mann-Whitney test of one pair of groups.
+
+    Attributes:
+        first, second: indices of the groups; first < second.
+        u: pairs of values in which the first group's is above the second's, ties counted half.
+        p: two-sided, exact if `mann_whitney` is.
+        p_adjusted: by Holm, over all pairs.
+    """
+
+    first: int
+    second: int
+    u: float
+    p: float
+    p_adjusted: float
+
+
+def kruskal_wallis(groups: Sequence[FloatArray]) -> KruskalWallis:
+    """Test whether the mean ranks of the groups differ (Kruskal and Wallis, 1952).
+
+    H = (N - 1) sum n_i (R_i - R)^2 / sum (r - R)^2, over the mid-ranks r of all N values, with R_i
+    the mean rank of group i and R the mean of all ranks. This form is corrected for ties.
+
+    Args:
+        groups: two or more, each of shape (n,), finite; their lengths may differ.
+
+    Raises:
+        ValueError: on fewer than 2 groups, NaN, infinity, an empty group or another shape.
+    """
+    _require_groups(groups)
+    sizes = np.array([len(values) for values in groups])
+    ranks = np.split(doubled_midranks(np.concatenate(groups)[np.newaxis])[0], sizes.cumsum()[:-1])
+    n, df = int(sizes.sum()), len(groups) - 1
+    # For doubled ranks, R is N + 1, and both sums are four times as large.
+    between = sum(float(group.sum() - len(group) * (n + 1)) ** 2 / len(group) for group in ranks)
+    within = sum(float(((group - (n + 1)) ** 2).sum()) for group in ranks)
+    h = (n - 1) * between / within if within else 0.0
+    few = int(sizes.min()) < _CUSTOMARY
+    note = f"p is approximate: take at least {_CUSTOMARY} launches of each group"
+    return KruskalWallis(h, df, float(chdtrc(df, h)), (note,) if few else ())
+
+
+def pairwise(groups: Sequence[FloatArray]) -> tuple[PairTest, ...]:
+    """Test each pair of groups by two-sided Mann-Whitney, adjusted by Holm over the pairs.
+
+    Args:
+        groups: two or more, each of shape (n,), finite; their lengths may differ.
+
+    Raises:
+        ValueError: on fewer than 2 groups, NaN, infinity, an empty group or another shape.
+    """
+    _require_groups(groups)
+    pairs = list(combinations(range(len(groups)), 2))
+    tests = [mann_whitney(groups[i][np.newaxis], groups[j][np.newaxis]) for i, j in pairs]
+    u = [float(test.u[0]) for test in tests]
+    p = np.array([test.p_two_sided[0] for test in tests])
+    columns = zip(pairs, u, p.tolist(), holm(p).tolist(), strict=True)
+    return tuple(PairTest(i, j, *rest) for (i, j), *rest in columns)
+
+
+def _require_groups(groups: Sequence[FloatArray]) -> None:
+    if len(groups) < 2:
+        raise ValueError(f"at least 2 groups are needed to compare them, not {len(groups)}")
+    for index, values in enumerate(groups):
+        require_vector(f"group {index}", values)

@@ -1,4 +1,4 @@
-"""Wilcoxon's signed rank test for paired launches, exact with ties and zeros.
+"""Wilcoxon's signed rank test for paired launches, exact with ties and zeros, and its estimate.
 
 Under the null hypothesis, each difference is as likely to be positive as negative, regardless of
 its size. Given the sizes, W+ (the sum of the ranks of the positive differences) counts each rank
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.stats.checks import require_rows
-from benchgate.stats.ranks import doubled_midranks, rows_by_pattern
+from benchgate.stats.ranks import Shift, doubled_midranks, rows_by_pattern, shift_from_pairs
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -70,6 +70,27 @@ def signed_rank(d: FloatArray) -> SignedRank:
         p_less[rows] = upper[len(upper) - 1 - w]
     p_two_sided = np.minimum(1.0, 2 * np.minimum(p_greater, p_less))
     return SignedRank(doubled_w / 2, p_greater, p_less, p_two_sided)
+
+
+def paired_shift(d: FloatArray, confidence: float) -> Shift:
+    """Estimate the center of paired differences: the median of their Walsh averages.
+
+    Args:
+        d: shape (m, n), head minus base, finite, 1 <= n <= 1000.
+        confidence: of the two-sided interval, e.g. 0.95.
+
+    Raises:
+        ValueError: on NaN, infinity, no value, another shape, or n or confidence out of range.
+    """
+    require_rows("d", d)
+    lower = signed_rank_lower(d.shape[1])
+    i, j = np.triu_indices(d.shape[1])
+
+    def walsh_averages(rows: slice) -> FloatArray:
+        block = d[rows]
+        return (block[:, i] + block[:, j]) / 2
+
+    return shift_from_pairs(walsh_averages, len(d), lower, confidence)
 
 
 def signed_rank_lower(n: int) -> FloatArray:
