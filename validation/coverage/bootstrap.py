@@ -1,4 +1,4 @@
-"""Bootstrap intervals, and the one that changes its method with the number of values."""
+"""Bootstrap intervals, and the interval whose method depends on the number of values."""
 
 from __future__ import annotations
 

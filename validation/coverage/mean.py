@@ -1,4 +1,4 @@
-"""Intervals of the centre of one sample, or of one benchmark's launches."""
+"""Intervals of the center of one sample, or of one benchmark's launches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REPLICATES = 10_000
 SKEWED_MEAN = data.LEVEL * math.exp(0.5)
-# Of the logs of launches and samples both: the mean of a lognormal distribution.
+# The mean of a lognormal distribution, of launches as well as of samples.
 LAUNCH_MEAN = data.LEVEL * math.exp((data.BETWEEN**2 + data.WITHIN**2) / 2)
 
 

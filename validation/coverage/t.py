@@ -1,4 +1,4 @@
-"""t intervals of a change, beside the ranks' for those who know them."""
+"""t intervals of a change, which are shown beside those by ranks."""
 
 from __future__ import annotations
 
