@@ -1,4 +1,4 @@
-"""What judges rows: many of them at once, as a suite has them."""
+"""The functions that judge rows, on as many rows at once as a suite has."""
 
 import numpy as np
 
