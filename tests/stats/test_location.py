@@ -97,7 +97,7 @@ def test_huge_and_tiny_values_have_one(n: int) -> None:
     [[3.0], [1e300, 5e-324], [1e300, 5e-324] * 15, [2.0**900, 2.0**1000]],
 )
 def test_where_there_is_none(values: list[float]) -> None:
-    """One value; values over 2**1000 apart; an upper end beyond the largest float."""
+    """No interval: one value, values over 2**1000 apart, or an end beyond the largest float."""
     assert location_interval(np.array(values), 0.95, seed=1) is None
 
 

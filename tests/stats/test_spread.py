@@ -17,7 +17,7 @@ def row(*values: float) -> np.ndarray:
 
 
 def test_the_spread_ignores_one_outlier() -> None:
-    # Deviations from the median 3: 2, 1, 0, 1, 97; their median is 1, and 1.206 the factor of 5.
+    # Deviations from the median 3: 2, 1, 0, 1, 97; their median is 1; 1.206 is the factor for 5.
     assert robust_spread(row(1, 2, 3, 4, 100))[0] == pytest.approx(1.206 * 1.4826)
 
 
@@ -68,7 +68,7 @@ def test_each_row_has_its_own_scale() -> None:
 
 def test_the_pooled_spread_does_not_see_the_difference_between_the_arms() -> None:
     x, y = row(1, 2, 3, 4, 5), row(101, 102, 103)
-    # The arms have median deviations of 1, factors of their own, and weights of 4 and 2.
+    # Both arms have a median deviation of 1. Their factors differ, and their weights are 4 and 2.
     expected = 1.4826 * (4 * 1.206 + 2 * 1.495) / 6
     assert pooled_robust_spread(x, y)[0] == pytest.approx(expected)
     assert pooled_robust_spread(y, x)[0] == pytest.approx(expected)
