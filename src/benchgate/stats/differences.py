@@ -54,6 +54,29 @@ class TTest:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class EffectSize:
+    """How far y (the head) is from x (the base); positive if the head is greater.
+
+    Attributes:
+        cliffs_delta: P(y > x) - P(y < x) over all pairs of values, from -1 to 1.
+        vargha_delaney_a: P(y > x) + P(y = x) / 2, from 0 to 1: (delta + 1) / 2.
+        cohens_d: difference of the means in pooled standard deviations; None if there is no
+            spread, and for one value in an arm.
+        hedges_g: d, corrected for its bias in small samples; None if d is None.
+        magnitude: of delta: "negligible" below 0.147, "small" below 0.33, "medium" below
+            0.474, otherwise "large".
+        notes: why a value is None.
+    """
+
+    cliffs_delta: float
+    vargha_delaney_a: float
+    cohens_d: float | None
+    hedges_g: float | None
+    magnitude: str
+    notes: tuple[str, ...]
+
+
 def paired_t(d: FloatArray, confidence: float) -> TTest:
     """Test whether the mean of paired differences is 0: t = mean sqrt(n) / s (Student, 1908).
 
@@ -111,45 +134,6 @@ def pooled_sd(sd1: float, n1: int, sd2: float, n2: int) -> float:
     return math.hypot(sd1 * math.sqrt(n1 - 1), sd2 * math.sqrt(n2 - 1)) / math.sqrt(n1 + n2 - 2)
 
 
-def _t_test(estimate: float, error: float, df: float, confidence: float, method: str) -> TTest:
-    t = estimate / error if error else math.inf
-    if not math.isfinite(t):
-        p = None if estimate else 1.0
-        return TTest(estimate, p_two_sided=p, p_greater=p, p_less=p, notes=(_NO_SPREAD,))
-    return TTest(
-        estimate=estimate,
-        interval=t_interval(estimate, error, df, confidence, method),
-        t=t,
-        df=df,
-        p_two_sided=min(1.0, 2 * float(stdtr(df, -abs(t)))),
-        p_greater=float(stdtr(df, -t)),
-        p_less=float(stdtr(df, t)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class EffectSize:
-    """How far y (the head) is from x (the base); positive if the head is greater.
-
-    Attributes:
-        cliffs_delta: P(y > x) - P(y < x) over all pairs of values, from -1 to 1.
-        vargha_delaney_a: P(y > x) + P(y = x) / 2, from 0 to 1: (delta + 1) / 2.
-        cohens_d: difference of the means in pooled standard deviations; None if there is no
-            spread, and for one value in an arm.
-        hedges_g: d, corrected for its bias in small samples; None if d is None.
-        magnitude: of delta: "negligible" below 0.147, "small" below 0.33, "medium" below
-            0.474, otherwise "large".
-        notes: why a value is None.
-    """
-
-    cliffs_delta: float
-    vargha_delaney_a: float
-    cohens_d: float | None
-    hedges_g: float | None
-    magnitude: str
-    notes: tuple[str, ...]
-
-
 def effect_size(x: FloatArray, y: FloatArray) -> EffectSize:
     """Compute effect sizes by ranks (Cliff, 1993; Vargha and Delaney, 2000) and by moments.
 
@@ -178,6 +162,22 @@ def effect_size(x: FloatArray, y: FloatArray) -> EffectSize:
         hedges_g=None if d is None else d * (1 - 3 / (4 * (n1 + n2) - 9)),
         magnitude=next(name for limit, name in _MAGNITUDES if abs(delta) < limit),
         notes=notes,
+    )
+
+
+def _t_test(estimate: float, error: float, df: float, confidence: float, method: str) -> TTest:
+    t = estimate / error if error else math.inf
+    if not math.isfinite(t):
+        p = None if estimate else 1.0
+        return TTest(estimate, p_two_sided=p, p_greater=p, p_less=p, notes=(_NO_SPREAD,))
+    return TTest(
+        estimate=estimate,
+        interval=t_interval(estimate, error, df, confidence, method),
+        t=t,
+        df=df,
+        p_two_sided=min(1.0, 2 * float(stdtr(df, -abs(t)))),
+        p_greater=float(stdtr(df, -t)),
+        p_less=float(stdtr(df, t)),
     )
 
 

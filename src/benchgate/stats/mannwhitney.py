@@ -1,4 +1,4 @@
-"""The Mann-Whitney test for launches that share no rounds, exact for few of them, even with ties.
+"""The Mann-Whitney test for launches that share no rounds, exact for few of them, and its estimate.
 
 Under the null hypothesis, every way to assign the pooled values to the arms is equally likely. The
 exact p comes from the sum of y's mid-ranks over all these ways: the permutation distribution given

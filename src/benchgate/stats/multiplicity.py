@@ -22,6 +22,41 @@ if TYPE_CHECKING:
 _CUSTOMARY = 5
 
 
+@dataclass(frozen=True, slots=True)
+class KruskalWallis:
+    """The test that all groups come from one distribution.
+
+    Attributes:
+        h: the statistic, corrected for ties; 0 if all values are equal.
+        df: groups - 1.
+        p: from the chi-squared distribution with df degrees of freedom.
+        notes: whether p is only approximate.
+    """
+
+    h: float
+    df: int
+    p: float
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairTest:
+    """The Mann-Whitney test of one pair of groups.
+
+    Attributes:
+        first, second: indices of the groups; first < second.
+        u: pairs of values in which the first group's is above the second's, ties counted half.
+        p: two-sided, exact if `mann_whitney` is.
+        p_adjusted: by Holm, over all pairs.
+    """
+
+    first: int
+    second: int
+    u: float
+    p: float
+    p_adjusted: float
+
+
 def holm(p: FloatArray) -> FloatArray:
     """Adjust p-values by Holm's step-down procedure (1979), valid under any dependence.
 
@@ -68,47 +103,6 @@ def benjamini_hochberg(p: FloatArray) -> FloatArray:
     return adjusted
 
 
-def _require_p(p: FloatArray) -> None:
-    require_vector("p", p)
-    if p.min() < 0 or p.max() > 1:
-        raise ValueError("p must lie between 0 and 1")
-
-
-@dataclass(frozen=True, slots=True)
-class KruskalWallis:
-    """The test that all groups come from one distribution.
-
-    Attributes:
-        h: the statistic, corrected for ties; 0 if all values are equal.
-        df: groups - 1.
-        p: from the chi-squared distribution with df degrees of freedom.
-        notes: whether p is only approximate.
-    """
-
-    h: float
-    df: int
-    p: float
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PairTest:
-    """The Mann-Whitney test of one pair of groups.
-
-    Attributes:
-        first, second: indices of the groups; first < second.
-        u: pairs of values in which the first group's is above the second's, ties counted half.
-        p: two-sided, exact if `mann_whitney` is.
-        p_adjusted: by Holm, over all pairs.
-    """
-
-    first: int
-    second: int
-    u: float
-    p: float
-    p_adjusted: float
-
-
 def kruskal_wallis(groups: Sequence[FloatArray]) -> KruskalWallis:
     """Test whether the mean ranks of the groups differ (Kruskal and Wallis, 1952).
 
@@ -150,6 +144,12 @@ def pairwise(groups: Sequence[FloatArray]) -> tuple[PairTest, ...]:
     p = np.array([test.p_two_sided[0] for test in tests])
     columns = zip(pairs, u, p.tolist(), holm(p).tolist(), strict=True)
     return tuple(PairTest(i, j, *rest) for (i, j), *rest in columns)
+
+
+def _require_p(p: FloatArray) -> None:
+    require_vector("p", p)
+    if p.min() < 0 or p.max() > 1:
+        raise ValueError("p must lie between 0 and 1")
 
 
 def _require_groups(groups: Sequence[FloatArray]) -> None:

@@ -22,6 +22,36 @@ MAD_TO_SD = 1.4826
 _FEW = {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129, 9: 1.107}
 
 
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The spread of one benchmark's samples, split by launch, in the unit of the data.
+
+    Attributes:
+        launches: number of launches.
+        samples: number of samples in all launches.
+        between_sd: standard deviation of the launches' true means, >= 0; None for one launch, and
+            if no launch has two samples.
+        within_sd: standard deviation of samples around the mean of their launch; None if no
+            launch has two samples.
+        intraclass_correlation: between**2 / (between**2 + within**2), from 0 to 1: how much two
+            samples of one launch resemble each other; None like `between_sd`, and if both are 0.
+        pooled_sem: s / sqrt(samples) of all samples, as if they were independent: too small if
+            launches differ; None for one sample.
+        launch_sem: s / sqrt(launches) of the launches' means, because the launch is what was
+            repeated; None for one launch.
+        notes: why a value is None, or was set to 0.
+    """
+
+    launches: int
+    samples: int
+    between_sd: float | None
+    within_sd: float | None
+    intraclass_correlation: float | None
+    pooled_sem: float | None
+    launch_sem: float | None
+    notes: tuple[str, ...]
+
+
 def robust_spread(d: FloatArray) -> FloatArray:
     """Estimate the standard deviation as b_n x 1.4826 x the median absolute deviation.
 
@@ -76,44 +106,10 @@ def pooled_robust_spread(x: FloatArray, y: FloatArray) -> FloatArray:
     return pooled
 
 
-def _unbiased(n: int) -> float:
-    return _FEW[n] if n in _FEW else n / (n - 0.8)
-
-
 def require_launches(n: int) -> None:
     """Raise ValueError unless n launches are enough to estimate a spread."""
     if n < 2:
         raise ValueError(f"at least 2 launches are needed to know a spread, not {n}")
-
-
-@dataclass(frozen=True, slots=True)
-class Components:
-    """The spread of one benchmark's samples, split by launch, in the unit of the data.
-
-    Attributes:
-        launches: number of launches.
-        samples: number of samples in all launches.
-        between_sd: standard deviation of the launches' true means, >= 0; None for one launch, and
-            if no launch has two samples.
-        within_sd: standard deviation of samples around the mean of their launch; None if no
-            launch has two samples.
-        intraclass_correlation: between**2 / (between**2 + within**2), from 0 to 1: how much two
-            samples of one launch resemble each other; None like `between_sd`, and if both are 0.
-        pooled_sem: s / sqrt(samples) of all samples, as if they were independent: too small if
-            launches differ; None for one sample.
-        launch_sem: s / sqrt(launches) of the launches' means, because the launch is what was
-            repeated; None for one launch.
-        notes: why a value is None, or was set to 0.
-    """
-
-    launches: int
-    samples: int
-    between_sd: float | None
-    within_sd: float | None
-    intraclass_correlation: float | None
-    pooled_sem: float | None
-    launch_sem: float | None
-    notes: tuple[str, ...]
 
 
 def variance_components(launches: Sequence[FloatArray]) -> Components:
@@ -149,6 +145,10 @@ def variance_components(launches: Sequence[FloatArray]) -> Components:
         launch_sem=_unscaled(moments(_means(each)).sem, exponent),
         notes=_notes(len(each), between, within),
     )
+
+
+def _unbiased(n: int) -> float:
+    return _FEW[n] if n in _FEW else n / (n - 0.8)
 
 
 def _within(each: list[Moments]) -> float | None:

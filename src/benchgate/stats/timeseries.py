@@ -114,17 +114,6 @@ def corrected_sem(values: FloatArray, weights: Weights = "plain") -> CorrectedEr
     )
 
 
-def _autocovariance(values: FloatArray, max_lag: int) -> FloatArray:
-    """g_0 .. g_max_lag, by the power spectrum: n log n steps however many lags."""
-    n = len(values)
-    # Zeros after the series prevent its end from wrapping around to its beginning.
-    size = 1 << (n + max_lag - 1).bit_length()
-    spectrum = np.fft.rfft(deviations(values), size)
-    power = np.square(spectrum.real) + np.square(spectrum.imag)
-    g: FloatArray = np.fft.irfft(power, size)[: max_lag + 1] / n
-    return g
-
-
 def settled_index(values: FloatArray, window: int = 10, cv_limit: float = 0.05) -> int | None:
     """Return the index of the first steady window of values.
 
@@ -182,6 +171,17 @@ def trend_p(values: FloatArray) -> float:
         return _asymptotic_trend_p(inversions, n, ties)
     lower, upper = _inversion_tails(ties)
     return float(min(1.0, 2 * min(lower[inversions], upper[inversions])))
+
+
+def _autocovariance(values: FloatArray, max_lag: int) -> FloatArray:
+    """g_0 .. g_max_lag, by the power spectrum: n log n steps however many lags."""
+    n = len(values)
+    # Zeros after the series prevent its end from wrapping around to its beginning.
+    size = 1 << (n + max_lag - 1).bit_length()
+    spectrum = np.fft.rfft(deviations(values), size)
+    power = np.square(spectrum.real) + np.square(spectrum.imag)
+    g: FloatArray = np.fft.irfft(power, size)[: max_lag + 1] / n
+    return g
 
 
 def _are_quiet(windows: FloatArray, cv_limit: float) -> BoolArray:
