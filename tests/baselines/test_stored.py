@@ -74,6 +74,12 @@ def test_too_few_are_said_to_advise_only() -> None:
     assert found.warnings == (f"{known}; slower times alone do not fail the build",)
 
 
+def test_ten_earlier_runs_are_enough() -> None:
+    found = choose_stored(named(*map(run, range(1, 11))), HEAD)
+    assert len(found.runs) == 10
+    assert found.warnings == ()
+
+
 def test_what_does_not_count_is_named_with_its_reason() -> None:
     other = replace(HERE, cpu_model="B", cpu_count=4)
     given = named(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.gate.cut_short import launch_test, unspent_families
+from benchgate.gate.cut_short import lacking_rounds, launch_test, unspent_families
 from benchgate.gate.findings import Stage
+from benchgate.gate.waves import Suspect
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost
 
@@ -88,6 +89,14 @@ def test_a_suspect_that_few_rounds_cannot_show_says_what_it_takes(
 def test_what_looks_faster_waits_for_its_test(suite: Callable[..., Judgement]) -> None:
     row = rows_of(suite([-0.15, 0, 0, 0], 8))["b0"]
     assert (row.outcome, row.unconfirmed) == (Outcome.INCONCLUSIVE, None)
+
+
+def test_a_suspect_that_looks_faster_does_not_lack_rounds(
+    suite: Callable[..., Judgement], waves: WaveSettings
+) -> None:
+    rows = suite([0.15, -0.15, 0.15], 17).evidence
+    suspects = [Suspect(0, 1, 5, (24,)), Suspect(0, -1, 5, (24,)), Suspect(0, 1, 5, (12,))]
+    assert lacking_rounds(rows, suspects, waves) == [0]
 
 
 def test_a_change_has_to_reach_the_margin(suite: Callable[..., Judgement]) -> None:

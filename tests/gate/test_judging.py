@@ -10,12 +10,13 @@ import pytest
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import UsageError
-from benchgate.gate.judging import judge_run, judge_stored, make_verdict
+from benchgate.gate.judging import judge_result, judge_run, judge_stored, make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.measure.engine import ArmName
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Options
 from benchgate.model.run import Source, Tier
+from benchgate.model.screening import Screening, StoredRun
 from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason
 from benchgate.session.result_file import ResultFile
@@ -303,6 +304,16 @@ def test_a_stored_result_that_was_interrupted_never_passes(world: World, ended_e
     assert (verdict.reason, verdict.complete) == (Reason.INTERRUPTED, False)
     named = "before.json was interrupted: it may lack rounds and benchmarks"
     assert (named in verdict.warnings) is (ended_early == "base")
+
+
+@pytest.mark.parametrize("ended_early", ["alone", "in turn", "neither"])
+def test_a_result_is_complete_only_if_all_of_its_runs_are(world: World, ended_early: str) -> None:
+    alone, in_turn = measured(world, 1e-3, 1e-3), measured(world, 1e-3, 1e-3)
+    earlier = (StoredRun("before", "", alone.head),)
+    head = interrupted(alone).head if ended_early == "alone" else alone.head
+    result = interrupted(in_turn) if ended_early == "in turn" else in_turn
+    judged = judge_result(replace(result, screening=Screening(head, earlier)), CONFIG)
+    assert judged.complete is (ended_early == "neither")
 
 
 def test_an_interrupted_first_run_says_so(world: World) -> None:

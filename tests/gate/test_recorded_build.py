@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,6 +89,21 @@ def test_rounds_may_run_out(
     assert build.unfinished == ("slow", "short")
     assert (build.rounds, build.most_rounds) == (14, 11)
     assert build.regressed == {"slow"}  # by its launches: its fresh rounds are too few
+
+
+def test_a_row_with_few_rounds_does_not_end_the_others_of_its_benchmark(
+    evidence_of: Callable[..., list[Evidence]],
+    heads: Callable[..., FloatArray],
+    waves: WaveSettings,
+) -> None:
+    (slow,) = evidence_of({"slow": heads(30, 0.05)})
+    short = replace(slow, statistic="median", base=slow.base[:3], head=slow.head[:3])
+    for rows in ([slow, short], [short, slow]):
+        build = replay(rows, waves, 0.95)
+        assert {row.statistic: row.outcome for row in build.rows} == {
+            "p25": Outcome.REGRESSED,
+            "median": Outcome.NOT_TESTED,
+        }
 
 
 def test_what_cannot_be_tested_is_a_row_all_the_same(

@@ -89,6 +89,19 @@ def test_a_tail_that_stays_open_is_not_measured_for_its_own_sake(
     assert to_measure(stored) == frozenset()
 
 
+def test_a_tail_that_changed_is_measured_even_if_the_rest_is_settled(
+    bench: Callable[..., BenchmarkResult],
+) -> None:
+    config = loads('[gate]\nstatistics = ["p25", "p95"]', "t")
+    runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]
+    stored = judge(runs[0], runs[0], config, paired=False, waves=None, earlier=runs)
+    for outcome in (Outcome.REGRESSED, Outcome.IMPROVED):
+        rows = tuple(
+            replace(row, outcome=outcome) if row.statistic == "p95" else row for row in stored.rows
+        )
+        assert to_measure(replace(stored, rows=rows)) == {"a"}
+
+
 def test_what_no_machine_here_can_measure_is_left(bench: Callable[..., BenchmarkResult]) -> None:
     config = loads(P25 + '\nmetrics = ["time", "instructions"]', "t")
     runs = [_run([bench("a", [1e-3] * 10)]) for _ in range(10)]

@@ -90,6 +90,7 @@ def test_the_fewest_rounds_that_a_screen_may_have_can_suspect_a_tail(waves: Wave
         ([-0.2, *[0.03] * 11], (12, 24)),
         ([-0.2, -0.3, *[0.03] * 10], (12, 24)),
         ([*[0.03] * 6, *[-0.03] * 6], (12,)),  # nothing left of the suspicion
+        ([*[0.03] * 4, *[-0.08] * 8], (12,)),  # most of them show the opposite change
         # half of the fresh rounds look like no change, or like the opposite one
         ([0.001, -0.001] * 3, ()),
         ([0.001, -0.001] * 6, ()),
