@@ -113,6 +113,15 @@ def test_the_room_is_what_others_leave_in_bytes(file: Path, used: int) -> None:
     assert SUMMARY_BYTES - 1100 < file.stat().st_size < SUMMARY_BYTES
 
 
+def test_ending_an_unfinished_line_counts_towards_the_limit(file: Path) -> None:
+    sizes = []
+    for earlier in (b"# Earlier\n", b"# Earlier:"):
+        file.write_bytes(earlier)
+        write_summary(lambda room: "x" * room, {SUMMARY: str(file)})
+        sizes.append(file.stat().st_size)
+    assert sizes[0] == sizes[1] < SUMMARY_BYTES
+
+
 @pytest.mark.parametrize("used", [SUMMARY_BYTES - 1500, SUMMARY_BYTES - 10, SUMMARY_BYTES + 10])
 def test_a_summary_without_room_is_left_out_and_that_is_said(file: Path, used: int) -> None:
     file.write_bytes(b"\n" * used)

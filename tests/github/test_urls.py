@@ -25,6 +25,7 @@ def test_addresses_of_runs(url: str, attempt: int | None) -> None:
     ("server", "api_url"),
     [
         ("https://octo.ghe.com", "https://api.octo.ghe.com"),
+        ("https://notghe.com", "https://notghe.com/api/v3"),
         ("https://github.example.org:8443", "https://github.example.org:8443/api/v3"),
         ("http://127.0.0.1:8000", "http://127.0.0.1:8000/api/v3"),
     ],
