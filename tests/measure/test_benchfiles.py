@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.measure.benchmarks import functions
 
-from benchgate.measure.benchfiles import find_files
+from benchgate.measure.benchfiles import BenchFile, find_files, helpers_of
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
@@ -64,3 +64,25 @@ def test_finds_files(arm: Arm, path: str, group: str, expected: dict[str, str]) 
     found = find_files(arm, functions(path, group=group), path)
     assert {file.path: file.group for file in found} == expected
     assert all(file.id_of("x[n=1]") == f"{file.group}/x[n=1]" for file in found)
+
+
+@pytest.mark.parametrize(
+    ("top", "is_package", "is_helpers"),
+    [
+        ("benchmarks", False, True),
+        ("benchmarks", True, True),
+        ("perf", True, True),
+        ("Tests", True, True),
+        ("tool", False, True),
+        ("tool", True, False),
+    ],
+)
+def test_a_package_is_the_projects_own_code_unless_it_is_named_for_tests(
+    arm: Arm, top: str, *, is_package: bool, is_helpers: bool
+) -> None:
+    folder = arm.root / top
+    folder.mkdir(exist_ok=True)
+    if is_package:
+        (folder / "__init__.py").touch()
+    file = BenchFile(functions(top), f"{top}/bench_it.py", "it", top)
+    assert helpers_of(arm, file) == (folder if is_helpers else None)

@@ -168,6 +168,13 @@ def test_a_file_that_benchmarks_change_is_named(trees: Trees, file: str, said: s
     assert expected in trees.ground.changes()
 
 
+def test_a_file_whose_permissions_change_is_named(trees: Trees) -> None:
+    (trees.arms[BASE].root / "code.py").chmod(0o755)
+    expected = "in the base, code.py was changed"
+    assert expected in trees.ground.changes_of_round()
+    assert expected in trees.ground.changes()
+
+
 def test_a_file_that_is_removed_is_named(trees: Trees) -> None:
     (trees.arms[HEAD].root / "same.py").unlink()
     (trees.arms[HEAD].root / "build" / "built.so").unlink()

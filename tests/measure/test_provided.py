@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.measure.importpath import provided_by
+import pytest
+
+from benchgate.measure.importpath import ProvidedModules, provided_by
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,3 +38,17 @@ def test_the_names_of_projects_are_read(tmp_path: Path) -> None:
     assert found.projects == {"one-two", "three", "four-five"}
     # A compiled project shows no module, so its name is taken for one.
     assert found.modules == dict.fromkeys(("one_two", "three", "four_five"), "")
+
+
+@pytest.mark.parametrize(
+    ("projects", "is_copy"), [((), True), (("other",), False), (("other", "my-pkg"), True)]
+)
+def test_if_a_tree_names_projects_the_installed_copy_must_be_one_of_them(
+    tmp_path: Path, projects: tuple[str, ...], *, is_copy: bool
+) -> None:
+    about = tmp_path / "my_pkg-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: My_Pkg\nVersion: 1.0\n")
+    (about / "RECORD").write_text("one.py,,\n")
+    provided = ProvidedModules({"one": "src"}, frozenset(projects))
+    assert provided.is_installed_copy("one", tmp_path / "one.py") is is_copy

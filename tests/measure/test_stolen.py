@@ -21,7 +21,9 @@ def test_no_time_has_no_shares() -> None:
     assert CpuTicks(4, 100).share_since(CpuTicks(4, 100)) is None
 
 
-@pytest.mark.parametrize("text", ["", "cpu 1 2 3\n", "intr 1 2 3 4 5 6 7 8\n"])
+@pytest.mark.parametrize(
+    "text", ["", "cpu 1 2 3\n", "cpu 1 2 3 4 5 6 7\n", "intr 1 2 3 4 5 6 7 8\n"]
+)
 def test_another_system_does_not_tell(tmp_path: Path, text: str) -> None:
     path = tmp_path / "stat"
     assert CpuTicks.read(path) is None
