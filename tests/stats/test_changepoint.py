@@ -114,6 +114,7 @@ def test_equal_values_have_no_change(test: ChangeTest, value: float) -> None:
 def test_too_few_values_have_no_change(test: ChangeTest) -> None:
     for n in range(1, 10):
         assert change_points(np.exp(np.arange(float(n))), test=test) == ()
+    assert indices(np.repeat([1.0, 2.0], 5), test=test, alpha=0.05) == [5]
     assert indices(np.repeat([1.0, 2.0], 6), test=test) == [6]
     assert indices(np.repeat([1.0, 2.0], 6), test=test, min_segment=7) == []
 
