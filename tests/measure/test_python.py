@@ -275,14 +275,14 @@ def test_the_arms_start_in_an_order_that_is_balanced_over_rounds(make_engine: Ma
 
 
 def test_the_time_is_that_of_one_call(make_engine: MakeEngine) -> None:
-    source = "import time\ndef bench_a(): time.sleep(0.002)\nbench_a.number = 3\n"
+    source = "import time\ndef bench_a(): time.sleep(0.02)\nbench_a.number = 3\n"
     engine = make_engine({"benchmarks/bench_it.py": source}, samples=4)
     discovered(engine)
     for observation in measure(engine, ["it/a"]):
         found = metrics_of(observation)
         assert found["time"].loops == 3
-        assert (found["time"].samples >= 0.002).all()
-        assert np.median(found["time"].samples) < 0.006
+        assert (found["time"].samples >= 0.02).all()
+        assert np.min(found["time"].samples) < 0.06
         assert (found["cpu_time"].samples < found["time"].samples).all()
 
 
