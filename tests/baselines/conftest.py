@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchgate.baselines.artifact import ArtifactQuery
-from benchgate.github.models import Artifact, ArtifactRun, Repository, WorkflowRun
+from benchgate.github.objects import Artifact, ArtifactRun, Repository, WorkflowRun
 
 OURS = Repository(id=1296269)
 FORK = Repository(id=99)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.baselines.conftest import FORK, OURS, GitHub, sha
 
 from benchgate.baselines.artifact import (
-    BELIEVED_EVENTS,
+    TRUSTED_EVENTS,
     Candidate,
     choose_artifacts,
     relation,
@@ -17,7 +17,7 @@ from benchgate.baselines.artifact import (
 )
 
 if TYPE_CHECKING:
-    from benchgate.github.models import Artifact
+    from benchgate.github.objects import Artifact
 
 
 def kept(github: GitHub, *listed: Artifact, **wanted: Any) -> list[int]:  # noqa: ANN401
@@ -104,7 +104,7 @@ def candidate(github: GitHub, number: int = 1) -> Candidate:
     return one
 
 
-@pytest.mark.parametrize("event", BELIEVED_EVENTS)
+@pytest.mark.parametrize("event", TRUSTED_EVENTS)
 def test_runs_of_the_branch_are_believed_however_they_ended(github: GitHub, event: str) -> None:
     # A run whose gate found a regression has measured all the same.
     for conclusion in ("success", "failure", "cancelled", None):

@@ -14,7 +14,7 @@ from benchgate.baselines import reading
 from benchgate.baselines.reading import read_artifacts
 from benchgate.errors import FormatError, GitHubError
 from benchgate.model.codec import encode_result
-from benchgate.model.environment import Environment
+from benchgate.model.machine import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from benchgate.gate.stored import StoredResults
-    from benchgate.github.models import Artifact
+    from benchgate.github.objects import Artifact
 
 HERE = Environment(os="Debian", cpu_count=2)
 HEAD = Run(Source(sha(900)), "2026-02-01T00:00:00Z", HERE, ())

@@ -14,8 +14,8 @@ from benchgate.gate.stored import (
     in_short,
     newest_first,
 )
-from benchgate.model.environment import Environment
-from benchgate.model.result import Result
+from benchgate.model.machine import Environment
+from benchgate.model.result import Result, SkippedResult
 from benchgate.model.run import (
     CANARY_ID,
     BenchmarkResult,
@@ -26,7 +26,6 @@ from benchgate.model.run import (
     Source,
     Tier,
 )
-from benchgate.model.skipped import SkippedResult
 
 HERE = Environment(os="Debian", cpu_model="A", cpu_count=2)
 HEAD = Run(Source("head"), "2026-02-01T00:00:00Z", HERE, ())

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from benchgate.baselines.unverified import Known, cleaned
-from benchgate.model.environment import Environment
+from benchgate.model.machine import Environment
 from benchgate.model.metrics import MEASURED, TIME
 from benchgate.model.policy import ConfigTables, Policy
-from benchgate.model.result import Result, Shard
+from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import (
     CANARY_ID,
     CHANGED_FILES_ID,
@@ -23,7 +23,6 @@ from benchgate.model.run import (
     Status,
     Tier,
 )
-from benchgate.model.screening import Screening, StoredRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,10 +23,10 @@ from benchgate.files import read_result
 from benchgate.gate.judging import judge_result, make_verdict
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
-from benchgate.model.environment import Environment
+from benchgate.model.machine import Environment
 from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Acceptance, AcceptanceMethod
 from benchgate.model.verdict import Decision
-from benchgate.model.waiver import Acceptance, AcceptanceMethod
 from benchgate.report.comment import render_comment
 from benchgate.report.view import view_verdict
 

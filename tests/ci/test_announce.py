@@ -10,8 +10,14 @@ from tests.contract.faults import Fault
 from tests.contract.scene import CHECKS_TOKEN, FORKS_TOKEN, HEAD_SHA, HELLO, PULL, TOKEN
 from tests.report.conftest import changed, unchanged, verdict
 
-from benchgate.ci.announce import PublishOutcome, Target, annotation_lines, comment, summarize
-from benchgate.ci.check_run import CheckRun
+from benchgate.ci.announce import (
+    CheckRun,
+    PublishOutcome,
+    Target,
+    annotation_lines,
+    comment,
+    summarize,
+)
 from benchgate.errors import GitHubError
 from benchgate.github.comments import MOST_OWN, mark
 from benchgate.github.plan import CommentPlan, CommentTime

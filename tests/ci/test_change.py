@@ -18,9 +18,8 @@ from benchgate.git.repository import Git
 from benchgate.measure.blame import BaseTrial
 from benchgate.measure.environment import read_environment
 from benchgate.model.outcome import Outcome
-from benchgate.model.result import Result
+from benchgate.model.result import Result, SkippedResult
 from benchgate.model.run import Source, Tier
-from benchgate.model.skipped import SkippedResult
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from tests.world import Clock, World
 
     from benchgate.config import Config
-    from benchgate.model.environment import Environment
-    from benchgate.model.screening import Screening
+    from benchgate.model.machine import Environment
+    from benchgate.model.result import Screening
     from benchgate.session.arms import ArmsRequest
     from benchgate.session.one_tree import RunRequest
 

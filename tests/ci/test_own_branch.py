@@ -25,10 +25,9 @@ from tests.contract.scene import FORK, HELLO
 from tests.results import arm, kept, measured
 
 from benchgate.ci.publish import MOST_OWN_RESULTS
-from benchgate.model.policy import Options, Policy
+from benchgate.model.policy import Acceptance, AcceptanceMethod, Options, Policy
+from benchgate.model.result import Screening, StoredRun
 from benchgate.model.run import Source
-from benchgate.model.screening import Screening, StoredRun
-from benchgate.model.waiver import Acceptance, AcceptanceMethod
 
 if TYPE_CHECKING:
     from benchgate.model.result import Result

@@ -30,13 +30,12 @@ from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
-from benchgate.model.environment import Environment
+from benchgate.model.joined_shards import join
+from benchgate.model.machine import Environment
 from benchgate.model.policy import Options, Policy
-from benchgate.model.result import Result, Shard
+from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import Run, Source, Status
 from benchgate.model.samples import LARGEST
-from benchgate.model.screening import Screening, StoredRun
-from benchgate.model.shards import join
 from benchgate.report.comment import COMMENT_BYTES
 from benchgate.session.choice import EVERYTHING, Choice
 

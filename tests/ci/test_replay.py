@@ -16,15 +16,13 @@ from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
 from benchgate.gate.judging import judge_result, make_verdict
-from benchgate.github.runs import RunUrl
+from benchgate.github.queries import RunUrl
 from benchgate.model.codec import encode_verdict
+from benchgate.model.joined_shards import join
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import OVERRIDES, Options, Policy
-from benchgate.model.result import Shard
+from benchgate.model.result import Screening, Shard, SkippedResult, StoredRun
 from benchgate.model.run import Tier
-from benchgate.model.screening import Screening, StoredRun
-from benchgate.model.shards import join
-from benchgate.model.skipped import SkippedResult
 
 if TYPE_CHECKING:
     from tests.contract.server import GitHubServer

@@ -17,7 +17,7 @@ import click
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from benchgate.cli import actions, check, ci, compare, publish, run
+from benchgate.cli import actions, check, ci, compare, run
 from benchgate.cli.actions import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
@@ -119,7 +119,6 @@ def called(monkeypatch: pytest.MonkeyPatch) -> Called:
     one = Called()
     monkeypatch.setattr(ci, "ci_step", one.ci_step)
     monkeypatch.setattr(ci, "publish", one.publish)
-    monkeypatch.setattr(publish, "publish", one.publish)
     monkeypatch.setattr(actions, "Client", one.client)
     return one
 

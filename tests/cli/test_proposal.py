@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.cli.proposal import NewFile, propose, propose_all, write
+from benchgate.cli.init import NewFile, propose, propose_all, write
 from benchgate.cli.workflows import DEFAULT_ACTION
 from benchgate.config import CommandBenchmark, PythonBenchmark
 from benchgate.config.load import loads

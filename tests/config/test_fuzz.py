@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.config.models import TABLES, keys_of
 from benchgate.config.origin import Origin, line_numbers
 from benchgate.config.resolved import resolve
+from benchgate.config.tables import TABLES, keys_of
 from benchgate.errors import ConfigError
 
 if TYPE_CHECKING:

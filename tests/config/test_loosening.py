@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from benchgate.config import loads, loosening, policy_from
 from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.config.laxer import BY_ROW, LAXER, NEUTRAL
-from benchgate.config.models import TABLES, keys_of
 from benchgate.config.rules import covers
-from benchgate.model.policy import Options
-from benchgate.model.waiver import PolicyChange
+from benchgate.config.tables import TABLES, keys_of
+from benchgate.model.policy import Options, PolicyChange
 
 IDS = ("db/insert", "db/select", "sort[n=10]")
 COMMAND = '[[benchmark]]\nname = "cli"\ncommand = "true"\n'

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchgate.config import loads, policy_from
-from benchgate.config.models import Settings, keys_of
 from benchgate.config.resolved import DECIDED_BY, Side
+from benchgate.config.tables import Settings, keys_of
 from benchgate.model.policy import Options
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"

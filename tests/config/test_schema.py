@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.config.models import TABLES, keys_of
 from benchgate.config.reference import config_schema, table_schema
+from benchgate.config.tables import TABLES, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

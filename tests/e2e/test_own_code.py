@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.cli.proposal import propose
+from benchgate.cli.init import propose
 
 if TYPE_CHECKING:
     from pathlib import Path

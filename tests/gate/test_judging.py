@@ -15,9 +15,8 @@ from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.measure.engine import ArmName
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Options
+from benchgate.model.result import Screening, SkippedResult, StoredRun
 from benchgate.model.run import Source, Tier
-from benchgate.model.screening import Screening, StoredRun
-from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason
 from benchgate.session.result_file import ResultFile
 

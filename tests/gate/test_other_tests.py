@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
-    from benchgate.model.comparison import Comparison, RatioEstimate, Significance
+    from benchgate.model.row import Comparison, RatioEstimate, Significance
     from benchgate.model.run import BenchmarkResult
 
     Compare = Callable[..., Comparison]

@@ -12,10 +12,10 @@ from benchgate.config import loads, policy_from
 from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.waivers import apply_waivers
 from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Waiver
 from benchgate.model.row import Classical, Row
 from benchgate.model.run import Better
 from benchgate.model.verdict import Decision
-from benchgate.model.waiver import Waiver
 
 DAY = date(2026, 6, 30)
 

@@ -9,7 +9,7 @@ from tests.github.loopback import Asked, Reply, answered, client_of, moved, serv
 
 from benchgate.errors import FormatError, GitHubError
 from benchgate.github.artifacts import download_artifact, list_artifacts
-from benchgate.github.models import Artifact
+from benchgate.github.objects import Artifact
 
 REPO = "octo-org/hello"
 PATH = f"/repos/{REPO}/actions/artifacts"

@@ -27,7 +27,7 @@ from benchgate.github.comments import (
     own_markers,
     post_sticky,
 )
-from benchgate.github.models import Comment
+from benchgate.github.objects import Comment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

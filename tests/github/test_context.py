@@ -12,6 +12,7 @@ from benchgate.errors import UsageError
 from benchgate.github import context as context_module
 from benchgate.github.context import Context, read_context
 from benchgate.github.events import (
+    PAYLOADS,
     EventRepository,
     MergeGroupEvent,
     PullRequestEvent,
@@ -20,7 +21,6 @@ from benchgate.github.events import (
     WorkflowDispatch,
     WorkflowRunEvent,
 )
-from benchgate.github.payloads import PAYLOADS
 
 if TYPE_CHECKING:
     from benchgate.github.events import Event

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchgate.errors import GitHubError
-from benchgate.github.models import Artifact, Comment, CommitComparison, PullRequest, WorkflowRun
+from benchgate.github.objects import Artifact, Comment, CommitComparison, PullRequest, WorkflowRun
 
 PATH = "/repos/octo-org/hello/actions/artifacts"
 SHA = "328faa0536e6fef19753d9d91dc96a9931694ce3"

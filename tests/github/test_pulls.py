@@ -20,7 +20,7 @@ from tests.contract.scene import (
 
 from benchgate.errors import GitHubError
 from benchgate.github.events import EventRepository, WorkflowRunEvent
-from benchgate.github.pulls import find_pull_requests, merge_base
+from benchgate.github.queries import find_pull_requests, merge_base
 
 if TYPE_CHECKING:
     from tests.contract.server import GitHubServer

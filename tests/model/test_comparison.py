@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from benchgate.interval import Interval
 from benchgate.model.codec import VERDICT
-from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
 from benchgate.model.outcome import Outcome
 from benchgate.model.redact import Redactor
-from benchgate.model.row import Row
+from benchgate.model.row import Comparison, Effect, RatioEstimate, Row, Significance
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Verdict
 

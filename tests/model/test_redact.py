@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.model.redact import REMOVED, Redactor
+from benchgate.model.redact import REMOVED, Redactor, redacted
 
 NO_SECRETS = Redactor({})
 
@@ -154,3 +155,10 @@ def test_a_secret_that_another_one_hid_is_found() -> None:
 def test_what_stands_behind_a_removed_authorization_stays() -> None:
     text = f'header = "Authorization: Basic {REMOVED}"'
     assert Redactor({})(text) == text
+
+
+def test_every_text_of_a_value_is_redacted() -> None:
+    value: dict[str, Any] = {"secret": ["a secret", {"b": "secret"}, 1, 2.5, True, None]}
+    assert redacted(value, lambda text: text.replace("secret", "***")) == {
+        "***": ["a ***", {"b": "***"}, 1, 2.5, True, None]
+    }

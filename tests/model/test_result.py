@@ -15,10 +15,19 @@ from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import RESULT, decode_result, encode_result
-from benchgate.model.environment import Environment
+from benchgate.model.joined_shards import join
+from benchgate.model.machine import Environment
 from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor
-from benchgate.model.result import MAX_SHARDS, Result, Shard
+from benchgate.model.result import (
+    MAX_SHARDS,
+    MOST_STORED,
+    Result,
+    Screening,
+    Shard,
+    SkippedResult,
+    StoredRun,
+)
 from benchgate.model.run import (
     CANARY_ID,
     BenchmarkResult,
@@ -33,9 +42,6 @@ from benchgate.model.run import (
     Tier,
 )
 from benchgate.model.samples import LARGEST
-from benchgate.model.screening import MOST_STORED, Screening, StoredRun
-from benchgate.model.shards import join
-from benchgate.model.skipped import SkippedResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable

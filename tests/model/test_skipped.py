@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from benchgate.model.skipped import MOST_REASONS, SkippedResult, by_reason
+from benchgate.model.result import MOST_REASONS, SkippedResult, by_reason
 
 
 def test_many_of_one_reason_are_counted_with_three_examples() -> None:

@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
+from benchgate.json_object import Text
 from benchgate.model.codec import VERDICT, encode_verdict
-from benchgate.model.environment import Environment
+from benchgate.model.machine import Environment
 from benchgate.model.outcome import Outcome
+from benchgate.model.policy import PolicyChange, Waiver
 from benchgate.model.redact import Redactor
+from benchgate.model.result import SkippedResult
 from benchgate.model.row import Calibration, Classical, ConfirmationCost, Row
 from benchgate.model.run import Better, Source, Tier
-from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
-from benchgate.model.waiver import PolicyChange, Waiver
 
 NAME = "verdict.json"
 
@@ -324,7 +325,9 @@ def test_a_result_is_no_verdict() -> None:
 def texts_of(kind: type, text: str) -> dict[str, Any]:
     """The text for every field of a dataclass that holds one."""
     fields = dataclasses.fields(kind)
-    return {field.name: text for field in fields if field.type in {"Name", "Text", "Text | None"}}
+    return {
+        field.name: text for field in fields if field.type in {"Name", "Text", "Text | None", Text}
+    }
 
 
 def test_every_text_is_redacted() -> None:

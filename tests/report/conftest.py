@@ -12,14 +12,13 @@ import pytest
 from rich.console import Console
 
 from benchgate.interval import Interval
-from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
-from benchgate.model.environment import Environment
+from benchgate.model.machine import Environment
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Classical, Row
+from benchgate.model.policy import PolicyChange, Waiver
+from benchgate.model.result import SkippedResult
+from benchgate.model.row import Classical, Comparison, Effect, RatioEstimate, Row, Significance
 from benchgate.model.run import Better, Source, Tier
-from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
-from benchgate.model.waiver import PolicyChange, Waiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from benchgate.ci.announce import benchmark_annotations
 from benchgate.gate.rows import sides
 from benchgate.model.codec import encode_verdict
 from benchgate.model.grid import Grid, GridCell
@@ -20,8 +21,7 @@ from benchgate.model.row import Row
 from benchgate.model.run import Better, Source, Tier
 from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.comment import render_comment
-from benchgate.report.grid import print_grid
-from benchgate.report.remarks import remarks
+from benchgate.report.statistics_table import print_grid
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 
@@ -143,8 +143,8 @@ def test_every_report_shows_the_same_two_values(
     assert f"| {base} | {head} |" in table
     assert medians.replace(", ", "<br>") in details
 
-    (remark,) = remarks(view)
-    assert f"{base} to {head}" in remark.text
+    (annotation,) = benchmark_annotations(view)
+    assert f"{base} to {head}" in annotation.message
 
     (written,) = json.loads(encode_verdict(verdict, str))["rows"]
     assert written["head"] / written["base"] == pytest.approx(written["ratio"])

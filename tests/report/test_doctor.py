@@ -11,7 +11,7 @@ from benchgate.model.noise import Rehearsal, SelfCheck, Sensitivity, Steadier, T
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
 from benchgate.model.verdict import Decision
-from benchgate.report.doctor import headline, render_self_check
+from benchgate.report.self_check_report import headline, render_self_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable

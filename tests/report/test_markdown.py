@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.report.page import OWN_TAGS, STATES, Page, assert_harmless
 
 from benchgate.model.outcome import Outcome
+from benchgate.model.result import SkippedResult
 from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.skipped import SkippedResult
 from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.report.markdown import render_markdown
 from benchgate.report.view import view_verdict

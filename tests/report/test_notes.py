@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Waiver
 from benchgate.model.row import Calibration, ConfirmationCost, Row
-from benchgate.model.waiver import Waiver
 from benchgate.report.notes import note
 
 WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")

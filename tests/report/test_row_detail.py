@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from tests.report.conftest import CLEAN, COMPARED, COMPARED_ONCE, changed, printed, verdict
 
-from benchgate.model.comparison import Effect, RatioEstimate, Significance
 from benchgate.model.outcome import Outcome
+from benchgate.model.row import Effect, RatioEstimate, Significance
 from benchgate.model.verdict import Decision
-from benchgate.report.row_detail import view_comparison
 from benchgate.report.terminal import render_verdict
-from benchgate.report.view import view_verdict
+from benchgate.report.view import view_comparison, view_verdict
 
 ROW = changed("parse/large", Outcome.REGRESSED, 1.146)
 

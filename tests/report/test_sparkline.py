@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchgate.report.detail import sparkline
+from benchgate.report.series_detail import sparkline
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 positive = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)

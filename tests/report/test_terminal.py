@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from benchgate.model.skipped import SkippedResult
+from benchgate.model.result import SkippedResult
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict
 

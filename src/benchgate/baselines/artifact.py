@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gate.stored import EXPIRED, FROM_ELSEWHERE, OF_PULL_REQUEST, OWN_COMMIT
-from benchgate.model.skipped import SkippedResult
+from benchgate.model.result import SkippedResult
 from benchgate.units import counted, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.github.models import Artifact, ArtifactRun, WorkflowRun
+    from benchgate.github.objects import Artifact, ArtifactRun, WorkflowRun
 
-BELIEVED_EVENTS: Final = ("push", "schedule", "workflow_dispatch")
+TRUSTED_EVENTS: Final = ("push", "schedule", "workflow_dispatch")
 """Events whose runs measure what is on a branch.
 
 `merge_group` is not among them: its commit is on a branch of the queue and may never be merged. If
@@ -122,7 +122,7 @@ def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery) -
     """
     if (candidate.run_id, candidate.head_sha) != (run.id, run.head_sha):
         return "GitHub's list of artifacts contradicts its run"
-    if run.event not in BELIEVED_EVENTS:
+    if run.event not in TRUSTED_EVENTS:
         unknown = f"its run was triggered by {run.event}, which proves nothing"
         return _REASONS.get(run.event, unknown)
     head_repository_id = run.head_repository.id if run.head_repository else None
@@ -131,7 +131,7 @@ def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery) -
 
 def is_of_branch(run: WorkflowRun, repository_id: int, branch: str) -> bool:
     """Whether a run measured a commit on a branch of this repository, not of a fork."""
-    if run.event not in BELIEVED_EVENTS or run.head_repository is None:
+    if run.event not in TRUSTED_EVENTS or run.head_repository is None:
         return False
     origin = (run.repository.id, run.head_repository.id, run.head_branch)
     return origin == (repository_id, repository_id, branch)

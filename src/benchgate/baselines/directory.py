@@ -8,7 +8,7 @@ from benchgate.errors import UsageError
 from benchgate.files import MAX_FILE_BYTES, read_bytes, read_result
 from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
 from benchgate.model.codec import decode_result
-from benchgate.model.skipped import SkippedResult
+from benchgate.model.result import SkippedResult
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,13 +11,13 @@ from benchgate.errors import FormatError, GitHubError
 from benchgate.files import MAX_FILE_BYTES, expand
 from benchgate.gate.stored import OFF_BRANCH, EarlierResult, StoredResults
 from benchgate.model.codec import decode_result
-from benchgate.model.skipped import SkippedResult
+from benchgate.model.result import SkippedResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from benchgate.baselines.artifact import ArtifactQuery, Candidate
-    from benchgate.github.models import Artifact, WorkflowRun
+    from benchgate.github.objects import Artifact, WorkflowRun
     from benchgate.model.run import Run
 
 MOST_LISTED: Final = 300

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.model.environment import Environment
+from benchgate.model.machine import Environment
 from benchgate.model.metrics import MEASURED
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, Shard
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from benchgate.config import Config
-    from benchgate.model.waiver import PolicyChange
+    from benchgate.model.policy import PolicyChange
 
 
 LEFT_OUT: Final = "the default branch measures it, but this run did not measure it on the base"

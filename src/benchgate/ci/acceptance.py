@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from benchgate.config import brings_waivers
 from benchgate.errors import GitHubError
 from benchgate.github.events import MergeGroupEvent, PullRequestEvent, PushEvent
-from benchgate.github.pulls import approver, labeler, read_pull_request
-from benchgate.github.runs import read_run
-from benchgate.model.waiver import Acceptance, AcceptanceMethod
+from benchgate.github.queries import approver, labeler, read_pull_request, read_run
+from benchgate.model.policy import Acceptance, AcceptanceMethod
 
 if TYPE_CHECKING:
     from benchgate.ci.job import Job
     from benchgate.config import Accept, Config
-    from benchgate.github.models import PullRequest as Pull
+    from benchgate.github.objects import PullRequest as Pull
 
 _SHORT = 7
 _MERGE = "They apply once they are merged."

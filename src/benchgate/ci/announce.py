@@ -12,22 +12,27 @@ from benchgate.errors import BenchgateError, GitHubError
 from benchgate.github.comments import post_sticky
 from benchgate.github.plan import CommentTime
 from benchgate.github.runner import Annotation, Level, annotate, write_summary
+from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
+from benchgate.report.comment import render_comment
 from benchgate.report.escape import plain_line
-from benchgate.report.remarks import remarks
 from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from benchgate.github.client import Client
     from benchgate.github.comments import Api, Marker
     from benchgate.github.plan import CommentPlan
-    from benchgate.report.view import VerdictView
+    from benchgate.report.view import RowView, VerdictView
+
 
 USUAL_ENVIRONMENT: Final = "linux-x86_64"
 """The kind of GitHub's own Linux runners, on which most jobs run."""
 
 _FORBIDDEN: Final = 403
+_WRONG: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED})
+_NAME_LIMIT: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +122,105 @@ def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
     group or a push has no comment that says so.
     """
     level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING
-    marks = [Annotation(one.text, one.title, one.location) for one in remarks(view)]
+    marks = benchmark_annotations(view)
     if not marks and not passed:
         return annotate(Level.ERROR, [Annotation(view.headline, "benchgate")])
     return annotate(level, marks)
+
+
+def benchmark_annotations(view: VerdictView) -> list[Annotation]:
+    """One annotation for each benchmark that regressed or failed, the worst first."""
+    wrong: dict[str, list[RowView]] = {}
+    for row in view.attention:
+        if row.outcome in _WRONG:
+            wrong.setdefault(row.benchmark, []).append(row)
+    return [
+        Annotation(
+            "\n".join(_said(row, view.interval_title) for row in rows),
+            f"{plain_line(name, _NAME_LIMIT)} {rows[0].outcome.value}",
+            rows[0].location,
+        )
+        for name, rows in wrong.items()
+    ]
+
+
+def _said(row: RowView, interval_title: str) -> str:
+    """The row in one line: "typical (p25): +14.6 % (95 % interval ...), 12.30 ms to 14.10 ms"."""
+    interval = f" ({interval_title} {row.interval})" if row.interval else ""
+    values = f"{row.base} to {row.head}" if row.base and row.head else ""
+    change = ", ".join(filter(None, (f"{row.change}{interval}" if row.change else "", values)))
+    measured = f"{row.statistic}: {change}" if change else ""
+    return "; ".join(filter(None, (measured, row.note)))
 
 
 def error_lines(error: BenchgateError, redact: Callable[[str], str]) -> list[str]:
     """The workflow command that shows an error, and what to do, on the page of the run."""
     said = filter(None, (plain_line(error.message, 1000), plain_line(error.hint, 1000)))
     return annotate(Level.ERROR, [Annotation(redact("\n".join(said)), "benchgate")])
+
+
+_SUMMARY_BYTES: Final = 65_535
+_TITLE_CHARACTERS: Final = 250
+_CONCLUSIONS = {Decision.FAIL: "failure", Decision.PASS: "success", Decision.NO_VERDICT: "neutral"}
+
+
+class CheckRun:
+    """One check run, created before measuring begins.
+
+    Args:
+        repository: e.g. "octo-org/hello".
+        head: the commit that it is about.
+        now: the time of day, ISO 8601.
+
+    Raises:
+        GitHubError: the token lacks `checks: write`, or GitHub does not answer.
+    """
+
+    def __init__(
+        self, client: Client, repository: str, *, name: str, head: str, now: Callable[[], str]
+    ) -> None:
+        self._client = client
+        self._now = now
+        path = f"/repos/{repository}/check-runs"
+        created = client.post(
+            path, {"name": name, "head_sha": head, "status": "in_progress", "started_at": now()}
+        )
+        self._path = f"{path}/{created['id']}"
+
+    def conclude(self, view: VerdictView, *, passed: bool) -> None:
+        """Conclude the check run with the verdict.
+
+        Args:
+            passed: whether the job passes, whatever the verdict says.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        conclusion = _CONCLUSIONS[view.decision]
+        if conclusion == "neutral" and not passed:
+            conclusion = "failure"
+        self._end(
+            conclusion,
+            title=plain_line(view.headline, _TITLE_CHARACTERS),
+            summary=render_comment(view, limit_bytes=_SUMMARY_BYTES),
+        )
+
+    def give_up(self, why: str) -> None:
+        """Conclude it without a verdict, so that nobody waits for one.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        title = plain_line(why, _TITLE_CHARACTERS)
+        self._end("cancelled", title="no verdict", summary=title)
+
+    def _end(self, conclusion: str, *, title: str, summary: str) -> None:
+        self._client.patch(
+            self._path,
+            {
+                "status": "completed",
+                "conclusion": conclusion,
+                "completed_at": self._now(),
+                "output": {"title": title, "summary": summary},
+            },
+        )

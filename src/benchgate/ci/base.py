@@ -12,9 +12,9 @@ from benchgate.git.branches import ensure_commit
 from benchgate.github.artifacts import ArtifactKind
 from benchgate.github.events import MergeGroupEvent, PullRequestEvent
 from benchgate.github.plan import Head
-from benchgate.github.pulls import merge_base
+from benchgate.github.queries import merge_base
+from benchgate.model.result import by_reason
 from benchgate.model.run import Source
-from benchgate.model.skipped import by_reason
 from benchgate.units import counted
 
 if TYPE_CHECKING:

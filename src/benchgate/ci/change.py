@@ -15,8 +15,8 @@ from benchgate.gate.stored import fit_for, of_machine
 from benchgate.git.changes import settings_digest
 from benchgate.measure.blame import BaseTrial
 from benchgate.measure.environment import read_environment
+from benchgate.model.result import Screening, StoredRun
 from benchgate.model.run import Status
-from benchgate.model.screening import Screening, StoredRun
 from benchgate.session.arms import ArmsRequest, measure_arms
 from benchgate.session.choice import chosen_of
 from benchgate.session.one_tree import RunRequest, run
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.stored import StoredResults
     from benchgate.git.repository import Git
-    from benchgate.model.environment import Environment
+    from benchgate.model.machine import Environment
     from benchgate.model.result import Result
     from benchgate.model.run import Run, Source
     from benchgate.session.choice import Choice

@@ -17,10 +17,10 @@ from benchgate.gate.stored import StoredResults
 from benchgate.github.artifacts import ArtifactKind, artifact_name
 from benchgate.github.plan import CommentTime, plan_for
 from benchgate.model.codec import encode_result
+from benchgate.model.joined_shards import join
 from benchgate.model.policy import Policy
 from benchgate.model.redact import Redactor
-from benchgate.model.shards import join
-from benchgate.model.skipped import by_reason
+from benchgate.model.result import by_reason
 from benchgate.session.choice import Choice
 from benchgate.session.result_file import DEFAULT_SUITE
 

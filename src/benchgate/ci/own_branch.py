@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.ci.job import Job
     from benchgate.config import Config
     from benchgate.github.events import WorkflowRunEvent
-    from benchgate.github.models import PullRequest
+    from benchgate.github.objects import PullRequest
     from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
 

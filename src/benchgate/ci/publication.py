@@ -18,7 +18,7 @@ from benchgate.ci.announce import (
     no_comment,
     summarize,
 )
-from benchgate.ci.known_benchmarks import known_benchmarks
+from benchgate.ci.known_names import known_benchmarks
 from benchgate.ci.own_branch import confirmed, judge_own
 from benchgate.config import Sides, with_accepted, with_options
 from benchgate.errors import BenchgateError, ConfigError, GitHubError, UsageError
@@ -28,7 +28,7 @@ from benchgate.git.repository import FULL_SHA
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark, own_markers
 from benchgate.github.plan import CommentPlan, CommentTime
-from benchgate.github.pulls import commit_of, merge_base
+from benchgate.github.queries import commit_of, merge_base
 from benchgate.model.run import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.view import named, view_verdict, without_secrets
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.github.comments import Marker
     from benchgate.github.events import WorkflowRunEvent
-    from benchgate.github.models import PullRequest
+    from benchgate.github.objects import PullRequest
     from benchgate.model.result import Result
     from benchgate.model.run import Run
     from benchgate.model.verdict import Verdict

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Final
 from benchgate.baselines.claims import Took
 from benchgate.ci.announce import PublishOutcome, no_comment
 from benchgate.ci.base import checked_out
+from benchgate.ci.known_names import Legs
 from benchgate.ci.publication import Left, Publication
 from benchgate.ci.stored_artifacts import read_file_of
-from benchgate.ci.suites import Legs
 from benchgate.errors import FormatError, GitHubError, UsageError
 from benchgate.github.artifacts import ArtifactKind, leg_in, list_artifacts
 from benchgate.github.plan import DEPENDABOT, CommentPlan, CommentTime, plan_for
-from benchgate.github.pulls import find_pull_requests
+from benchgate.github.queries import find_pull_requests, read_run
 from benchgate.github.runner import stopped
-from benchgate.github.runs import read_run
 from benchgate.model.codec import decode_result
 from benchgate.report.escape import plain_line
 from benchgate.session.choice import EVERYTHING
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.github.artifacts import Leg
     from benchgate.github.events import WorkflowRunEvent
-    from benchgate.github.models import Artifact, PullRequest
-    from benchgate.github.models import WorkflowRun as KnownRun
+    from benchgate.github.objects import Artifact, PullRequest
+    from benchgate.github.objects import WorkflowRun as KnownRun
     from benchgate.model.result import Result
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.ci.announce import (
+    CheckRun,
     PublishOutcome,
     Target,
     annotation_lines,
@@ -16,7 +17,6 @@ from benchgate.ci.announce import (
     summarize,
 )
 from benchgate.ci.base import checked_out
-from benchgate.ci.check_run import CheckRun
 from benchgate.ci.measuring import KeptFile, ci
 from benchgate.ci.stored_artifacts import environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.artifact import ArtifactQuery
+from benchgate.baselines.artifact import TRUSTED_EVENTS, ArtifactQuery, is_of_branch
 from benchgate.baselines.reading import MOST_BYTES, MOST_LISTED, MOST_TRIED, read_artifacts
-from benchgate.ci.own_runs import OwnRuns
 from benchgate.errors import GitHubError
 from benchgate.files import expand
 from benchgate.gate.stored import StoredResults
 from benchgate.github.artifacts import LIMITS, download_artifact, list_artifacts, read_member
-from benchgate.github.pulls import commit_of, merge_base
-from benchgate.github.runs import read_run
+from benchgate.github.queries import commit_of, list_runs, merge_base, read_run
 from benchgate.model.codec import decode_result
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from benchgate.git.repository import Git
     from benchgate.github.client import Client
     from benchgate.github.context import Context
-    from benchgate.github.models import Artifact
-    from benchgate.model.environment import Environment
+    from benchgate.github.objects import Artifact, WorkflowRun
+    from benchgate.model.machine import Environment
     from benchgate.model.result import Result
     from benchgate.model.run import Run
+
 
 MEMBERS: Final = ("result.json.gz", "result.json")
 """The name of the one file in an artifact."""
@@ -178,3 +180,73 @@ def _line_of(git: Git, base: str | None) -> tuple[str, ...]:
 
 def _file(client: Client, repository: str, artifact: Artifact) -> bytes:
     return read_member(download_artifact(client, repository, artifact), MEMBERS, artifact.name)
+
+
+MOST_RUNS: Final = 100
+"""Runs listed for each event."""
+
+MOST_ASKED: Final = 40
+"""Runs whose artifacts are listed one run at a time."""
+
+_MOST_MISSES: Final = 3
+_PREFIX: Final = "benchgate-"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRuns:
+    """The runs of the default branch that can be trusted, the newest first.
+
+    Any fork can cause any number of runs in this repository, with artifacts of any name. That
+    number must not decide what is found, so the default branch's runs are listed first.
+    """
+
+    client: Client
+    repository: str
+    runs: tuple[WorkflowRun, ...]
+
+    @classmethod
+    def listed(cls, client: Client, context: Context) -> OwnRuns:
+        """List them through GitHub's API.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        name, branch = context.repository.full_name, context.default_branch
+        runs = [
+            run
+            for event in TRUSTED_EVENTS
+            for run in list_runs(client, name, branch=branch, event=event, most=MOST_RUNS)
+            if is_of_branch(run, context.repository.id, branch)
+        ]
+        newest_first = sorted({run.id: run for run in runs}.values(), key=lambda x: -x.id)
+        return cls(client, name, tuple(newest_first))
+
+    def left(
+        self, runs: Iterable[WorkflowRun], *, name: str | None = None, most: int = MOST_ASKED
+    ) -> Iterator[tuple[WorkflowRun, tuple[Artifact, ...]]]:
+        """The artifacts of runs; a run is asked only when the previous run's have been used up.
+
+        Other workflows run on the branch, too: once several runs of one workflow had no artifacts,
+        no more of its runs are asked.
+
+        Args:
+            runs: in the order in which to ask them.
+            name: full name of the artifacts; None for all those of benchgate.
+            most: the number of runs to ask.
+
+        Raises:
+            GitHubError: GitHub refuses, or does not answer.
+        """
+        misses: Counter[str] = Counter()
+        asked = 0
+        for run in runs:
+            if asked == most:
+                return
+            if misses[run.path] == _MOST_MISSES:
+                continue
+            asked += 1
+            listed = list_artifacts(self.client, self.repository, name=name, run_id=run.id)
+            found = tuple(one for one in listed if one.name.startswith(_PREFIX))
+            misses[run.path] = 0 if found else misses[run.path] + 1
+            if found:
+                yield run, found

@@ -23,7 +23,8 @@ COMMANDS = {
     "publish": "Comment on a pull request.",
     "schema": "Print the JSON schema of a file that benchgate reads or writes.",
 }
-_MODULES = {"list": "listing"}
+_PLACES = {"list": ("listing", "command"), "publish": ("ci", "publish_command")}
+"""Where a command is, if not in the module of its name under the name `command`."""
 
 
 class LazyGroup(click.Group):
@@ -37,8 +38,8 @@ class LazyGroup(click.Group):
         """Import a command's module."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"benchgate.cli.{_MODULES.get(cmd_name, cmd_name)}")
-        command: click.Command = module.command
+        module, name = _PLACES.get(cmd_name, (cmd_name, "command"))
+        command: click.Command = getattr(importlib.import_module(f"benchgate.cli.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

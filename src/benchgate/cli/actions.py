@@ -25,7 +25,7 @@ from benchgate.errors import BenchgateError, Interrupted, NotARepositoryError
 from benchgate.git.branches import credentials
 from benchgate.github.client import LIMIT_S, Client
 from benchgate.github.context import read_context
-from benchgate.github.runs import parse_run_url
+from benchgate.github.queries import parse_run_url
 from benchgate.github.transport import Token
 from benchgate.measure.environment import read_environment
 from benchgate.model.redact import Redactor

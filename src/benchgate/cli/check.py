@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from benchgate.model.policy import Options
     from benchgate.model.result import Shard
 
-
 _OF_RUN_ALONE = frozenset({"artifact"})
 _ALSO_OF_RUN = frozenset(
     {"run_url", "output", "json_file", "markdown_file", "quiet", "verbose"} | _OF_RUN_ALONE

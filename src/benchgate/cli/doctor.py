@@ -23,7 +23,7 @@ from benchgate.measure.environment import read_environment
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.verdict import Decision
-from benchgate.report.doctor import render_self_check
+from benchgate.report.self_check_report import render_self_check
 from benchgate.session.choice import Choice
 from benchgate.session.engines import choose_place
 from benchgate.session.self_check import DEFAULT_ROUNDS, LEAST_ROUNDS, self_check
@@ -37,10 +37,9 @@ from benchgate.units import format_value
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
-    from benchgate.model.environment import Environment
+    from benchgate.model.machine import Environment
     from benchgate.model.run import BenchmarkResult
     from benchgate.session.effects import Effects
-
 
 TIMER_PAIRS = 10_000
 NOISE_ROUNDS = 12

@@ -5,31 +5,52 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository_or_none
 from benchgate.model.run import Tier
-from benchgate.report.benchmark_list import ListedBenchmark, render_listing
+from benchgate.report.columns import Column, Line, print_columns, print_text
+from benchgate.report.escape import plain_line
 from benchgate.session.choice import Choice
 from benchgate.session.one_tree import open_tree
+from benchgate.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from benchgate.session.session import Session
+    from rich.console import Console
 
+    from benchgate.measure.engine import Definition
 
 _KINDS = {Tier.LOCKSTEP: "python", Tier.INTERLEAVED: "command"}
 
 
-def list_benchmarks(session: Session) -> tuple[ListedBenchmark, ...]:
-    """Prepare what a session found for display, in the order in which it was found."""
-    definitions = {d.id: d for arm in session.arms for d in session.definitions(arm)}
-    return tuple(
-        ListedBenchmark(id_, _KINDS[d.tier], d.location, d.tags)
-        for id_ in session.ids
-        for d in (definitions[id_],)
-    )
+_COLUMNS = (
+    Column("benchmark", name=True),
+    Column("kind"),
+    Column("defined at", drop=2),
+    Column("tags", drop=1),
+)
+
+
+def print_benchmarks(definitions: Sequence[Definition], console: Console) -> None:
+    """Print the benchmarks that would be measured, one line each."""
+    lines = [
+        Line(
+            (
+                plain_line(one.id),
+                _KINDS[one.tier],
+                plain_line(one.location or ""),
+                plain_line(", ".join(one.tags)),
+            )
+        )
+        for one in definitions
+    ]
+    print_columns(console, _COLUMNS, lines)
+    console.print()
+    print_text(console, Text(counted(len(definitions), "benchmark"), "dim"))
 
 
 FAILED_EXIT_CODE = 5
@@ -55,11 +76,12 @@ def command(
     config = configuration(effects.cwd, git.root if git else None, config_file)
     try:
         with open_tree(Choice(globs, tags), config, git, effects) as (session, _):
-            listed = list_benchmarks(session)
+            found = {d.id: d for arm in session.arms for d in session.definitions(arm)}
+            listed = [found[id_] for id_ in session.ids]
             failures = session.failures
     finally:
         effects.progress.close()
-    render_listing(listed, console())
+    print_benchmarks(listed, console())
     for failure in failures:
         click.echo(f"error: {failure.id}: {failure.error}", err=True)
     return FAILED_EXIT_CODE if failures else 0

@@ -11,8 +11,8 @@ import click
 from benchgate.cli.outputs import keep
 from benchgate.files import ensure_writable, read_result, write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.joined_shards import ids_of, join
 from benchgate.model.redact import Redactor
-from benchgate.model.shards import ids_of, join
 from benchgate.report.escape import plain_line
 from benchgate.units import counted
 

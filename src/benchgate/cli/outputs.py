@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from benchgate.model.verdict import Verdict
 
-
 _FILE = "last.json.gz"
 
 

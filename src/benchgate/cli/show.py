@@ -13,8 +13,7 @@ from click.core import ParameterSource
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
-from benchgate.describe.detail import DetailSettings
-from benchgate.describe.result_statistics import describe
+from benchgate.describe.result_statistics import DetailSettings, describe
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import ensure_writable, read_result
 from benchgate.model.codec import encode_statistics

@@ -3,10 +3,10 @@
 from benchgate.config.benchmarks import Benchmark, Build, CommandBenchmark, Measure, PythonBenchmark
 from benchgate.config.load import from_kept, load, loads, loads_folder, to_keep
 from benchgate.config.loosening import brings_waivers, loosening
-from benchgate.config.models import Accept, Baseline, Gate, Rule, Waive
 from benchgate.config.precedence import policy_from, with_accepted, with_options
 from benchgate.config.resolved import Config, Sides
 from benchgate.config.rules import RowPolicy, matches
+from benchgate.config.tables import Accept, Baseline, Gate, Rule, Waive
 
 __all__ = [
     "Accept",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.config.benchmarks import Benchmark, Measure
-    from benchgate.config.models import Baseline, Rule, Settings, Waive
+    from benchgate.config.tables import Baseline, Rule, Settings, Waive
 
 RULE_SETTINGS = ("margin", "tail_margin", "statistics", "metrics", "tolerance")
 

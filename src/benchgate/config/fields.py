@@ -257,7 +257,7 @@ Environment = Mapping[
     Annotated[str, AfterValidator(checked_template)],
 ]
 
-# models.py splits a command into words once the table's `shell` is known.
+# benchmarks.py splits a command into words once the table's `shell` is known.
 Command = Annotated[tuple[str, ...], WithJsonSchema(_COMMAND)]
 Commands = Annotated[
     tuple[tuple[str, ...], ...],

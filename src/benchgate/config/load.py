@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.config.origin import Origin, dotted, paths
 from benchgate.config.resolved import resolve
 from benchgate.errors import ConfigError
-from benchgate.model.policy import MOST_CHARACTERS, ConfigTables, redacted
+from benchgate.model.policy import MOST_CHARACTERS, ConfigTables
+from benchgate.model.redact import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

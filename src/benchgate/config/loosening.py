@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.config.benchmarks import CommandBenchmark, PythonBenchmark
 from benchgate.config.laxer import BY_ROW, LAXER
-from benchgate.config.models import field_of
 from benchgate.config.origin import dotted
 from benchgate.config.precedence import old_ids, with_options
 from benchgate.config.resolved import DECIDED_BY, Side
 from benchgate.config.rules import concerns, covers
-from benchgate.model.waiver import PolicyChange
+from benchgate.config.tables import field_of
+from benchgate.model.policy import PolicyChange
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from benchgate.config.benchmarks import Benchmark
     from benchgate.config.fields import Table
     from benchgate.config.laxer import Place
-    from benchgate.config.models import Waive
     from benchgate.config.origin import KeyPath
     from benchgate.config.resolved import Config
     from benchgate.config.rules import RowPolicy
-    from benchgate.model.waiver import Acceptance
+    from benchgate.config.tables import Waive
+    from benchgate.model.policy import Acceptance
 
     Where: TypeAlias = tuple[str, str | None]
     """A benchmark and a metric of it; None for what is said of all."""

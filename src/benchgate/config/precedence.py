@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.models import Settings
 from benchgate.config.resolved import DECIDED_BY, Side, Sides, validated
+from benchgate.config.tables import Settings
 from benchgate.model.policy import OVERRIDES
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.config.benchmarks import Measure
     from benchgate.config.resolved import Config
-    from benchgate.model.waiver import Acceptance
+    from benchgate.model.policy import Acceptance
 
 _OF_OPTIONS = frozenset(one.table for one in OVERRIDES.values())
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.models import TABLES, keys_of
+from benchgate.config.tables import TABLES, keys_of
 from benchgate.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Makes the JSON schema and the tables of docs/configuration.md from the models.
+"""Makes the JSON schema and the tables of docs/configuration.md from the classes of the tables.
 
     python -m benchgate.config.reference docs/configuration.md
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from benchgate.config.models import TABLES, Settings
+from benchgate.config.tables import TABLES, Settings
 
 if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from benchgate.config.conflicts import conflicts
-from benchgate.config.models import Settings
 from benchgate.config.problems import config_error, from_validation
 from benchgate.config.rules import effective_policy, matches
+from benchgate.config.tables import Settings
 from benchgate.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.config.benchmarks import Benchmark, Build, Measure
-    from benchgate.config.models import Accept, Baseline, Gate, Rule, Waive
     from benchgate.config.origin import Origin
     from benchgate.config.problems import Problem
     from benchgate.config.rules import RowPolicy
+    from benchgate.config.tables import Accept, Baseline, Gate, Rule, Waive
     from benchgate.errors import ConfigError
-    from benchgate.model.policy import Options
-    from benchgate.model.waiver import Acceptance
+    from benchgate.model.policy import Acceptance, Options
 
 
 class Side(StrEnum):

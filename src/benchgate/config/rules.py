@@ -13,7 +13,7 @@ from benchgate.model.row import TAIL_STATISTICS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchgate.config.models import Gate, Rule, Waive
+    from benchgate.config.tables import Gate, Rule, Waive
 
 TOLERANCES = {INSTRUCTIONS.name: 0.01}
 """How far exact metrics may change by default; metrics that are not listed may not change at all.

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from benchgate.model.run import Launch
     from benchgate.stats.outliers import OutlierMode
 
-
 WINDOW = 10
 """Values in a row that have to be steady."""
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
-from benchgate.model.renames import renamed
 from benchgate.model.row import TAIL_STATISTICS
-from benchgate.model.run import Better, Kind
+from benchgate.model.run import Better, Kind, renamed
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
 

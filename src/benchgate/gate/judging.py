@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.suite import Judgement, Need
-    from benchgate.model.result import Shard
+    from benchgate.model.policy import PolicyChange
+    from benchgate.model.result import Shard, SkippedResult
     from benchgate.model.row import Row
-    from benchgate.model.skipped import SkippedResult
-    from benchgate.model.waiver import PolicyChange
 
 
 @dataclass(frozen=True, slots=True, eq=False)

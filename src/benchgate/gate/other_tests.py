@@ -10,7 +10,7 @@ import numpy as np
 
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.interval import Interval
-from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
+from benchgate.model.row import Comparison, Effect, RatioEstimate, Significance
 from benchgate.stats.differences import effect_size, paired_t, two_sample_t
 from benchgate.stats.hierarchical import ratio_of_percentile
 from benchgate.stats.mannwhitney import (

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from benchgate.model.result import SkippedResult
 from benchgate.model.row import RUNS_NEEDED
 from benchgate.model.run import CANARY_IDS
-from benchgate.model.skipped import SkippedResult
 from benchgate.units import counted
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from benchgate.config.rules import concerns
 from benchgate.model.outcome import Outcome
-from benchgate.model.waiver import Waiver
+from benchgate.model.policy import Waiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
 
     from benchgate.config import Config, Waive
+    from benchgate.model.policy import Acceptance
     from benchgate.model.row import Row
-    from benchgate.model.waiver import Acceptance
 
 # 1 + 0.07 and 107 / 100 may differ in their last digit.
 _ROUNDING = 1e-9

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from benchgate.git.repository import Git
 
-
 _USUAL_NAMES = ("main", "master", "trunk")
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from benchgate.git.repository import Git
 
-
 _ABSENT = "000000"
 _GITLINK = "160000"
 

@@ -15,14 +15,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Self
 
 from benchgate.errors import FormatError, GitHubError
-from benchgate.github.models import Artifact
+from benchgate.github.objects import Artifact
 from benchgate.units import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from benchgate.github.client import Client
-
 
 MAX_NAME_CHARACTERS: Final = 160
 

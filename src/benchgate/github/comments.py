@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 from urllib.parse import quote
 
 from benchgate.errors import GitHubError
-from benchgate.github.models import Comment, PullRequest, User
+from benchgate.github.objects import Comment, PullRequest, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -11,17 +11,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_core import from_json
 
 from benchgate.errors import UsageError
-from benchgate.github.events import EventRepository
-from benchgate.github.payloads import PAYLOADS, ForeignObject, FullName, Id, Ref, Sha
+from benchgate.github.events import PAYLOADS, EventRepository
+from benchgate.github.objects import ForeignObject, FullName, Id, Ref, Sha
 from benchgate.json_object import misplaced
 from benchgate.model.fault import first_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.github.events import Event
-    from benchgate.github.payloads import Payload
-
+    from benchgate.github.events import Event, Payload
 
 _DIGITS = re.compile(r"[0-9]{1,20}")
 _URL = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/[A-Za-z0-9._~/-]*)?")

@@ -1,9 +1,15 @@
-"""The events that benchgate knows, with the part of each payload that it uses."""
+"""The events that benchgate knows, and how they are read from the payloads that GitHub writes.
 
-from __future__ import annotations
+A branch of a fork may have any name that git allows, and anybody may have written the payload that
+a local runner gets. What passes the checks is safe as an argument and as a part of a URL.
+"""
 
+import re
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
+
+from benchgate.github.objects import ForeignObject, FullName, Id, Ref, Sha, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +113,136 @@ class WorkflowDispatch:
 Event: TypeAlias = (
     PullRequestEvent | PushEvent | MergeGroupEvent | WorkflowRunEvent | Schedule | WorkflowDispatch
 )
+
+
+_BRANCH_PREFIX = "refs/heads/"
+# Only GitHub can make such branches.
+_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]+\Z")
+
+
+class _Repository(ForeignObject):
+    id: Id
+    full_name: FullName
+
+    def repository(self) -> EventRepository:
+        return EventRepository(self.id, self.full_name)
+
+
+class _OwnRepository(_Repository):
+    default_branch: Ref
+
+
+class Payload(ForeignObject):
+    """The keys that every payload has."""
+
+    repository: _OwnRepository
+
+    @abstractmethod
+    def event(self) -> Event:
+        """The payload with the part that benchgate uses."""
+
+
+class _Head(ForeignObject):
+    sha: Sha
+    repo: _Repository | None
+
+
+class _Base(ForeignObject):
+    sha: Sha
+    ref: Ref
+
+
+class _PullRequest(ForeignObject):
+    number: Id
+    state: Literal["open", "closed"]
+    head: _Head
+    base: _Base
+
+
+class _PullRequestPayload(Payload):
+    pull_request: _PullRequest
+
+    def event(self) -> PullRequestEvent:
+        pull = self.pull_request
+        return PullRequestEvent(
+            number=pull.number,
+            is_open=pull.state == "open",
+            head_sha=pull.head.sha,
+            head_repository=pull.head.repo.repository() if pull.head.repo else None,
+            base_sha=pull.base.sha,
+            base_ref=pull.base.ref,
+        )
+
+
+class _PushPayload(Payload):
+    ref: Ref
+    before: Sha
+    forced: bool
+    deleted: bool
+
+    def event(self) -> PushEvent:
+        return PushEvent(self.ref, self.before, forced=self.forced, deleted=self.deleted)
+
+
+class _MergeGroup(ForeignObject):
+    base_ref: Ref
+    head_ref: Ref
+
+
+class _MergeGroupPayload(Payload):
+    merge_group: _MergeGroup
+
+    def event(self) -> MergeGroupEvent:
+        group = self.merge_group
+        queued = _QUEUED.match(group.head_ref)
+        number = int(queued[1]) if queued else None
+        return MergeGroupEvent(group.base_ref.removeprefix(_BRANCH_PREFIX), number)
+
+
+class _WorkflowRun(ForeignObject):
+    id: Id
+    run_attempt: Id
+    event: Word
+    conclusion: Word | None
+    head_sha: Sha
+    head_branch: Ref | None
+    head_repository: _Repository | None
+
+
+class _WorkflowRunPayload(Payload):
+    action: Word
+    workflow_run: _WorkflowRun
+
+    def event(self) -> WorkflowRunEvent:
+        run = self.workflow_run
+        return WorkflowRunEvent(
+            id=run.id,
+            attempt=run.run_attempt,
+            event=run.event,
+            is_completed=self.action == "completed",
+            conclusion=run.conclusion,
+            head_sha=run.head_sha,
+            head_branch=run.head_branch,
+            head_repository=run.head_repository.repository() if run.head_repository else None,
+        )
+
+
+class _SchedulePayload(Payload):
+    def event(self) -> Schedule:
+        return Schedule()
+
+
+class _WorkflowDispatchPayload(Payload):
+    def event(self) -> WorkflowDispatch:
+        return WorkflowDispatch()
+
+
+PAYLOADS: dict[str, type[Payload]] = {
+    "pull_request": _PullRequestPayload,
+    "push": _PushPayload,
+    "merge_group": _MergeGroupPayload,
+    "schedule": _SchedulePayload,
+    "workflow_dispatch": _WorkflowDispatchPayload,
+    "workflow_run": _WorkflowRunPayload,
+}
+"""The payload class of each event that benchgate knows, by the event's name."""

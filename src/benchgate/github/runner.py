@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TextIO
 
-
 ANNOTATIONS_PER_STEP: Final = 10
 """GitHub shows so many annotations of each level for a step, and silently drops the rest."""
 

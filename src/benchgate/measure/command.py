@@ -19,8 +19,7 @@ from benchgate.measure.engine import (
 )
 from benchgate.measure.lockstep import starting_order
 from benchgate.measure.process import CommandLauncher
-from benchgate.model.renames import renamed
-from benchgate.model.run import Tier
+from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
     import random

@@ -14,8 +14,7 @@ from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFa
 from benchgate.measure.entry import ArmEntry, Entry
 from benchgate.measure.interpreter import scripts_of, settings_of
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
-from benchgate.model.renames import renamed
-from benchgate.model.run import Tier
+from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
 from benchgate.model.document import REWRITE, Format
+from benchgate.model.joined_shards import join
 from benchgate.model.result import Result
-from benchgate.model.shards import join
 from benchgate.model.statistics import ResultStatistics
 from benchgate.model.verdict import Verdict
 

@@ -1,4 +1,4 @@
-"""The settings that judged a result, kept so that it can be judged by them again.
+"""The settings that judged a result, kept so that it can be judged by them again, and waivers.
 
 `Options` is the one definition of the command-line options that override the configuration:
 the options of click, the keys that they set, and the part kept with a result follow from it.
@@ -7,13 +7,15 @@ the options of click, the keys that they set, and the part kept with a result fo
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import AfterValidator, JsonValue, PlainSerializer, SerializationInfo
+from pydantic import AfterValidator, Field, JsonValue, PlainSerializer, SerializationInfo
 from pydantic_core import PydanticCustomError
 
-from benchgate.json_object import MAX_TEXT, Count, JsonObject, Redact, Text
-from benchgate.model.waiver import Acceptance
+from benchgate.json_object import MAX_TEXT, Count, Day, JsonObject, Redact, Text
+from benchgate.model.outcome import Outcome
+from benchgate.model.redact import redacted
 
 MOST_CHARACTERS: Final = MAX_TEXT
 """Size limit of the tables of a configuration, as JSON, in a result file."""
@@ -139,19 +141,6 @@ def _no_longer_than_a_text(tables: dict[str, JsonValue]) -> dict[str, JsonValue]
     return tables
 
 
-def redacted(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON, and what it was before
-    """A JSON value in which every text is redacted, including the names of keys."""
-    match value:
-        case str():
-            return redact(value)
-        case list():
-            return [redacted(one, redact) for one in value]
-        case dict():
-            return {redact(key): redacted(one, redact) for key, one in value.items()}
-        case _:
-            return value
-
-
 def _written(tables: dict[str, JsonValue], info: SerializationInfo[Redact]) -> dict[str, JsonValue]:
     every: dict[str, JsonValue] = redacted(tables, info.context)
     return every
@@ -178,6 +167,64 @@ class ConfigTables(JsonObject):
     name: Text
     tables: Tables
     lines: Mapping[Text, Count]
+
+
+class AcceptanceMethod(StrEnum):
+    """How somebody accepted the waivers that a change brings along."""
+
+    REVIEW = "review"
+    LABEL = "label"
+    PUSH = "push"
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance(JsonObject):
+    """Why the waivers of a change count although the base does not have them.
+
+    Attributes:
+        by: login of the person who accepted them.
+    """
+
+    by: Text
+    how: AcceptanceMethod
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver(JsonObject):
+    """Permission for a benchmark to regress, to be missing, or to do other work than before.
+
+    Attributes:
+        outcome: what it permits: regressed, missing or incomparable.
+        ceiling: the largest permitted regression, as a fraction; None for other outcomes.
+        until: the last day on which it is valid, UTC, ISO 8601.
+        accepted: what makes a waiver count that the change itself brings.
+    """
+
+    outcome: Outcome
+    ceiling: Annotated[float, Field(gt=0)] | None
+    until: Day
+    reason: Text
+    accepted: Acceptance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChange(JsonObject):
+    """One way in which the head's configuration is laxer than the base's.
+
+    Attributes:
+        key: the key as written in the head, "gate.margin" or "waive[0]".
+        about: the benchmarks that the key applies to, ids or globs; "" for all.
+        before, after: what the base and the head say, in words.
+        place: its file and line in the head, "benchgate.toml:3".
+        in_force: whether the head's value was used, because only the head has it; else the base's.
+    """
+
+    key: Text
+    about: Text
+    before: Text
+    after: Text
+    place: Text
+    in_force: bool = False
 
 
 @dataclass(frozen=True, slots=True)

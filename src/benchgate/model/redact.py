@@ -7,10 +7,11 @@ values of environment variables named like secrets. Each is replaced by `[remove
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 REMOVED: Final = "[removed]"
 
@@ -96,3 +97,20 @@ class Redactor:
         for pattern in _PATTERNS:
             text = pattern.sub(rf"\g<before>{REMOVED}", text)
         return _TOKEN.sub(REMOVED, text)
+
+
+def redacted(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - any tree of values
+    """The value with every text in it redacted: in lists, tuples, dataclasses, and tables.
+
+    The names of keys in a table are redacted, too; members of an enum are not.
+    """
+    if type(value) is str:
+        return redact(value)
+    if isinstance(value, list | tuple):
+        return type(value)(redacted(item, redact) for item in value)
+    if isinstance(value, dict):
+        return {redact(key): redacted(item, redact) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        return replace(value, **{name: redacted(part, redact) for name, part in parts.items()})
+    return value

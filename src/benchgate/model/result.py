@@ -1,19 +1,25 @@
-"""One result file: both arms as they were measured in turn, and facts about the measurement."""
+"""One result file: both arms as they were measured in turn, and the stored runs compared before."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
 from pydantic import FailFast, Field, model_validator
 
 from benchgate.json_object import JsonObject, Name, NotNegative, Text, misplaced
 from benchgate.model.policy import Policy
 from benchgate.model.run import Run
-from benchgate.model.screening import Screening
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_SHARDS = 1000
 """Most shards of a suite: each gets a share of alpha, which must stay above zero."""
+
+MOST_STORED: Final = 100
+EXAMPLES: Final = 3
+MOST_REASONS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,78 @@ class Shard(JsonObject):
         if self.number > self.count:
             raise misplaced(f"there is no shard {self.number} of {self.count}", "number")
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedResult(JsonObject):
+    """A stored result that was not used.
+
+    Attributes:
+        what: its file, or its artifact and the run that left it.
+        reason: in plain words, to follow "because".
+    """
+
+    what: Text
+    reason: Text
+
+
+def by_reason(skipped: Iterable[SkippedResult]) -> tuple[SkippedResult, ...]:
+    """One entry per result, or one per reason if more than `EXAMPLES` results share it.
+
+    If there are many reasons, the last ones are only counted.
+    """
+    found: dict[str, list[str]] = {}
+    for one in skipped:
+        found.setdefault(one.reason, []).append(one.what)
+    shown: list[SkippedResult] = []
+    for reason, names in found.items():
+        if len(names) > EXAMPLES:
+            examples = ", ".join(names[:EXAMPLES])
+            shown.append(
+                SkippedResult(f"{len(names)} results", f"{reason}; for example {examples}")
+            )
+        else:
+            shown += [SkippedResult(name, reason) for name in names]
+    rest = len(shown) - MOST_REASONS
+    if rest <= 0:
+        return tuple(shown)
+    return (
+        *shown[:MOST_REASONS],
+        SkippedResult(f"{rest} more", "the JSON verdict has all of them"),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredRun(JsonObject):
+    """An earlier run with which the head was compared.
+
+    Attributes:
+        name: what messages call it.
+        why: why it serves as the base, in words.
+    """
+
+    name: Text
+    why: Text
+    run: Run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Screening(JsonObject):
+    """A head that was measured alone, and the stored runs that it was compared with.
+
+    Attributes:
+        head: the run of it alone; None if stored runs could not have decided anything.
+        earlier: in order of preference; empty if the head was not compared with any.
+        skipped: stored results that could not be used.
+        warnings: what a reader of the verdict must know about the stored runs.
+        is_first: whether there is nothing to compare with yet, and that is not an error.
+    """
+
+    head: Run | None
+    earlier: Annotated[tuple[StoredRun, ...], FailFast(), Field(max_length=MOST_STORED)]
+    skipped: tuple[SkippedResult, ...] = ()
+    warnings: tuple[Text, ...] = ()
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,20 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import AfterValidator, FailFast, Field, model_validator
 
-from benchgate.json_object import (
-    Count,
-    JsonObject,
-    Name,
-    Text,
-    Timestamp,
-    misplaced,
-)
-from benchgate.model.environment import Environment
+from benchgate.json_object import Count, JsonObject, Name, Text, Timestamp, misplaced
+from benchgate.model.machine import Environment
 from benchgate.model.samples import Samples, Warmup
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 MAX_ROUND_S = 1e9
 """Thirty years: a file with a larger value is damaged or made up."""
@@ -237,3 +233,22 @@ class Run(JsonObject):
         if self.is_mixed or other.is_mixed:
             return ("the shards of one of them ran on machines that differ",)
         return self.environment.differences(other.environment)
+
+
+def renamed(
+    base: Collection[str], head: Collection[str], aliases: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Map the head's id to the base's id, for each benchmark that an alias joins.
+
+    An alias joins two ids only if the old id is in the base alone and the new id in the head
+    alone.
+
+    Args:
+        base, head: the ids of each arm.
+        aliases: old id to new id.
+    """
+    return {
+        new: old
+        for old, new in aliases.items()
+        if old in base and old not in head and new in head and new not in base
+    }

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import FailFast, Field
 
 from benchgate.json_object import Count, JsonObject, NotNegative, Probability, Text
-from benchgate.model.environment import Environment
+from benchgate.model.machine import Environment
 from benchgate.model.outcome import COMPARED, DECIDED
+from benchgate.model.policy import PolicyChange
+from benchgate.model.result import SkippedResult
 from benchgate.model.row import Row
 from benchgate.model.run import Source
-from benchgate.model.skipped import SkippedResult
-from benchgate.model.waiver import PolicyChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

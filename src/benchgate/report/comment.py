@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from benchgate.report.markdown import Part
     from benchgate.report.view import RowView, VerdictView
 
-
 _ICON = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
 _MESSAGE_LIMIT = 1000
 

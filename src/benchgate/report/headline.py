@@ -1,4 +1,4 @@
-"""Words the verdict in one sentence; no other module does."""
+"""Words the verdict in one sentence, and what was compared in another; no other module does."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
-from benchgate.model.verdict import Decision, Reason, decided_benchmarks
+from benchgate.model.verdict import NO_BASELINE, Decision, Reason, decided_benchmarks
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.report.ordering import ORDER, by_benchmark, tails_left_open, worst_first
-from benchgate.units import counted
+from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -247,3 +247,33 @@ def _total(groups: _Groups) -> int:
 
 def _benchmarks(count: int) -> str:
     return counted(count, "benchmark")
+
+
+def last_line(verdict: Verdict) -> str:
+    """What was compared, where, how long it took, and how often a false alarm is expected."""
+    why = f" ({plain_line(verdict.base.why)})" if verdict.base.why else ""
+    head = f"head {words.source(verdict.head)}"
+    measured = f"Measured {head}{why}"
+    compared = f"Compared base {words.source(verdict.base)}{why} and {head}"
+    parts = [
+        compared if verdict.base.sha or verdict.base_source != NO_BASELINE else measured,
+        words.machine(verdict.environment),
+        _effort(verdict),
+        _rule(verdict),
+    ]
+    return "; ".join(part for part in parts if part) + "."
+
+
+def _effort(verdict: Verdict) -> str:
+    if not verdict.rounds:
+        return ""
+    ended = "" if verdict.complete else ", interrupted"
+    return f"{counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}{ended}"
+
+
+def _rule(verdict: Verdict) -> str:
+    settings = verdict.settings
+    if settings.rule != "launch":
+        return f"rule {plain_line(settings.rule)}: no bound on false alarms"
+    rate = format_percent(settings.alpha)
+    return f"set to fail at most {rate} of runs in which nothing changed"

@@ -17,13 +17,12 @@ from benchgate.report.escape import (
     plain_line,
     prose,
 )
-from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
+from benchgate.report.view import RATIO_TITLES, TEST_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.report.row_detail import ComparisonView
-    from benchgate.report.view import Group, RowView, VerdictView
+    from benchgate.report.view import ComparisonView, Group, RowView, VerdictView
 
 _ICONS = {
     Decision.PASS: "\N{WHITE HEAVY CHECK MARK}",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.model.outcome import Outcome
+from benchgate.model.policy import AcceptanceMethod
 from benchgate.model.row import RUNS_NEEDED
-from benchgate.model.waiver import AcceptanceMethod
 from benchgate.report import words
 from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_percent
@@ -15,9 +15,8 @@ from benchgate.units import counted, format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from benchgate.model.policy import Acceptance, PolicyChange
     from benchgate.model.row import Row
-    from benchgate.model.waiver import Acceptance, PolicyChange
-
 
 _LOGIN_LIMIT = 60
 

@@ -9,15 +9,14 @@ from rich.text import Text
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
-from benchgate.report.row_detail import RATIO_TITLES, TEST_TITLES
+from benchgate.report.view import RATIO_TITLES, TEST_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from benchgate.report.row_detail import ComparisonView
-    from benchgate.report.view import Group, RowView, VerdictView
+    from benchgate.report.view import ComparisonView, Group, RowView, VerdictView
 
 _DECISION_STYLES = {
     Decision.PASS: "bold green",

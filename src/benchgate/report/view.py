@@ -5,30 +5,48 @@ The strings are plain text without control characters; renderers add markup and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.model.outcome import Outcome
-from benchgate.model.skipped import by_reason
-from benchgate.model.verdict import NO_BASELINE
+from benchgate.model.redact import redacted
+from benchgate.model.result import by_reason
 from benchgate.report import words
 from benchgate.report.escape import plain_block, plain_line
-from benchgate.report.headline import headline
+from benchgate.report.headline import headline, last_line
 from benchgate.report.notes import note, view_loosening
 from benchgate.report.ordering import needs_attention, worst_first
-from benchgate.report.row_detail import ComparisonView, view_comparison
-from benchgate.units import counted, format_duration, format_percent
+from benchgate.units import counted, format_change, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from benchgate.model.row import Row
-    from benchgate.model.skipped import SkippedResult
+    from benchgate.model.result import SkippedResult
+    from benchgate.model.row import Comparison, Effect, Row
     from benchgate.model.verdict import Decision, Verdict
     from benchgate.report.notes import LooseningView
 
 NAME_LIMIT: Final = 60
+RATIO_TITLES = ("change by", "estimate", "interval", "method")
+TEST_TITLES = ("test", "p", "p head more", "p head less")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """The details of one row; "" stands for what does not apply.
+
+    Attributes:
+        title: benchmark and statistic.
+        ratios: name, change, interval and the method of the interval.
+        tests: name, two-sided p, p of a greater head, p of a smaller head.
+        facts: labels, each with a sentence.
+    """
+
+    title: str
+    ratios: tuple[tuple[str, str, str, str], ...]
+    tests: tuple[tuple[str, str, str, str], ...]
+    facts: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +141,7 @@ def view_verdict(verdict: Verdict) -> VerdictView:
         attention=tuple(_row(row) for row in rows if row in attention),
         folded=_folded([row for row in rows if row not in attention]),
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
-        last_line=_last_line(verdict),
+        last_line=last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
         skipped=_skipped(verdict.skipped),
         skipped_in_short=_skipped(by_reason(verdict.skipped)),
@@ -147,19 +165,8 @@ def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictV
     This must happen before the text becomes markup. A secret could span two texts, and removing it
     would also remove the markup between them; and escaped characters hide a secret.
     """
-    redacted: VerdictView = _redacted(view, cache(redact))
-    return redacted
-
-
-def _redacted(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - any part of a view
-    if type(value) is str:  # not an outcome, which is also a string
-        return redact(value)
-    if isinstance(value, tuple):
-        return tuple(_redacted(item, redact) for item in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return replace(value, **{name: _redacted(x, redact) for name, x in parts.items()})
-    return value
+    without: VerdictView = redacted(view, cache(redact))
+    return without
 
 
 def _row(row: Row) -> RowView:
@@ -208,30 +215,68 @@ def _title(rows: Sequence[Row]) -> str:
     return f"{len(rows)} {outcome.value}{margins}"
 
 
-def _last_line(verdict: Verdict) -> str:
-    why = f" ({plain_line(verdict.base.why)})" if verdict.base.why else ""
-    head = f"head {words.source(verdict.head)}"
-    measured = f"Measured {head}{why}"
-    compared = f"Compared base {words.source(verdict.base)}{why} and {head}"
+def view_comparison(row: Row, found: Comparison) -> ComparisonView:
+    """Turn a comparison into strings."""
+    return ComparisonView(
+        title=f"{words.name(row)}, {words.statistic(row)}",
+        ratios=tuple(
+            (
+                plain_line(one.name),
+                format_change(one.ratio),
+                words.change_span(one.interval.low, one.interval.high) if one.interval else "",
+                plain_line(one.interval.method) if one.interval else "",
+            )
+            for one in found.ratios
+        ),
+        tests=tuple(
+            (
+                plain_line(one.name),
+                words.probability(one.p),
+                words.probability(one.p_greater),
+                words.probability(one.p_less),
+            )
+            for one in found.tests
+        ),
+        facts=tuple(_facts(row, found)),
+    )
+
+
+def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
+    yield "effect", _effect(found.effect)
+    if found.q is not None:
+        q = words.probability(found.q)
+        yield "q-value", f"{q}: the first p, adjusted for the false discovery rate over all rows"
+    if found.detectable_ratio is not None:
+        seen = words.least_change(found.detectable_ratio)
+        yield "could see", f"usually {seen}, with alpha shared by all rows"
+    yield "launches", _launches(row, found)
+    if medians := words.medians(row):
+        yield "medians", f"{medians}: base and head as measured, not paired by rounds"
+    yield from (("note", plain_line(text)) for text in found.notes)
+
+
+def _effect(effect: Effect) -> str:
+    above = format_percent(effect.vargha_delaney_a)
     parts = [
-        compared if verdict.base.sha or verdict.base_source != NO_BASELINE else measured,
-        words.machine(verdict.environment),
-        _effort(verdict),
-        _rule(verdict),
+        f"{plain_line(effect.magnitude)} (Cliff's delta {effect.cliffs_delta:+.2f})",
+        f"a launch of the head measures more than one of the base in {above} of pairs (A)",
     ]
-    return "; ".join(part for part in parts if part) + "."
+    if effect.cohens_d is not None:
+        parts.append(f"Cohen's d {_signed(effect.cohens_d)}")
+    if effect.hedges_g is not None:
+        parts.append(f"Hedges' g {_signed(effect.hedges_g)}")
+    return "; ".join(parts)
 
 
-def _effort(verdict: Verdict) -> str:
-    if not verdict.rounds:
-        return ""
-    ended = "" if verdict.complete else ", interrupted"
-    return f"{counted(verdict.rounds, 'round')} in {format_duration(verdict.duration_s)}{ended}"
+def _signed(size: float) -> str:
+    """Format with two decimals; with almost no spread, effect sizes get too large for that."""
+    return f"{size:+.2f}" if abs(size) < 1000 else f"{size:+.2g}"
 
 
-def _rule(verdict: Verdict) -> str:
-    settings = verdict.settings
-    if settings.rule != "launch":
-        return f"rule {plain_line(settings.rule)}: no bound on false alarms"
-    rate = format_percent(settings.alpha)
-    return f"set to fail at most {rate} of runs in which nothing changed"
+def _launches(row: Row, found: Comparison) -> str:
+    base, head = found.launches
+    parts = [f"{base} v {head} in all; the decision uses {words.rounds(row) or 'none'}"]
+    if min(base, head) > 1 and row.margin:
+        needed = "more than 1000" if found.launches_needed is None else found.launches_needed
+        parts.append(f"finding a change of {format_percent(row.margin)} takes {needed} of each")
+    return "; ".join(parts)

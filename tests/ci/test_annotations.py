@@ -3,12 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tests.report.conftest import changed, tail, verdict
+from tests.report.conftest import changed, samples, tail, verdict
 
+from benchgate.ci.announce import benchmark_annotations
+from benchgate.github.runner import Annotation
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
 from benchgate.model.verdict import Decision
-from benchgate.report.remarks import Remark, remarks
 from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
@@ -16,36 +17,39 @@ if TYPE_CHECKING:
 
     from benchgate.model.verdict import Verdict
 
+__all__ = ["samples"]
 
-def test_what_regressed_or_failed_is_remarked(samples: Mapping[str, Verdict]) -> None:
-    assert remarks(view_verdict(samples["fail"])) == [
-        Remark(
-            "parse/large regressed",
+
+def test_what_regressed_or_failed_is_annotated(samples: Mapping[str, Verdict]) -> None:
+    assert benchmark_annotations(view_verdict(samples["fail"])) == [
+        Annotation(
             "typical (p25): +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 ms to 14.10 ms; "
             "slower in 12 of 12 rounds",
-            "",
+            "parse/large regressed",
         )
     ]
-    assert remarks(view_verdict(samples["failed"])) == [
-        Remark("db/insert failed", "ValueError: the fixture is gone", "benchmarks/bench_db.py:10")
+    assert benchmark_annotations(view_verdict(samples["failed"])) == [
+        Annotation(
+            "ValueError: the fixture is gone", "db/insert failed", "benchmarks/bench_db.py:10"
+        )
     ]
 
 
 def test_what_did_not_is_not(samples: Mapping[str, Verdict]) -> None:
     for state in ("pass", "waived", "missing-and-new", "inconclusive", "nothing", "first-run"):
-        assert remarks(view_verdict(samples[state])) == []
+        assert benchmark_annotations(view_verdict(samples[state])) == []
 
 
-def test_a_benchmark_has_one_remark_of_several_lines() -> None:
+def test_a_benchmark_has_one_annotation_of_several_lines() -> None:
     slow = changed("parse", Outcome.REGRESSED, 1.146, location="bench_parse.py:3")
     other = Row("a", Outcome.FAILED)
     rows = (slow, tail(slow, Outcome.REGRESSED, location="bench_parse.py:3"), other)
 
-    failed, regressed = remarks(view_verdict(verdict(Decision.FAIL, *rows)))
+    failed, regressed = benchmark_annotations(view_verdict(verdict(Decision.FAIL, *rows)))
 
-    assert (failed.title, failed.text) == ("a failed", "it did not run")
+    assert (failed.title, failed.message) == ("a failed", "it did not run")
     assert (regressed.title, regressed.location) == ("parse regressed", "bench_parse.py:3")
-    assert [line.partition(":")[0] for line in regressed.text.splitlines()] == [
+    assert [line.partition(":")[0] for line in regressed.message.splitlines()] == [
         "typical (p25)",
         "tail (p95)",
     ]
@@ -53,10 +57,13 @@ def test_a_benchmark_has_one_remark_of_several_lines() -> None:
 
 def test_a_row_without_numbers_is_its_note() -> None:
     row = Row("a", Outcome.REGRESSED, notes=("from 0 to 12",))
-    assert remarks(view_verdict(verdict(Decision.FAIL, row)))[0].text == "from 0 to 12"
+    assert (
+        benchmark_annotations(view_verdict(verdict(Decision.FAIL, row)))[0].message
+        == "from 0 to 12"
+    )
 
 
 def test_a_long_name_is_cut_in_the_middle() -> None:
     row = replace(changed("x" * 5000, Outcome.REGRESSED, 1.2))
-    title = remarks(view_verdict(verdict(Decision.FAIL, row)))[0].title
+    title = benchmark_annotations(view_verdict(verdict(Decision.FAIL, row)))[0].title
     assert len(title) == len("regressed") + 201

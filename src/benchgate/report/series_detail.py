@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         WithoutOutliers,
     )
 
-
 _BLOCKS = "▁▂▃▄▅▆▇█"
 # Without a least range, tiny differences would look like large ones.
 _LEAST_SPAN = math.log(1.5)

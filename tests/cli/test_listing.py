@@ -4,11 +4,15 @@ import io
 
 from rich.console import Console
 
-from benchgate.report.benchmark_list import ListedBenchmark, render_listing
+from benchgate.cli.listing import print_benchmarks
+from benchgate.measure.engine import Definition
+from benchgate.model.run import Tier
 
 LISTED = (
-    ListedBenchmark("json/dumps", "python", "benchmarks/bench_json.py:3", ("fast", "json")),
-    ListedBenchmark("cli/start", "command"),
+    Definition(
+        "json/dumps", "", Tier.LOCKSTEP, ("fast", "json"), location="benchmarks/bench_json.py:3"
+    ),
+    Definition("cli/start", "", Tier.INTERLEAVED),
 )
 
 
@@ -20,7 +24,7 @@ def console() -> tuple[Console, io.StringIO]:
 def test_a_listing_says_where_each_benchmark_is_from() -> None:
     target, stream = console()
 
-    render_listing(LISTED, target)
+    print_benchmarks(LISTED, target)
 
     lines = stream.getvalue().splitlines()
     assert lines[0].split() == ["benchmark", "kind", "defined", "at", "tags"]
@@ -38,6 +42,6 @@ def test_a_listing_says_where_each_benchmark_is_from() -> None:
 def test_an_empty_listing_says_so() -> None:
     target, stream = console()
 
-    render_listing((), target)
+    print_benchmarks((), target)
 
     assert stream.getvalue().strip() == "0 benchmarks"

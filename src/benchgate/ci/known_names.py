@@ -1,25 +1,35 @@
-"""Finds a repository's suites and kinds of machine in the runs of its default branch."""
+"""Finds out which suites, machines and benchmarks the base has, without running any of its code."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from benchgate.baselines.unverified import Known, function_of
 from benchgate.ci.announce import USUAL_ENVIRONMENT
-from benchgate.ci.own_runs import OwnRuns
-from benchgate.ci.stored_artifacts import read_result_of
+from benchgate.ci.stored_artifacts import OwnRuns, read_result_of
+from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.errors import FormatError, GitHubError
+from benchgate.gate.canary import is_canary
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in
+from benchgate.measure.benchfiles import group_of, topmost_folders
 from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from benchgate.ci.job import Job
-    from benchgate.github.models import Artifact, WorkflowRun
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+    from benchgate.github.objects import Artifact, WorkflowRun
     from benchgate.model.run import Run
+    from benchgate.session.choice import Choice
+
 
 _USUAL_ENVIRONMENTS: Final = tuple(
     f"{os}-{machine}" for os in ("linux", "macos") for machine in ("x86_64", "arm64", "aarch64")
@@ -138,3 +148,86 @@ def _in_turn(
 
 def _file(path: str) -> str:
     return path.partition("@")[0]
+
+
+_MOST_FILES: Final = 500
+_MOST_CHARACTERS: Final = 1_000_000
+_FUNCTION = re.compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+bench_(\w+)|bench_(\w+)[ \t]*=)", re.MULTILINE
+)
+_WORDS = (re.compile(r"\w+"), re.compile(r"[A-Za-z0-9_.+-]+"))
+
+
+def known_benchmarks(
+    config: Config,
+    git: Git,
+    sha: str,
+    *,
+    own: Run | None,
+    choice: Choice,
+    measured: Collection[str],
+) -> Known:
+    """List the ids of a commit's benchmarks, and which of them have to be measured.
+
+    A run of another commit may know a benchmark that this commit lacks. So, if the run measured
+    another commit, a benchmark of it has to be measured only if this commit defines its function
+    and nothing of the function was measured: its parameters at this commit are unknown.
+
+    Args:
+        config: of the commit.
+        own: what the newest run of the default branch measured; None if there is none.
+        choice: the benchmarks that pull requests of this repository measure.
+        measured: ids that the run measured at this commit.
+    """
+    functions = dict(_functions(config, git, sha))
+    commands = [one for one in config.benchmarks if isinstance(one, CommandBenchmark)]
+    names = {one.name for one in commands}
+    stored = {one.id for one in own.benchmarks if not is_canary(one)} if own else set()
+    expected = {one.name for one in commands if choice.wants(one.name, one.tags)}
+    if own and not choice.tags:  # the tags of a stored benchmark are unknown
+        here = stored if own.source.sha == sha else _elsewhere(stored, functions, measured)
+        expected |= {id_ for id_ in here if choice.wants(id_, ())}
+    renamed = {*config.aliases, *config.aliases.values()}
+    return Known(frozenset(names | stored | renamed), functions, frozenset(expected))
+
+
+def _elsewhere(
+    stored: Iterable[str], functions: Collection[str], measured: Iterable[str]
+) -> set[str]:
+    known = {function_of(id_) for id_ in measured}
+    return {id_ for id_ in stored if function_of(id_) in functions if function_of(id_) not in known}
+
+
+def _functions(config: Config, git: Git, sha: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each function's id without parameters, and the words of the file that defines it."""
+    for path, group in _files(config, _listed(git, sha)):
+        text = git.run("cat-file", "blob", f"{sha}:{path}")[:_MOST_CHARACTERS]
+        words = frozenset(word for pattern in _WORDS for word in pattern.findall(text))
+        for match in _FUNCTION.finditer(text):
+            yield f"{group}/{match[1] or match[2]}", words
+
+
+def _listed(git: Git, sha: str) -> list[PurePosixPath]:
+    """The benchmark files of a commit, wherever they are."""
+    listed = git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", sha).split("\0")
+    files = (PurePosixPath(path) for path in listed if path.endswith(".py"))
+    return [file for file in files if is_benchmark_file(PurePosixPath(file.name))][:_MOST_FILES]
+
+
+def _files(config: Config, listed: list[PurePosixPath]) -> Iterator[tuple[PurePosixPath, str]]:
+    """The files that a configuration measures, each with its group."""
+    specs = [
+        (PurePosixPath(path), one.group or "")
+        for one in config.benchmarks
+        if isinstance(one, PythonBenchmark)
+        for path in one.paths
+    ]
+    if not config.benchmarks:
+        everywhere = [file for file in listed if is_benchmark_file(file)]
+        specs = [(PurePosixPath(folder), "") for folder in topmost_folders(everywhere)]
+    for top, prefix in specs:
+        for file in listed:
+            if file == top:
+                yield file, group_of(PurePosixPath(file.name), prefix)
+            elif file.is_relative_to(top) and is_benchmark_file(file.relative_to(top)):
+                yield file, group_of(file.relative_to(top), prefix)

@@ -1,13 +1,63 @@
-"""The parts of GitHub's answers that benchgate uses; other keys are ignored."""
+"""The parts of GitHub's answers that benchgate uses, and the types of their values."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from benchgate.errors import GitHubError
-from benchgate.github.payloads import ForeignObject, Id, Ref, Sha
+from benchgate.json_object import misplaced
 from benchgate.model.fault import first_fault
+
+_LONGEST = 1024
+_SHOWN_CHARACTERS = 60
+_OBJECT_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_NOT_IN_A_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/]|[/.]\Z|\.lock\Z|\A\Z")
+_FULL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/(?!\.{1,2}\Z)[A-Za-z0-9._-]+")
+_WORD = re.compile(r"[a-z_]+")
+
+
+def _shown(value: str) -> str:
+    return ascii(value[:_SHOWN_CHARACTERS])
+
+
+def _sha(value: str) -> str:
+    if not _OBJECT_HASH.fullmatch(value):
+        raise misplaced(f"{_shown(value)} is not the hash of a commit")
+    return value
+
+
+def _ref(value: str) -> str:
+    if len(value) > _LONGEST or _NOT_IN_A_REF.search(value):
+        raise misplaced(f"{_shown(value)} is not the name of a branch or tag")
+    return value
+
+
+def _full_name(value: str) -> str:
+    if len(value) > _LONGEST or not _FULL_NAME.fullmatch(value):
+        raise misplaced(f"{_shown(value)} is not the name of a repository, owner/name")
+    return value
+
+
+def _word(value: str) -> str:
+    if len(value) > _LONGEST or not _WORD.fullmatch(value):
+        raise misplaced(f"{_shown(value)} is not one of GitHub's words")
+    return value
+
+
+Id: TypeAlias = Annotated[int, Field(ge=1, lt=2**63)]
+Sha: TypeAlias = Annotated[str, AfterValidator(_sha)]
+Ref: TypeAlias = Annotated[str, AfterValidator(_ref)]
+FullName: TypeAlias = Annotated[str, AfterValidator(_full_name)]
+Word: TypeAlias = Annotated[str, AfterValidator(_word)]
+
+
+class ForeignObject(BaseModel):
+    """Base class: keys that benchgate does not use are ignored, and types are not converted."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
 
 Time: TypeAlias = Annotated[datetime, Field(strict=False)]
 
