@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.baselines.claims import (
     CLOCKS_DIFFER,
-    Took,
+    RunPeriod,
     lie_about_base,
     lie_about_named_base,
     lie_about_time,
@@ -17,7 +17,7 @@ from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
 
 BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
-TOOK = Took(BEGAN, BEGAN + timedelta(minutes=20))
+TOOK = RunPeriod(BEGAN, BEGAN + timedelta(minutes=20))
 OLD, START, TIP, HEAD = ("a" * 40, "b" * 40, "c" * 40, "d" * 40)
 LINE = (OLD, START, TIP)
 """Of the branch; the head was begun from START."""

@@ -8,7 +8,7 @@ from benchgate.ci.base import NoBase, checked_out, find_base
 from benchgate.errors import BaselineError
 from benchgate.git.branches import ensure_commit
 from benchgate.git.repository import Git
-from benchgate.github.plan import Base, BaseRule, Head
+from benchgate.github.plan import Base, Head
 from benchgate.model.run import Source
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def history(repo: Git, commit: Commit) -> tuple[Git, str, str]:
 
 
 def merge_base_with(other: str) -> Base:
-    return Base(BaseRule.MERGE_BASE, "merge base with it", merge_base_with=other)
+    return Base("merge base with it", merge_base_with=other)
 
 
 def find(base: Base, git: Git, compare: Compare) -> Source | NoBase:
@@ -56,7 +56,7 @@ def test_a_base_that_the_event_names_is_fetched(
     repo, first, _ = history
     repo.run("clone", "--quiet", "--depth=1", f"file://{repo.root}", str(tmp_path / "clone"))
     git, compare = Git(tmp_path / "clone"), Compare()
-    found = find(Base(BaseRule.BEFORE, "the commit before", sha=first), git, compare)
+    found = find(Base("the commit before", sha=first), git, compare)
     assert found == Source(sha=first, why="the commit before")
     assert git.rev_parse(first) == first
     assert compare.asked == []
@@ -107,7 +107,7 @@ def test_nothing_was_changed_where_the_head_is_the_base(history: tuple[Git, str,
 
 def test_an_event_without_a_base_says_why(history: tuple[Git, str, str]) -> None:
     git, _, _ = history
-    assert find(Base(BaseRule.NONE, "a tag"), git, Compare()) == NoBase("a tag")
+    assert find(Base("a tag"), git, Compare()) == NoBase("a tag")
 
 
 def test_an_answer_that_is_no_commit_is_not_believed(

@@ -17,7 +17,7 @@ from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
 from benchgate.gate.judging import judge_result, make_verdict
 from benchgate.github.queries import RunUrl
-from benchgate.model.codec import encode_verdict
+from benchgate.model.codec import VERDICT
 from benchgate.model.joined_shards import join
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import OVERRIDES, Options, Policy
@@ -134,7 +134,7 @@ def test_it_is_the_same_verdict_to_the_last_byte(github: GitHubServer) -> None:
     config = policy_from(base, head)
     first = make_verdict(judge_result(result, config), config)
     verdict = replayed(github, result)
-    assert encode_verdict(verdict, str) == encode_verdict(first, str)
+    assert VERDICT.write(verdict, str) == VERDICT.write(first, str)
     assert {change.key for change in verdict.policy_changes} == {"gate.margin", "waive[0]"}
 
 

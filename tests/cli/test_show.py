@@ -8,7 +8,7 @@ import pytest
 
 from benchgate.cli.show import show
 from benchgate.errors import FormatError
-from benchgate.model.codec import encode_verdict
+from benchgate.model.codec import VERDICT
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Verdict
 from benchgate.session.choice import Choice
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def test_a_verdict_is_said_to_be_no_result(tmp_path: Path) -> None:
     path = tmp_path / "verdict.json"
     verdict = Verdict(Decision.PASS, 0, "fine", Source(), Source(), GateSettings(), rows=())
-    path.write_bytes(encode_verdict(verdict, str))
+    path.write_bytes(VERDICT.write(verdict, str))
 
     with pytest.raises(FormatError, match="holds no `tool`, so it is not a result file"):
         show(path, Choice(), None)

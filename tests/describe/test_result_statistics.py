@@ -16,7 +16,7 @@ from tests.describe.conftest import (
 )
 from tests.finite import all_finite
 
-from benchgate.describe.result_statistics import DetailSettings, describe
+from benchgate.describe.result_statistics import describe
 from benchgate.model.machine import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import CANARY_ID, Kind, Metric, Status
@@ -39,7 +39,7 @@ def test_whatever_was_measured_is_described_in_finite_numbers(
     metric = Metric("score", "points")
     cells = [benchmark_of(f"a[n={n}]", series_of(samples, metric=metric)) for n in range(2)]
 
-    found = describe(result_of(*cells), detail=DetailSettings(mode))
+    found = describe(result_of(*cells), outliers=mode)
 
     assert all_finite(found)
     assert found.runs[0].series[0].detail is not None
@@ -58,7 +58,7 @@ def test_values_as_far_apart_as_can_be(samples: list[list[float]]) -> None:
     result = result_of(*(benchmark_of(f"a[n={n}]", cell) for n, cell in enumerate(cells)))
     head = replace(result.head, environment=Environment(timer_cost_ns=50.0))
 
-    found = describe(Result(head), detail=DetailSettings())
+    found = describe(Result(head), outliers="iqr")
 
     assert all_finite(found)
     # What is divided by 5e-324 is beyond the largest float; the other way round it is 0.
@@ -73,7 +73,7 @@ def test_details_come_only_when_asked_for() -> None:
     )
     result = result_of(benchmark, replace(benchmark, id="a[n=2]"))
 
-    plain, detailed = describe(result), describe(result, detail=DetailSettings())
+    plain, detailed = describe(result), describe(result, outliers="iqr")
 
     assert plain.runs[0].series[0].detail is None
     assert plain.runs[0].grids == ()
@@ -121,7 +121,7 @@ def test_what_is_missing_is_explained(
 ) -> None:
     result = result_of(benchmark_of("a", series_of(samples, metric=metric)))
 
-    detail = describe(result, detail=DetailSettings()).runs[0].series[0].detail
+    detail = describe(result, outliers="iqr").runs[0].series[0].detail
 
     assert detail is not None
     assert any(text == note or text.startswith(f"{note}: ") for text in detail.notes)
@@ -132,7 +132,7 @@ def test_enough_samples_are_not_called_few() -> None:
     ten = series_of([[1.0, 2.0] * 5])
     result = result_of(benchmark_of("a", nine), benchmark_of("b", ten))
 
-    first, second = (s.detail for s in describe(result, detail=DetailSettings()).runs[0].series)
+    first, second = (s.detail for s in describe(result, outliers="iqr").runs[0].series)
 
     assert first is not None
     assert first.within is None
@@ -146,7 +146,7 @@ def test_the_timer_is_a_share_of_a_sample() -> None:
     result = result_of(benchmark_of("a", series_of([[1e-6] * 20] * 2, loops=5)))
     head = replace(result.head, environment=Environment(timer_cost_ns=50.0))
 
-    detail = describe(Result(head), detail=DetailSettings()).runs[0].series[0].detail
+    detail = describe(Result(head), outliers="iqr").runs[0].series[0].detail
 
     assert detail is not None
     assert detail.timer_ratio == pytest.approx(0.01)
@@ -156,4 +156,4 @@ def test_the_same_result_is_described_alike_twice() -> None:
     samples = noisy_launches(2, 12, 45, between=0.01, within=0.02)
     result = result_of(benchmark_of("a", series_of(samples)))
 
-    assert describe(result, detail=DetailSettings()) == describe(result, detail=DetailSettings())
+    assert describe(result, outliers="iqr") == describe(result, outliers="iqr")

@@ -15,11 +15,8 @@ from benchgate.github.comments import (
     JOB_LOGIN,
     MOST_OWN,
     CommentOutcome,
-    Create,
-    Leave,
+    ExistingComment,
     Marker,
-    Refuse,
-    Update,
     choose,
     mark,
     marker_in,
@@ -193,7 +190,7 @@ def test_what_is_no_marker_is_not_read(body: str) -> None:
 
 
 def test_the_first_comment_is_created() -> None:
-    assert choose([], of(5), JOB_LOGIN) == Create()
+    assert choose([], of(5), JOB_LOGIN) is None
 
 
 @pytest.mark.parametrize(
@@ -208,7 +205,7 @@ def test_the_first_comment_is_created() -> None:
     ],
 )
 def test_what_is_not_ours_is_not_touched(other: Comment) -> None:
-    assert choose([other], of(5), JOB_LOGIN, NEW) == Create()
+    assert choose([other], of(5), JOB_LOGIN, NEW) is None
 
 
 @pytest.mark.parametrize(
@@ -232,38 +229,44 @@ def test_a_newer_one_is_never_overwritten(
     there: Marker, mine: Marker, head_now: str, *, updated: bool
 ) -> None:
     choice = choose([comment(1, there)], mine, JOB_LOGIN, head_now)
-    assert choice == Update(1) if updated else isinstance(choice, Leave)
+    assert choice == ExistingComment(1) if updated else isinstance(choice, CommentOutcome)
 
 
 def test_why_one_is_left_is_said() -> None:
     choice = choose([comment(1, of(6))], of(5), JOB_LOGIN, NEW)
-    assert choice == Leave(url(1), "run 6 has already commented on bbbbbbb, and is newer")
+    assert choice == CommentOutcome(
+        url(1),
+        "left the comment as it is: run 6 has already commented on bbbbbbb, and is newer",
+    )
 
 
 def test_of_several_the_newest_is_updated() -> None:
     there = [comment(3, of(2)), comment(1, of(4)), comment(2, of(3)), comment(9, of(1), "octocat")]
-    assert choose(there, of(5), JOB_LOGIN, NEW) == Update(1, (url(3), url(2)))
-    assert choose(there, of(3), JOB_LOGIN, NEW) == Leave(
-        url(1), "run 4 has already commented on bbbbbbb, and is newer"
+    assert choose(there, of(5), JOB_LOGIN, NEW) == ExistingComment(1, (url(3), url(2)))
+    assert choose(there, of(3), JOB_LOGIN, NEW) == CommentOutcome(
+        url(1),
+        "left the comment as it is: run 4 has already commented on bbbbbbb, and is newer",
     )
 
 
 def test_of_two_by_one_run_the_later_one_is_updated() -> None:
     there = [comment(2, of(4)), comment(1, of(4))]
-    assert choose(there, of(5), JOB_LOGIN, NEW) == Update(2, (url(1),))
+    assert choose(there, of(5), JOB_LOGIN, NEW) == ExistingComment(2, (url(1),))
 
 
 def test_there_is_an_end_of_new_ones() -> None:
     others = [comment(n, of(4, suite=f"s{n}")) for n in range(1, MOST_OWN)]
     of_people = [comment(n + 100, of(4, suite=f"p{n}"), "octocat") for n in range(MOST_OWN)]
-    assert choose([*others, *of_people], of(5), JOB_LOGIN, NEW) == Create()
+    assert choose([*others, *of_people], of(5), JOB_LOGIN, NEW) is None
     full = [*others, comment(99, of(4, suite="last"))]
-    assert choose(full, of(5), JOB_LOGIN, NEW) == Refuse()
-    assert choose(full, of(5, suite="last"), JOB_LOGIN, NEW) == Update(99)
+    assert choose(full, of(5), JOB_LOGIN, NEW) == CommentOutcome(
+        "", f"no comment: the pull request already has {MOST_OWN} comments of other suites"
+    )
+    assert choose(full, of(5, suite="last"), JOB_LOGIN, NEW) == ExistingComment(99)
 
 
 def test_upper_and_lower_case_of_a_login_are_the_same() -> None:
-    assert choose([comment(1, of(4), "Octocat")], of(5), "octocat") == Update(1)
+    assert choose([comment(1, of(4), "Octocat")], of(5), "octocat") == ExistingComment(1)
 
 
 # Posting

@@ -25,7 +25,7 @@ from benchgate.github.events import (
     WorkflowDispatch,
     WorkflowRunEvent,
 )
-from benchgate.github.plan import BaseRule, CommentTime, EventPlan, Head, plan_for
+from benchgate.github.plan import CommentTime, EventPlan, Head, plan_for
 
 PAGE = Path(__file__).parents[2] / "docs" / "github-events.md"
 BLOCK = re.compile(r"(?<=<!-- events -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -85,11 +85,16 @@ def context_of(event: Event, ref: str = MAIN, actor: str = "octocat") -> Context
 
 @dataclass(frozen=True)
 class Case:
-    """A situation in words, and what has to be done in it; `base` is a commit or a branch."""
+    """A situation in words, and what has to be done in it.
+
+    Attributes:
+        why: how the reason for the base begins.
+        base: a commit or a branch.
+    """
 
     words: str
     event: Event
-    rule: BaseRule
+    why: str
     base: str | None
     kind: ArtifactKind | None = ArtifactKind.RESULT
     comment: CommentTime = CommentTime.NEVER
@@ -107,7 +112,8 @@ class Case:
 
 
 PULL_REF = "refs/pull/42/merge"
-FIRST_PARENT, MERGE_BASE, BEFORE_PUSH, NONE = BaseRule
+FIRST_PARENT, MERGE_BASE = "first parent of the merge commit", "merge base with"
+BEFORE_PUSH, NONE = "the commit before the push", ""
 BASELINE = ArtifactKind.BASELINE
 NOW, IF_ALLOWED, LATER, NEVER = CommentTime
 CASES = [
@@ -215,9 +221,9 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.words)
 def test_every_event_has_its_plan(case: Case) -> None:
     plan = case.plan
-    assert plan.base.rule == case.rule
+    assert plan.base.why.startswith(case.why)
     assert (plan.base.sha or plan.base.merge_base_with) == case.base
-    assert (plan.base.merge_base_with is not None) == (case.rule == MERGE_BASE)
+    assert (plan.base.merge_base_with is not None) == (case.why == MERGE_BASE)
     assert plan.keeping.kind == case.kind
     assert plan.comment.when == case.comment
 
@@ -244,7 +250,7 @@ def test_what_is_surprising_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parents", "rule"),
+    ("parents", "why"),
     [
         ((BASE, HEAD), FIRST_PARENT),
         ((OTHER, HEAD), FIRST_PARENT),  # main moved on after the event
@@ -255,16 +261,16 @@ def test_what_is_surprising_is_said() -> None:
         ((), MERGE_BASE),
     ],
 )
-def test_the_merge_commit_is_known_by_its_second_parent(
-    parents: tuple[str, ...], rule: BaseRule
-) -> None:
+def test_the_merge_commit_is_known_by_its_second_parent(parents: tuple[str, ...], why: str) -> None:
     base = plan_for(context_of(PULL, PULL_REF), Head(EVENT, parents)).base
-    assert (base.rule, base.sha) == (rule, parents[0] if rule == FIRST_PARENT else None)
+    assert base.why.startswith(why)
+    assert base.sha == (parents[0] if why == FIRST_PARENT else None)
 
 
 def test_a_head_that_is_itself_a_merge_is_not_taken_for_the_merge_commit() -> None:
     base = plan_for(context_of(PULL, PULL_REF), Head(HEAD, (OTHER, BASE))).base
-    assert (base.rule, base.merge_base_with) == (MERGE_BASE, BASE)
+    assert base.why.startswith(MERGE_BASE)
+    assert (base.sha, base.merge_base_with) == (None, BASE)
 
 
 def test_a_fork_is_known_by_its_id_and_not_by_its_name() -> None:
@@ -319,7 +325,7 @@ def test_what_holds_for_every_plan(event: Event, ref: str, head: Head) -> None:
     if plan.comment.when == NOW and isinstance(event, PullRequestEvent):
         assert event.head_repository == OWN
     known, asked = plan.base.sha, plan.base.merge_base_with
-    assert (known is None) + (asked is None) == (2 if plan.base.rule == NONE else 1)
+    assert known is None or asked is None
 
 
 def documented(text: str) -> str:
@@ -328,7 +334,7 @@ def documented(text: str) -> str:
     for case in CASES:
         base, kept, comment = case.plan.base, case.plan.keeping.kind, case.plan.comment.when
         why = re.sub(r"\b(\d)\1{11}\b", r"`\g<0>`", base.why)
-        compared = f"nothing: {why}" if base.rule == NONE else why
+        compared = f"nothing: {why}" if not (base.sha or base.merge_base_with) else why
         lines.append(f"| {case.words} | {compared} | {kept or 'nothing'} | {comment} |")
     return BLOCK.sub("\n".join(lines).replace("\\", r"\\") + "\n", text)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchgate.interval import Interval
-from benchgate.model.codec import STATISTICS, encode_statistics
+from benchgate.model.codec import STATISTICS
 from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.machine import Environment
 from benchgate.model.redact import Redactor
@@ -168,7 +168,7 @@ def plain(found: object) -> Any:  # noqa: ANN401 - JSON of any shape
 
 
 def written(found: ResultStatistics, redact: Redactor | None = None) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(encode_statistics(found, redact or as_is))
+    document: dict[str, Any] = json.loads(STATISTICS.write(found, redact or as_is))
     return document
 
 
@@ -212,7 +212,7 @@ def test_secrets_are_found_by_their_shape() -> None:
     failure = Failure("b", "Authorization: Basic aGVsbG8=")
     run = dataclasses.replace(RUN, series=(series,), failures=(failure,))
 
-    text = encode_statistics(ResultStatistics((run,), warnings=(url,)), Redactor({})).decode()
+    text = STATISTICS.write(ResultStatistics((run,), warnings=(url,)), Redactor({})).decode()
 
     assert text.count("postgres://u:[removed]@db/x") == 3
     assert "Authorization: Basic [removed]" in text
@@ -220,7 +220,7 @@ def test_secrets_are_found_by_their_shape() -> None:
 
 
 def test_the_version_comes_first_and_it_is_indented_for_people() -> None:
-    data = encode_statistics(ResultStatistics((RUN,)), as_is)
+    data = STATISTICS.write(ResultStatistics((RUN,)), as_is)
 
     assert data.startswith(b'{\n  "schema": 1,\n  "runs": [')
     assert data.endswith(b"}\n")
@@ -245,7 +245,7 @@ def test_nothing_is_written_that_no_json_holds(change: dict[str, Any]) -> None:
     run = dataclasses.replace(RUN, series=(series,))
 
     with pytest.raises(ValueError, match=next(iter(change))):
-        encode_statistics(ResultStatistics((run,)), as_is)
+        STATISTICS.write(ResultStatistics((run,)), as_is)
 
 
 def test_output_that_is_no_utf_8_can_be_written() -> None:

@@ -13,7 +13,7 @@ from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.json_object import Text
-from benchgate.model.codec import VERDICT, encode_verdict
+from benchgate.model.codec import VERDICT
 from benchgate.model.machine import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import PolicyChange, Waiver
@@ -69,7 +69,7 @@ def verdict(*rows: Row) -> Verdict:
 
 
 def document(*rows: Row) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(encode_verdict(verdict(*rows), as_is))
+    loaded: dict[str, Any] = json.loads(VERDICT.write(verdict(*rows), as_is))
     return loaded
 
 
@@ -169,14 +169,14 @@ verdicts = st.builds(
 @settings(deadline=None)
 @given(verdicts)
 def test_what_is_written_is_read_again(original: Verdict) -> None:
-    assert VERDICT.read(encode_verdict(original, as_is), NAME) == original
+    assert VERDICT.read(VERDICT.write(original, as_is), NAME) == original
 
 
 @settings(deadline=None, max_examples=50)
 @given(verdicts)
 def test_verdicts_follow_the_schema(original: Verdict) -> None:
     validator = jsonschema.Draft202012Validator(VERDICT.json_schema())
-    validator.validate(json.loads(encode_verdict(original, as_is)))
+    validator.validate(json.loads(VERDICT.write(original, as_is)))
 
 
 def test_the_schema_refuses_what_reading_refuses() -> None:
@@ -191,7 +191,7 @@ def test_the_schema_refuses_what_reading_refuses() -> None:
 @settings(deadline=None)
 @given(st.data())
 def test_a_damaged_file_is_refused_or_still_a_verdict(data: st.DataObject) -> None:
-    read_damaged(VERDICT.read, encode_verdict(verdict(), as_is), NAME, data)
+    read_damaged(VERDICT.read, VERDICT.write(verdict(), as_is), NAME, data)
 
 
 def test_the_layout_is_the_documented_one() -> None:
@@ -224,7 +224,7 @@ def test_the_layout_is_the_documented_one() -> None:
 
 
 def test_it_is_indented_for_people() -> None:
-    assert encode_verdict(verdict(), as_is).startswith(b'{\n  "schema": 1,\n  "decision": "fail",')
+    assert VERDICT.write(verdict(), as_is).startswith(b'{\n  "schema": 1,\n  "decision": "fail",')
 
 
 @pytest.mark.parametrize(
@@ -247,13 +247,13 @@ def test_infinity_is_written_as_null() -> None:
     assert shown["ratio"] is None
     assert shown["interval"] == [1.2, None]
     assert shown["detectable"] is None
-    (read,) = VERDICT.read(encode_verdict(verdict(written), as_is), NAME).rows
+    (read,) = VERDICT.read(VERDICT.write(verdict(written), as_is), NAME).rows
     assert read.interval == (1.2, math.inf)
 
 
 def test_nan_never_appears() -> None:
     written = row(p=math.nan, interval=(math.nan, 2.0), classical=Classical(None, math.nan, "same"))
-    assert b"NaN" not in encode_verdict(verdict(written), as_is)
+    assert b"NaN" not in VERDICT.write(verdict(written), as_is)
 
 
 @pytest.mark.parametrize(
@@ -351,12 +351,12 @@ def test_every_text_is_redacted() -> None:
         policy_changes=(PolicyChange(**texts_of(PolicyChange, text)),),
         environment=Environment(**texts_of(Environment, text), toolchains={text: text}),
     )
-    data = encode_verdict(leaky, Redactor({"MY_TOKEN": "xyzzy123"}))
+    data = VERDICT.write(leaky, Redactor({"MY_TOKEN": "xyzzy123"}))
     assert b"xyzzy123" not in data
     assert data.count(b"a [removed] b") > 20
 
 
 def test_redaction_leaves_the_words_of_the_format_alone() -> None:
     redact = Redactor({"A_SECRET": "regressed", "B_SECRET": "lockstep"})
-    read = VERDICT.read(encode_verdict(verdict(), redact), NAME)
+    read = VERDICT.read(VERDICT.write(verdict(), redact), NAME)
     assert read.rows[0].outcome is Outcome.REGRESSED

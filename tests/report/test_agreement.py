@@ -14,7 +14,7 @@ from rich.console import Console
 
 from benchgate.ci.announce import benchmark_annotations
 from benchgate.gate.rows import sides
-from benchgate.model.codec import encode_verdict
+from benchgate.model.codec import VERDICT
 from benchgate.model.grid import Grid, GridCell
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
@@ -146,7 +146,7 @@ def test_every_report_shows_the_same_two_values(
     (annotation,) = benchmark_annotations(view)
     assert f"{base} to {head}" in annotation.message
 
-    (written,) = json.loads(encode_verdict(verdict, str))["rows"]
+    (written,) = json.loads(VERDICT.write(verdict, str))["rows"]
     assert written["head"] / written["base"] == pytest.approx(written["ratio"])
     assert (written["base_median"], written["head_median"]) == (row.base_median, row.head_median)
 

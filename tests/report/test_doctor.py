@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.conftest import printed, unchanged, verdict
 
-from benchgate.model.noise import Rehearsal, SelfCheck, Sensitivity, Steadier, Tail
+from benchgate.model.noise import Rehearsal, SelfCheck, Sensitivity, SteadierMetric, Tail
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
 from benchgate.model.verdict import Decision
@@ -41,7 +41,7 @@ NOISY = replace(
     tail=Tail("tail not tested: needs 40 samples per launch", None, 6, 0.03, 1),
     is_command=True,
 )
-CPU = Steadier("cpu_time", 0.008, 8, 0.4)
+CPU = SteadierMetric("cpu_time", 0.008, 8, 0.4)
 WAITING = replace(
     QUIET,
     benchmark="db/fetch[rows=100]",

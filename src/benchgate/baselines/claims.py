@@ -37,16 +37,16 @@ _NAMELESS: Final = Lie("the result does not say which base commit was measured")
 
 
 @dataclass(frozen=True, slots=True)
-class Took:
+class RunPeriod:
     """The time of a run, as GitHub knows it."""
 
     began: datetime
     ended: datetime
 
 
-def lie_about_time(result: Result, took: Took) -> Lie | None:
+def lie_about_time(result: Result, period: RunPeriod) -> Lie | None:
     """Say what is wrong with the times of measuring; None if they are possible."""
-    earliest, latest = took.began - CLOCKS_DIFFER, took.ended + CLOCKS_DIFFER
+    earliest, latest = period.began - CLOCKS_DIFFER, period.ended + CLOCKS_DIFFER
     for part in result.shards or (result,):  # the shards were measured at the same time
         for run in (part.head, part.base):
             if run is None:
@@ -55,12 +55,12 @@ def lie_about_time(result: Result, took: Took) -> Lie | None:
             if not earliest <= started <= latest:
                 return Lie(
                     f"the result says that it was measured at {_shown(started)}, but the run "
-                    f"lasted from {_shown(took.began)} to {_shown(took.ended)}"
+                    f"lasted from {_shown(period.began)} to {_shown(period.ended)}"
                 )
         if part.duration_s > (latest - earliest).total_seconds():
             return Lie(
                 "the result says that measuring took longer than the whole run, which lasted from "
-                f"{_shown(took.began)} to {_shown(took.ended)}"
+                f"{_shown(period.began)} to {_shown(period.ended)}"
             )
     return None
 

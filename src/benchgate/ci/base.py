@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from benchgate.baselines.base_config import BASE_HAS_NONE, judged_by_base, measured_by_base
 from benchgate.baselines.git import choose_base
@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
 
 
-class MergeBaseFinder(Protocol):
-    """Gets the merge base of a commit or branch with a commit from GitHub's compare API."""
-
-    def __call__(self, base: str, head: str) -> str:
-        """Get the full hash of the merge base."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class NoBase:
     """There is nothing to compare with, and why."""
@@ -54,13 +46,14 @@ def find_base(
     base: Base,
     git: Git,
     *,
-    merge_base: MergeBaseFinder,
+    merge_base: Callable[[str, str], str],
     fetch: Callable[[str], None],
 ) -> Source | NoBase:
     """Find the base commit of an event; fetch it if the checkout does not have it.
 
     Args:
-        merge_base: asked if the checkout does not hold enough of the history.
+        merge_base: asks GitHub for the merge base of a commit or branch and a commit, if the
+            checkout does not hold enough of the history.
 
     Raises:
         BaselineError: what was found is not a commit, or cannot be fetched here.

@@ -38,7 +38,7 @@ from benchgate.session.result_file import DEFAULT_SUITE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchgate.baselines.claims import Lie, Took
+    from benchgate.baselines.claims import Lie, RunPeriod
     from benchgate.baselines.unverified import SanitizedResult
     from benchgate.ci.job import Job
     from benchgate.ci.step import Step
@@ -64,18 +64,18 @@ _SHARED: Final = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Left:
+class LegResult:
     """The result that a run left of one suite on one kind of machine.
 
     Attributes:
         read: the result, or what is wrong with it.
-        took: when the run took place, until it left this result.
+        period: when the run took place, until it left this result.
         own: what the default branch's newest run of that leg measured; None if there is none.
     """
 
     leg: Leg
     read: Result | UsageError
-    took: Took
+    period: RunPeriod
     own: Run | None
 
 
@@ -100,7 +100,7 @@ class Publication:
     step: Step
     choice: Choice = EVERYTHING
 
-    def of_result(self, left: Left) -> PublishOutcome:
+    def of_result(self, left: LegResult) -> PublishOutcome:
         """Judge the result and comment; or comment why that is impossible.
 
         Raises:
@@ -169,7 +169,7 @@ class Publication:
             self.step.output(comment_url=posted.comment_url)
         return posted
 
-    def _verdict(self, result: Result, left: Left) -> Verdict:
+    def _verdict(self, result: Result, left: LegResult) -> Verdict:
         """Judge by the configuration of the pull request's target branch, as of today.
 
         Raises:
@@ -191,7 +191,7 @@ class Publication:
         config = self._with_head(base)
         asked = confirmed(result, self.run, self.pull, config, self.job)
         config = with_accepted(config, asked.accepted)
-        _refuse(lie_about_time(result, left.took))
+        _refuse(lie_about_time(result, left.period))
         _refuse(self._lie_about_base(result.base.source, base))
         clean = self._cleaned(result, result.base, base, left.own)
         names = clean.names

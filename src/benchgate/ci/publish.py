@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.claims import Took
+from benchgate.baselines.claims import RunPeriod
 from benchgate.ci.announce import PublishOutcome, no_comment
 from benchgate.ci.base import checked_out
 from benchgate.ci.known_names import Legs
-from benchgate.ci.publication import Left, Publication
+from benchgate.ci.publication import LegResult, Publication
 from benchgate.ci.stored_artifacts import read_file_of
 from benchgate.errors import FormatError, GitHubError, UsageError
 from benchgate.github.artifacts import ArtifactKind, leg_in, list_artifacts
@@ -121,8 +121,8 @@ def _publish(
             step.warn(done[-1].warnings)
         else:
             own = legs.newest(leg) if legs and not isinstance(read, UsageError) else None
-            took = _took(known, artifact)
-            done += [one.of_result(Left(leg, read, took, own)) for one in publications]
+            period = _period(known, artifact)
+            done += [one.of_result(LegResult(leg, read, period, own)) for one in publications]
     _warn(step, run, len(artifacts) - len(left), len(left), most)
     if not left:
         step.write([f"run {run.id} left no result"])
@@ -184,13 +184,13 @@ def _results(job: Job, known: KnownRun, run: WorkflowRunEvent) -> list[tuple[Art
     ]
 
 
-def _took(known: KnownRun, artifact: Artifact) -> Took:
+def _period(known: KnownRun, artifact: Artifact) -> RunPeriod:
     """The time from the start of the run to the upload of the artifact.
 
     All attempts count: one that repeats failed jobs joins what the earlier ones measured.
     """
     began = known.created_at or _LONG_AGO
-    return Took(began, artifact.created_at or began)
+    return RunPeriod(began, artifact.created_at or began)
 
 
 def _read(job: Job, artifact: Artifact, step: Step, *, is_strange: bool) -> Result | UsageError:

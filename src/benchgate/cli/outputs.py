@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
 from benchgate.files import ensure_writable, write_atomic
-from benchgate.model.codec import encode_verdict
+from benchgate.model.codec import VERDICT
 from benchgate.model.redact import Redactor
 from benchgate.report.markdown import render_markdown
 from benchgate.report.terminal import render_verdict
@@ -103,7 +103,7 @@ class Outputs:
         redact = Redactor(environ)
         view = view_verdict(verdict)
         if self.json_file is not None:
-            put(self.json_file, encode_verdict(verdict, redact))
+            put(self.json_file, VERDICT.write(verdict, redact))
         if self.markdown_file is not None:
             put(self.markdown_file, render_markdown(without_secrets(view, redact)).encode())
         if STANDARD_OUTPUT not in {self.json_file, self.markdown_file}:

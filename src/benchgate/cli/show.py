@@ -13,10 +13,10 @@ from click.core import ParameterSource
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
-from benchgate.describe.result_statistics import DetailSettings, describe
+from benchgate.describe.result_statistics import describe
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.files import ensure_writable, read_result
-from benchgate.model.codec import encode_statistics
+from benchgate.model.codec import STATISTICS
 from benchgate.model.redact import Redactor
 from benchgate.model.run import CANARY_IDS
 from benchgate.report.statistics_table import render_result
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 def show(
-    path: Path, choice: Choice, detail: DetailSettings | None, metrics: Sequence[str] = ()
+    path: Path, choice: Choice, outliers: OutlierMode | None, metrics: Sequence[str] = ()
 ) -> ResultStatistics:
     """Compute the statistics of the chosen part of a result file.
 
     Args:
-        detail: None for only one line per series.
+        outliers: which ones the second mean leaves out; None for only one line per series.
         metrics: names of the metrics to show; empty for all.
 
     Raises:
@@ -54,7 +54,7 @@ def show(
     if metrics:
         chosen = _with_metrics(chosen, metrics)
     base = chosen[1] if len(chosen) > 1 else None
-    return describe(replace(result, head=chosen[0], base=base), detail)
+    return describe(replace(result, head=chosen[0], base=base), outliers)
 
 
 def _choose(run: Run, choice: Choice) -> Run:
@@ -139,9 +139,8 @@ def command(
     if json_file is not None and json_file != STANDARD_OUTPUT:
         keep(path, json=json_file)
         ensure_writable(json_file)
-    settings = DetailSettings(outliers) if detail else None
-    statistics = show(path, Choice(globs), settings, metrics)
+    statistics = show(path, Choice(globs), outliers if detail else None, metrics)
     if json_file is not None:
-        put(json_file, encode_statistics(statistics, Redactor(os.environ)))
+        put(json_file, STATISTICS.write(statistics, Redactor(os.environ)))
     if json_file != STANDARD_OUTPUT:
         render_result(statistics, console())

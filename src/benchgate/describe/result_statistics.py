@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,19 +103,20 @@ def _least_p(groups: Sequence[FloatArray]) -> float:
     return kruskal_wallis(apart).p if len(apart) > 2 else pairwise(apart)[0].p
 
 
-def describe(result: Result, detail: DetailSettings | None = None) -> ResultStatistics:
+def describe(result: Result, outliers: OutlierMode | None = None) -> ResultStatistics:
     """Describe the benchmarks of a result, the head's run first.
 
     Args:
-        detail: settings of the details; None for only a line per series.
+        outliers: how to find the outliers that the second mean leaves out, if all details are
+            wanted; None for only a line per series.
     """
-    runs = [_describe_run("head", result.head, detail)]
+    runs = [_describe_run("head", result.head, outliers)]
     if result.base is not None:
-        runs.append(_describe_run("base", result.base, detail))
+        runs.append(_describe_run("base", result.base, outliers))
     return ResultStatistics(tuple(runs), result.duration_s, result.warnings)
 
 
-def _describe_run(arm: str, run: Run, detail: DetailSettings | None) -> RunStatistics:
+def _describe_run(arm: str, run: Run, outliers: OutlierMode | None) -> RunStatistics:
     shown = [b for b in run.benchmarks if b.id not in CANARY_IDS]
     return RunStatistics(
         arm=arm,
@@ -123,40 +124,29 @@ def _describe_run(arm: str, run: Run, detail: DetailSettings | None) -> RunStati
         started=run.started,
         complete=run.complete,
         environment=run.environment,
-        series=tuple(_describe(b, s, run, detail) for b in shown for s in b.series if s.launches),
+        series=tuple(_describe(b, s, run, outliers) for b in shown for s in b.series if s.launches),
         failures=tuple(Failure(b.id, b.error or "") for b in shown if b.status is Status.FAILED),
-        grids=grids(shown) if detail else (),
+        grids=grids(shown) if outliers else (),
     )
 
 
 def _describe(
-    benchmark: BenchmarkResult, series: Series, run: Run, detail: DetailSettings | None
+    benchmark: BenchmarkResult, series: Series, run: Run, outliers: OutlierMode | None
 ) -> SeriesStatistics:
     found = summarise(benchmark, series)
-    if detail is None:
+    if outliers is None:
         return found
     cost_ns = run.environment.timer_cost_ns
-    more = describe_series(series, detail, seed=run.seed, timer_cost_ns=cost_ns)
+    more = describe_series(series, outliers, seed=run.seed, timer_cost_ns=cost_ns)
     return replace(found, detail=more)
 
 
-@dataclass(frozen=True, slots=True)
-class DetailSettings:
-    """How to describe a series.
-
-    Attributes:
-        outliers: how to find the outliers that the trimmed figures leave out.
-        alpha, power: of the promises about what a comparison would find.
-    """
-
-    outliers: OutlierMode = "iqr"
-    confidence: float = 0.95
-    alpha: float = 0.01
-    power: float = 0.8
+_CONFIDENCE = 0.95
+_FALSE_ALARMS, _POWER = 0.01, 0.8  # of the promises about what a comparison would find
 
 
 def describe_series(
-    series: Series, settings: DetailSettings, *, seed: int, timer_cost_ns: float | None
+    series: Series, outliers: OutlierMode, *, seed: int, timer_cost_ns: float | None
 ) -> SeriesDetail:
     """Describe a series, which has at least one launch.
 
@@ -168,16 +158,16 @@ def describe_series(
     pooled = np.concatenate(launches)
     sampled = series.metric.kind is Kind.SAMPLED and len(pooled) > 1
     is_time = _is_time(series)
-    found, doubts = quantiles(launches, settings.confidence, seed=seed, resampled=sampled)
-    trimmed, remarks = trimmed_mean(pooled, settings.outliers, settings.confidence)
+    found, doubts = quantiles(launches, _CONFIDENCE, seed=seed, resampled=sampled)
+    trimmed, remarks = trimmed_mean(pooled, outliers, _CONFIDENCE)
     return SeriesDetail(
         samples=len(pooled),
         quantiles=found,
-        full=full_mean(pooled, settings.confidence),
+        full=full_mean(pooled, _CONFIDENCE),
         trimmed=trimmed,
         within=within_launch(launches) if sampled else None,
-        between=between_launches(launches, settings.confidence, seed=seed) if sampled else None,
-        reach=reach(launches, settings.alpha, settings.power) if sampled else None,
+        between=between_launches(launches, _CONFIDENCE, seed=seed) if sampled else None,
+        reach=reach(launches, _FALSE_ALARMS, _POWER) if sampled else None,
         warmup=warmup(series.launches) if sampled and is_time else None,
         timer_ratio=_timer_ratio(pooled, series.loops, timer_cost_ns) if is_time else None,
         notes=(*_notes(series), *remarks, *doubts),

@@ -13,7 +13,7 @@ from benchgate.gate.evidence import gather, series_of
 from benchgate.gate.in_waves import LOOKING_SHARE
 from benchgate.gate.waves import WaveSettings, rounds_to_confirm
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME
-from benchgate.model.noise import Sensitivity, Steadier, Tail
+from benchgate.model.noise import Sensitivity, SteadierMetric, Tail
 from benchgate.model.run import Tier
 from benchgate.stats.power import MOST_COUNTED, detectable_ratio, launches_to_detect
 from benchgate.stats.spread import pooled_robust_spread, robust_spread
@@ -164,7 +164,7 @@ def _tail(row: Evidence, procedure: Procedure) -> Tail:
     )
 
 
-def _steadier(main: Evidence, procedure: Procedure) -> Steadier | None:
+def _steadier(main: Evidence, procedure: Procedure) -> SteadierMetric | None:
     """Check whether the CPU time is much steadier than the wall time."""
     base, head = main.pair.base, main.pair.head
     if main.metric != TIME or base is None or head is None:
@@ -178,7 +178,7 @@ def _steadier(main: Evidence, procedure: Procedure) -> Steadier | None:
     spread = _pair_spread(cpu)
     if spread[0] > _MUCH_STEADIER * _pair_spread(main)[0]:
         return None
-    return Steadier(
+    return SteadierMetric(
         metric=CPU_TIME.name,
         pair_spread=float(spread[0]),
         rounds=procedure.rounds_for(spread, main.margin),

@@ -91,65 +91,6 @@ def marker_in(body: str) -> Marker | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
-    """There is no comment of this suite yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """There is a comment of this suite.
-
-    Attributes:
-        others: addresses of older duplicates, which two simultaneous runs can leave.
-    """
-
-    id: int
-    others: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """There is a comment that says more about the pull request as it is now."""
-
-    url: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse:
-    """The pull request has too many comments of other suites."""
-
-
-Choice: TypeAlias = Create | Update | Leave | Refuse
-
-
-def choose(comments: Iterable[Comment], marker: Marker, author: str, head_now: str = "") -> Choice:
-    """Decide whether to create, update or keep a comment on a pull request.
-
-    A verdict on the current commit of the pull request outranks one on an older commit. Of two
-    verdicts on the same commit, or both on older ones, the one of the later run wins. A run's
-    number tells when it was started, not when it ended, and a re-run keeps the number.
-
-    Args:
-        author: benchgate's account; comments of other authors are ignored, whatever they contain.
-        head_now: the last commit of the pull request; "" if unknown.
-    """
-
-    def rank(of: Marker) -> tuple[bool, int, int]:
-        return of.head == head_now, of.run, of.attempt
-
-    every = [(rank(found), comment.id, comment, found) for comment, found in _own(comments, author)]
-    ours = [one for one in every if one[-1].suite == marker.suite]
-    if not ours:
-        return Create() if len(every) < MOST_OWN else Refuse()
-    *others, (newest_rank, _, newest, found) = sorted(ours, key=lambda one: one[:2])
-    if newest_rank > rank(marker):
-        reason = f"run {found.run} has already commented on {found.head[:7]}, and is newer"
-        return Leave(newest.html_url, reason)
-    return Update(newest.id, tuple(other.html_url for _, _, other, _ in others))
-
-
-@dataclass(frozen=True, slots=True)
 class CommentOutcome:
     """The address of a comment, and what was done.
 
@@ -160,6 +101,52 @@ class CommentOutcome:
 
     url: str
     what: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingComment:
+    """The comment of a suite, which is to be updated.
+
+    Attributes:
+        others: addresses of older duplicates, which two simultaneous runs can leave.
+    """
+
+    id: int
+    others: tuple[str, ...] = ()
+
+
+def choose(
+    comments: Iterable[Comment], marker: Marker, author: str, head_now: str = ""
+) -> ExistingComment | CommentOutcome | None:
+    """Decide whether to create, update or keep a comment on a pull request.
+
+    A verdict on the current commit of the pull request outranks one on an older commit. Of two
+    verdicts on the same commit, or both on older ones, the one of the later run wins. A run's
+    number tells when it was started, not when it ended, and a re-run keeps the number.
+
+    Args:
+        author: benchgate's account; comments of other authors are ignored, whatever they contain.
+        head_now: the last commit of the pull request; "" if unknown.
+
+    Returns:
+        The comment to update, None if one must be created, or the outcome if nothing is written.
+    """
+
+    def rank(of: Marker) -> tuple[bool, int, int]:
+        return of.head == head_now, of.run, of.attempt
+
+    every = [(rank(found), comment.id, comment, found) for comment, found in _own(comments, author)]
+    ours = [one for one in every if one[-1].suite == marker.suite]
+    if not ours and len(every) >= MOST_OWN:
+        what = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
+        return CommentOutcome("", what)
+    if not ours:
+        return None
+    *others, (newest_rank, _, newest, found) = sorted(ours, key=lambda one: one[:2])
+    if newest_rank > rank(marker):
+        reason = f"run {found.run} has already commented on {found.head[:7]}, and is newer"
+        return CommentOutcome(newest.html_url, f"left the comment as it is: {reason}")
+    return ExistingComment(newest.id, tuple(other.html_url for _, _, other, _ in others))
 
 
 class Api(Protocol):
@@ -195,13 +182,10 @@ def post_sticky(
     head_now = _head_now(api, repository, number)
     list_path = _list_path(repository, number)
     choice = choose(_comments(api, list_path), marker, author, head_now)
-    if isinstance(choice, Refuse):
-        what = f"no comment: the pull request already has {MOST_OWN} comments of other suites"
-        return CommentOutcome("", what)
-    if isinstance(choice, Leave):
-        return CommentOutcome(choice.url, f"left the comment as it is: {choice.reason}")
+    if isinstance(choice, CommentOutcome):
+        return choice
     text = {"body": f"{body.rstrip()}\n\n{marker}\n"}
-    if isinstance(choice, Update):
+    if choice is not None:
         path = f"/repos/{repository}/issues/comments/{choice.id}"
         try:
             updated = Comment.read(api.patch(path, text), path)

@@ -75,9 +75,9 @@ class Context:
 
     Attributes:
         event: what started it.
-        event_name: GitHub's name of the event, such as "pull_request".
         repository: where the workflow runs.
         default_branch: of that repository, e.g. "main".
+        event_name: GitHub's name of the event, such as "pull_request".
         sha: the commit that GitHub runs the workflow for; another one may be checked out.
         ref: its full branch, tag or merge ref.
         run_id: id of the run; a re-run keeps it.
@@ -90,9 +90,9 @@ class Context:
     """
 
     event: Event
-    event_name: str
     repository: EventRepository
     default_branch: str
+    event_name: str
     sha: str
     ref: str
     run_id: int
@@ -118,22 +118,9 @@ def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -
     """
     variables = _variables(environ)
     payload = _payload(variables, read_text)
-    return Context(
-        event=payload.event(),
-        event_name=variables.event_name,
-        repository=_repository(variables, payload),
-        default_branch=payload.repository.default_branch,
-        sha=variables.sha,
-        ref=variables.ref,
-        run_id=variables.run_id,
-        run_attempt=variables.run_attempt,
-        workflow=variables.workflow,
-        job=variables.job,
-        actor=variables.actor,
-        api_url=variables.api_url,
-        server_url=variables.server_url,
-        runner_os=variables.runner_os,
-    )
+    known = variables.model_dump(exclude={"event_path", "repository", "repository_id"})
+    repository = _repository(variables, payload)
+    return Context(payload.event(), repository, payload.repository.default_branch, **known)
 
 
 def _variables(environ: Mapping[str, str]) -> Variables:

@@ -27,15 +27,6 @@ DEPENDABOT: Final = "dependabot[bot]"
 _SHORT = 12
 
 
-class BaseRule(StrEnum):
-    """How to find the base commit."""
-
-    FIRST_PARENT = "first parent of the merge commit"
-    MERGE_BASE = "merge base"
-    BEFORE = "the commit before the push"
-    NONE = "none"
-
-
 class CommentTime(StrEnum):
     """Whether this job writes a comment on a pull request."""
 
@@ -69,7 +60,6 @@ class Base:
         why: the reason, as shown in the result and the comment.
     """
 
-    rule: BaseRule
     why: str
     sha: str | None = None
     merge_base_with: str | None = None
@@ -123,28 +113,28 @@ def _base(context: Context, head: Head) -> Base:  # noqa: PLR0911 - one row each
     main = context.default_branch
     match context.event:
         case WorkflowRunEvent():
-            return _none("this run only publishes what another run measured")
+            return Base("this run only publishes what another run measured")
         case PullRequestEvent(is_open=False):
-            return _none("the pull request is closed; the push that merges it is measured")
+            return Base("the pull request is closed; the push that merges it is measured")
         case PushEvent(deleted=True):
-            return _none("the branch or tag was deleted")
+            return Base("the branch or tag was deleted")
         case PullRequestEvent() as pull:
             return _base_of_pull_request(pull, head)
         case MergeGroupEvent(base_ref=target):
             why = f"merge base with {target}: the whole group, including entries ahead in the queue"
-            return Base(BaseRule.MERGE_BASE, why, merge_base_with=target)
+            return Base(why, merge_base_with=target)
         case _ if head.sha != context.sha:
             why = (
                 f"merge base with {main}: {head.sha[:_SHORT]} is checked out, "
                 f"not {context.sha[:_SHORT]}, the commit of the event"
             )
-            return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
+            return Base(why, merge_base_with=main)
         case PushEvent() as push:
             return _base_of_push(push, context)
         case Schedule() | WorkflowDispatch() if _is_default(context):
-            return _none(f"this is {main} itself, not a change to it")
+            return Base(f"this is {main} itself, not a change to it")
         case Schedule() | WorkflowDispatch():
-            return Base(BaseRule.MERGE_BASE, f"merge base with {main}", merge_base_with=main)
+            return Base(f"merge base with {main}", merge_base_with=main)
 
 
 def _base_of_pull_request(pull: PullRequestEvent, head: Head) -> Base:
@@ -152,33 +142,33 @@ def _base_of_pull_request(pull: PullRequestEvent, head: Head) -> Base:
     # If the head is itself a merge, it must not be confused with the merge commit that GitHub made.
     if head.sha == pull.head_sha:
         why = f"merge base with {target}: the head is checked out, not the merge commit"
-        return Base(BaseRule.MERGE_BASE, why, merge_base_with=pull.base_sha)
+        return Base(why, merge_base_with=pull.base_sha)
     if head.parents[1:] == (pull.head_sha,):
         why = f"first parent of the merge commit: {target} before the pull request is merged"
-        return Base(BaseRule.FIRST_PARENT, why, sha=head.parents[0])
+        return Base(why, sha=head.parents[0])
     why = (
         f"merge base with {target}: {head.sha[:_SHORT]} is checked out, which is neither "
         "the pull request's head nor its merge commit"
     )
-    return Base(BaseRule.MERGE_BASE, why, merge_base_with=pull.base_sha)
+    return Base(why, merge_base_with=pull.base_sha)
 
 
 def _base_of_push(push: PushEvent, context: Context) -> Base:
     main = context.default_branch
     if push.ref.startswith("refs/tags/"):
-        return _none("a tag names a commit and changes nothing")
+        return Base("a tag names a commit and changes nothing")
     if push.is_new and _is_default(context):
-        return _none(f"the first push of {main}, `before` is all zeros")
+        return Base(f"the first push of {main}, `before` is all zeros")
     if push.is_new:
         why = f"merge base with {main}: the branch is new, `before` is all zeros"
-        return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
+        return Base(why, merge_base_with=main)
     if push.forced and _is_default(context):
         why = f"merge base with the previous {main}, which was force-pushed"
-        return Base(BaseRule.MERGE_BASE, why, merge_base_with=push.before)
+        return Base(why, merge_base_with=push.before)
     if push.forced:
         why = f"merge base with {main}: the branch was force-pushed, and `before` is not part of it"
-        return Base(BaseRule.MERGE_BASE, why, merge_base_with=main)
-    return Base(BaseRule.BEFORE, "the commit before the push", sha=push.before)
+        return Base(why, merge_base_with=main)
+    return Base("the commit before the push", sha=push.before)
 
 
 def _keeping(context: Context, head: Head) -> ArtifactPlan:  # noqa: PLR0911 - one row each
@@ -234,10 +224,6 @@ def _comment(context: Context) -> CommentPlan:  # noqa: PLR0911 - one row each
             return CommentPlan(
                 CommentTime.NEVER, f"{context.event_name} belongs to no pull request"
             )
-
-
-def _none(why: str) -> Base:
-    return Base(BaseRule.NONE, why)
 
 
 def _is_default(context: Context) -> bool:

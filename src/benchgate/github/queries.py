@@ -1,4 +1,8 @@
-"""Pull requests and commits as GitHub knows them, and who approved them."""
+"""Asks GitHub about pull requests, commits, people and runs.
+
+Every function that takes a client raises a GitHubError if GitHub refuses, does not answer, or does
+not have what is asked for.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +40,6 @@ def find_pull_requests(
 
     Nothing that the run itself says is trusted: branch, commit and repository must be those that
     GitHub knows of the pull request. Several pull requests may have the same head.
-
-    Raises:
-        GitHubError: GitHub refuses, or does not answer.
     """
     head = run.head_repository
     if head is None or run.head_branch is None:
@@ -58,11 +59,7 @@ def find_pull_requests(
 
 
 def read_pull_request(client: Client, repository: str, number: int) -> PullRequest:
-    """Get a pull request from GitHub.
-
-    Raises:
-        GitHubError: GitHub refuses, or does not answer.
-    """
+    """Get a pull request from GitHub."""
     path = f"/repos/{repository}/pulls/{number}"
     return PullRequest.read(client.get(path), path)
 
@@ -73,20 +70,13 @@ def merge_base(client: Client, repository: str, base: str, head: str) -> str:
     Args:
         base: a commit, or the name of a branch.
         head: a commit, or the name of a branch.
-
-    Raises:
-        GitHubError: GitHub refuses, does not answer, or finds no common history.
     """
     path = f"/repos/{repository}/compare/{quote(base, safe='')}...{quote(head, safe='')}"
     return CommitComparison.read(client.get(path), path).merge_base_commit.sha
 
 
 def commit_of(client: Client, repository: str, name: str) -> str:
-    """Find the commit that a branch, tag or hash names.
-
-    Raises:
-        GitHubError: GitHub refuses, does not answer, or knows no such commit.
-    """
+    """Find the commit that a branch, tag or hash names."""
     path = f"/repos/{repository}/commits/{quote(name, safe='')}"
     return Commit.read(client.get(path), path).sha
 
@@ -105,9 +95,6 @@ def approver(client: Client, repository: str, pull: PullRequest) -> str | None:
     Only the latest review of each reviewer counts, and only if it is of exactly this commit.
     Neither the author of the pull request nor an app counts. Anybody can approve a public pull
     request, so benchgate asks about reviewers first who belong to the repository.
-
-    Raises:
-        GitHubError: GitHub refuses, or does not answer.
     """
     path = f"/repos/{repository}/pulls/{pull.number}/reviews"
     last: dict[str, Review] = {}
@@ -129,9 +116,6 @@ def labeler(
 
     Args:
         since: a time when the head was there already.
-
-    Raises:
-        GitHubError: GitHub refuses, or does not answer.
     """
     path = f"/repos/{repository}/issues/{pull.number}/events"
     events = (IssueEvent.read(item, path) for item in client.pages(path))
@@ -167,11 +151,7 @@ def _people(users: Iterable[User | None]) -> Iterator[str]:
 
 
 def read_run(client: Client, repository: str, id_: int) -> WorkflowRun:
-    """Get a run.
-
-    Raises:
-        GitHubError: GitHub refuses, or does not answer.
-    """
+    """Get a run."""
     path = f"/repos/{repository}/actions/runs/{id_}"
     return WorkflowRun.read(client.get(path), path)
 
@@ -183,9 +163,6 @@ def list_runs(
 
     They include pull requests from a fork's branch of the same name: tell these apart by event and
     head repository.
-
-    Raises:
-        GitHubError: GitHub refuses, or does not answer.
     """
     path = f"/repos/{repository}/actions/runs"
     listed = client.pages(path, {"branch": branch, "event": event}, key="workflow_runs")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from benchgate.model.run import Run
 
 RESULT: Final = Format("result file", Result, hallmark="tool")
-VERDICT: Final = Format("verdict", Verdict, hallmark="rows")
-STATISTICS: Final = Format("statistics", ResultStatistics, hallmark="runs")
+VERDICT: Final = Format("verdict", Verdict, hallmark="rows", indent=2)
+STATISTICS: Final = Format("statistics", ResultStatistics, hallmark="runs", indent=2)
 
 
 def encode_result(result: Result, redact: Redact) -> bytes:
@@ -56,32 +56,6 @@ def decode_result(data: bytes, name: str) -> Result:
     except UsageError as error:
         raise FormatError(f"{name}: {error.message}", hint=REWRITE) from None
     return replace(joined, screening=stored.screening, policy=stored.policy)
-
-
-def encode_verdict(verdict: Verdict, redact: Redact) -> bytes:
-    """The verdict as indented JSON.
-
-    Args:
-        verdict: numbers in its rows that are not finite are written as None.
-        redact: removes the secrets from a text; applied to every text of the document.
-
-    Raises:
-        ValueError: the verdict holds something that would be refused when it is read.
-    """
-    return VERDICT.write(verdict, redact, indent=2)
-
-
-def encode_statistics(statistics: ResultStatistics, redact: Redact) -> bytes:
-    """The statistics as indented JSON.
-
-    Args:
-        statistics: every number in them must be finite.
-        redact: removes the secrets from a text; applied to every text of the document.
-
-    Raises:
-        ValueError: the statistics hold something that would be refused when they are read.
-    """
-    return STATISTICS.write(statistics, redact, indent=2)
 
 
 def _told_apart(result: Result, redact: Redact) -> Result:

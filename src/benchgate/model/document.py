@@ -50,12 +50,14 @@ class Format(Generic[D]):
         kind: for messages, e.g. "result file".
         document: the type of the whole document; its field `schema` holds the current version.
         hallmark: a key that no other kind of file has.
+        indent: of the lines of the file, for human readers; None writes a single line.
         migrations: for version n, a function that makes version n + 1; it may change its argument.
     """
 
     kind: str
     document: type[D]
     hallmark: str
+    indent: int | None = None
     migrations: Mapping[int, Migration] = field(default_factory=dict)
 
     @cached_property
@@ -81,13 +83,12 @@ class Format(Generic[D]):
             except ValidationError as error:
                 return self._read_older(_parsed(data, name), name, error)
 
-    def write(self, document: D, redact: Redact, *, indent: int | None = None) -> bytes:
+    def write(self, document: D, redact: Redact) -> bytes:
         """The document as a file: uncompressed UTF-8, every text redacted, ending in a newline.
 
         Args:
             document: what to write.
             redact: removes the secrets from a text.
-            indent: indent the JSON for human readers.
 
         Raises:
             ValueError: the document holds what `read` would refuse; the message names the place.
@@ -97,7 +98,8 @@ class Format(Generic[D]):
                 checked = self._adapter.validate_python(document)
             except ValidationError as error:
                 raise ValueError(first_fault(error)) from None
-            return self._adapter.serializer.to_json(checked, indent=indent, context=redact) + b"\n"
+            written = self._adapter.serializer.to_json(checked, indent=self.indent, context=redact)
+            return written + b"\n"
 
     def json_schema(self) -> dict[str, Any]:
         """The JSON Schema of the current version."""

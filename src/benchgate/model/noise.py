@@ -29,7 +29,7 @@ class Tail:
 
 
 @dataclass(frozen=True, slots=True)
-class Steadier:
+class SteadierMetric:
     """Another metric of the same benchmark that is much steadier.
 
     Attributes:
@@ -69,7 +69,7 @@ class Sensitivity:
     limit: int
     least_margin: float | None
     tail: Tail | None = None
-    steadier: Steadier | None = None
+    steadier: SteadierMetric | None = None
     counted: bool = False
     unpinned: str = ""
     is_command: bool = False

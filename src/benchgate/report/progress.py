@@ -151,10 +151,15 @@ class _ProgressDisplay(Progress):
             ends_s=None if seconds_left is None else self._clock() + seconds_left,
             counts=self._state.counts,
         )
+        self._round_changed()
 
     def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
         """Store the counts of rows."""
         self._state = replace(self._state, index=index, counts=dict(counts))
+        self._round_changed()
+
+    def _round_changed(self) -> None:
+        """A round has begun or ended."""
 
     def message(self, text: str) -> None:
         """Print the message; rich keeps a live display below it."""
@@ -206,28 +211,14 @@ class LiveProgress(_ProgressDisplay):
         """Show the number until the first round."""
         self._draw(self._line(Text(f"found {counted(count, 'benchmark')}")))
 
-    def round_started(
-        self,
-        index: int,
-        phase: str,
-        benchmarks: int,
-        seconds_left: float | None,
-        *,
-        rounds: int | None = None,
-    ) -> None:
-        """Show the round."""
-        super().round_started(index, phase, benchmarks, seconds_left, rounds=rounds)
-        self._draw(self._display())
-
     def measured(self, benchmark: str) -> None:
         """Show the progress, unless the display changed a moment ago."""
         self._state = replace(self._state, done=self._state.done + 1, last=plain_line(benchmark))
         if self._clock() - self._drawn_s >= _LEAST_INTERVAL_S:
-            self._draw(self._display())
+            self._round_changed()
 
-    def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
-        """Show the counts of rows."""
-        super().round_ended(index, counts)
+    def _round_changed(self) -> None:
+        """Show the round, and the counts of rows."""
         self._draw(self._display())
 
     def close(self) -> None:
