@@ -51,7 +51,7 @@ def judged(toy: Project, monkeypatch: pytest.MonkeyPatch) -> Check:
     def check_it(
         policy: Literal["base", "head"] = "base", *, choice: Choice | None = None
     ) -> Verdict:
-        config = configuration(toy.root, toy.root, None)
+        config = configuration(toy.root, toy.git, None)
         request = CheckRequest(choice or Choice(), policy=policy)
         return check(request, config, toy.git, real_effects(quiet=True))[0]
 

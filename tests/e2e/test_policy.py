@@ -90,7 +90,7 @@ def test_a_change_is_judged_by_its_base(toy: Project, monkeypatch: pytest.Monkey
     toy.write({"benchgate.toml": lax})
 
     def judged(policy: Literal["base", "head"]) -> Verdict:
-        config = configuration(toy.root, toy.root, None)
+        config = configuration(toy.root, toy.git, None)
         request = CheckRequest(policy=policy)
         return check(request, config, toy.git, real_effects(quiet=True))[0]
 

@@ -192,9 +192,6 @@ class CheckRun:
 
         Args:
             passed: whether the job passes, whatever the verdict says.
-
-        Raises:
-            GitHubError: GitHub refuses, or does not answer.
         """
         conclusion = _CONCLUSIONS[view.decision]
         if conclusion == "neutral" and not passed:
@@ -206,11 +203,7 @@ class CheckRun:
         )
 
     def give_up(self, why: str) -> None:
-        """Conclude it without a verdict, so that nobody waits for one.
-
-        Raises:
-            GitHubError: GitHub refuses, or does not answer.
-        """
+        """Conclude it without a verdict, so that nobody waits for one."""
         title = plain_line(why, _TITLE_CHARACTERS)
         self._end("cancelled", title="no verdict", summary=title)
 

@@ -277,8 +277,7 @@ class Publication:
 
     @property
     def _run_url(self) -> str:
-        repository = f"{self.job.context.server_url}/{self._repository}"
-        return f"{repository}/actions/runs/{self.run.id}/attempts/{self.run.attempt}"
+        return self.job.context.run_url(self.run.id, self.run.attempt)
 
 
 def _refuse(lie: Lie | None) -> None:

@@ -176,8 +176,10 @@ class _JobReport:
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
         posted = self._comment(body, outcome.plan.comment)
         summarized = summarize(lambda room: render_comment(view, limit_bytes=room), step.environ)
-        self._report(summarized, posted, self._conclude(view, verdict))
-        step.write(annotation_lines(view, passed=verdict.exit_code == 0))
+        passed = verdict.exit_code == 0
+        ended = self._end_check_run(lambda check: check.conclude(view, passed=passed))
+        self._report(summarized, posted, ended)
+        step.write(annotation_lines(view, passed=passed))
         counts = _benchmarks_by_outcome(verdict)
         step.output(
             verdict=verdict.decision.value,
@@ -250,26 +252,18 @@ class _JobReport:
     @property
     def _run_url(self) -> str:
         context = self.job.context
-        repository = f"{context.server_url}/{context.repository.full_name}"
-        return f"{repository}/actions/runs/{context.run_id}/attempts/{context.run_attempt}"
+        return context.run_url(context.run_id, context.run_attempt)
 
-    def _conclude(self, view: VerdictView, verdict: Verdict) -> PublishOutcome:
-        if self.check is None:
-            return PublishOutcome()
+    def _end_check_run(self, end: Callable[[CheckRun], None]) -> PublishOutcome:
         try:
-            self.check.conclude(view, passed=verdict.exit_code == 0)
+            if self.check is not None:
+                end(self.check)
         except GitHubError as error:
             return _no_check_run(error)
         return PublishOutcome()
 
     def _give_up(self, why: str) -> PublishOutcome:
-        if self.check is None:
-            return PublishOutcome()
-        try:
-            self.check.give_up(why)
-        except GitHubError as error:
-            return _no_check_run(error)
-        return PublishOutcome()
+        return self._end_check_run(lambda check: check.give_up(why))
 
     def _report(self, *done: PublishOutcome) -> None:
         for one in done:

@@ -1,4 +1,7 @@
-"""Finds and reads the results that earlier runs on GitHub left as artifacts."""
+"""Finds and reads the results that earlier runs on GitHub left as artifacts.
+
+Everything except `read_stored` raises a GitHubError if GitHub refuses or does not answer.
+"""
 
 from __future__ import annotations
 
@@ -91,11 +94,7 @@ class _Branch:
         self._newest: str | None = None
 
     def holds(self, sha: str) -> bool:
-        """Whether a commit is the newest of the branch, or one of its ancestors.
-
-        Raises:
-            GitHubError: GitHub refuses, or does not answer.
-        """
+        """Whether a commit is the newest of the branch, or one of its ancestors."""
         if self._newest is None:
             # The full ref, because a tag may have the same name.
             self._newest = commit_of(self._client, self._repository, f"heads/{self._name}")
@@ -138,7 +137,6 @@ def read_result_of(client: Client, repository: str, artifact: Artifact) -> Resul
 
     Raises:
         FormatError: it is not a result, or it is damaged.
-        GitHubError: GitHub refuses, or does not answer.
     """
     return decode_result(read_file_of(client, repository, artifact), artifact.name)
 
@@ -148,7 +146,6 @@ def read_file_of(client: Client, repository: str, artifact: Artifact) -> bytes:
 
     Raises:
         FormatError: it is not a valid archive, or it is damaged.
-        GitHubError: GitHub refuses, or does not answer.
     """
     return expand(_file(client, repository, artifact), artifact.name, limit_bytes=MOST_BYTES)
 
@@ -206,11 +203,7 @@ class OwnRuns:
 
     @classmethod
     def listed(cls, client: Client, context: Context) -> OwnRuns:
-        """List them through GitHub's API.
-
-        Raises:
-            GitHubError: GitHub refuses, or does not answer.
-        """
+        """List them through GitHub's API."""
         name, branch = context.repository.full_name, context.default_branch
         runs = [
             run
@@ -233,9 +226,6 @@ class OwnRuns:
             runs: in the order in which to ask them.
             name: full name of the artifacts; None for all those of benchgate.
             most: the number of runs to ask.
-
-        Raises:
-            GitHubError: GitHub refuses, or does not answer.
         """
         misses: Counter[str] = Counter()
         asked = 0

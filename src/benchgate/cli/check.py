@@ -101,7 +101,7 @@ def command(
         outputs.write(verdict, effects.environ)
         return verdict.exit_code
     git = repository(effects.cwd, (output, json_file, markdown_file))
-    config = configuration(effects.cwd, git.root, config_file).with_overrides(overrides)
+    config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
     output = output or prepare_last_result(git.root, effects.environ)
     try:
         verdict, _ = check(CheckRequest(Choice(globs, tags, shard), output), config, git, effects)

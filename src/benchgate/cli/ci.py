@@ -104,7 +104,7 @@ def command(
     step = real_step(environ, console(), verbose=verbose, comments=comment, check_run=check)
 
     def configure() -> Config:
-        found = configuration(effects.cwd, job.git.root, config_file)
+        found = configuration(effects.cwd, job.git, config_file)
         return found.with_overrides(overrides)
 
     try:
@@ -149,5 +149,5 @@ def publish_command(config_file: Path | None, verbose: bool, github_timeout: flo
             )
         job = real_job(context, checkout(effects.cwd), environ.get(TOKEN_VARIABLE), github_timeout)
         step = real_step(environ, console(), verbose=verbose)
-        config = configuration(effects.cwd, job.git.root, config_file)
+        config = configuration(effects.cwd, job.git, config_file)
         return publish(context.event, config, effects, job, step)

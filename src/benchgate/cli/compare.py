@@ -94,7 +94,7 @@ def command(
     """
     cwd = Path.cwd()
     git = repository_or_none(cwd)
-    config = configuration(cwd, git.root if git else None, config_file).with_overrides(overrides)
+    config = configuration(cwd, git, config_file).with_overrides(overrides)
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable()
     paths = results or (require_last_result(repository(cwd).root, os.environ),)

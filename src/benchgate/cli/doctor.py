@@ -63,32 +63,29 @@ class Noise:
     rounds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The information to show."""
-
-    environment: Environment
-    timer: Timer
-    noise: Noise
-    pinning: str
-    addresses: str
-    counters: str
-    advice: tuple[str, ...]
-
-
-def diagnose(config: Config, effects: Effects) -> Diagnosis:
-    """Look at the machine; takes a few seconds."""
-    environment = read_environment(effects.environ)
-    timer = read_timer()
+def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str]]:
+    """Look at the machine, which takes a few seconds; return facts by their labels, and advice."""
+    about, timer = read_environment(effects.environ), read_timer()
     place = choose_place(config, None)
     noise = _measure_noise(config, effects)
-    pinning = f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned
     drawn = layout.find_obstacle()
-    addresses = f"not shared: {drawn}" if drawn else "the same on both sides"
     obstacle = counters.find_obstacle(counters.USER_INSTRUCTIONS)
-    counted = f"none: {obstacle}" if obstacle else "instructions"
-    advice = tuple(give_advice(environment, timer, noise, pinned=place.cpu is not None))
-    return Diagnosis(environment, timer, noise, pinning, addresses, counted, advice)
+    facts = {
+        "OS": f"{about.os}, {about.kernel}",
+        "CPU": f"{about.cpu_model or about.machine}, {about.cpu_count} usable",
+        "memory": format_value(about.memory_bytes, "B") if about.memory_bytes else "unknown",
+        "inside": about.virtualization or "no virtual machine or container was found",
+        "governor": f"{about.governor or 'unknown'}, turbo {_known(about.turbo)}",
+        "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
+        "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
+        "pinning": f"on CPU {place.cpu}" if place.cpu is not None else place.unpinned,
+        "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
+        "counters": f"none: {obstacle}" if obstacle else "instructions",
+        "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
+        f"{noise.launch_spread:.2%} between launches ({noise.rounds} rounds of equal work)",
+        "can see": f"changes of {noise.detectable - 1:.1%} or more, in {noise.rounds} rounds",
+    }
+    return facts, give_advice(about, timer, noise, pinned=place.cpu is not None)
 
 
 def read_timer() -> Timer:
@@ -205,8 +202,12 @@ def command(
         raise UsageError("--rounds works only with --self-check", hint="Add --self-check.")
     effects = real_effects(quiet=quiet)
     git = repository_or_none(effects.cwd)
-    config = configuration(effects.cwd, git.root if git else None, config_file)
-    _print(diagnose(config, effects))
+    config = configuration(effects.cwd, git, config_file)
+    facts, advice = diagnose(config, effects)
+    for label, fact in facts.items():
+        click.echo(f"{label:10}{fact}")
+    for sentence in advice:
+        click.echo(f"{click.style('advice', bold=True):10}    {sentence}")
     if not wanted:
         return 0
     rounds = rounds or DEFAULT_ROUNDS
@@ -221,30 +222,6 @@ def command(
         click.echo()
         Outputs(None, None).write(check.verdict, effects.environ)
     return check.verdict.exit_code
-
-
-def _print(diagnosis: Diagnosis) -> None:
-    about, noise, timer = diagnosis.environment, diagnosis.noise, diagnosis.timer
-    memory = format_value(about.memory_bytes, "B") if about.memory_bytes else "unknown"
-    facts = {
-        "OS": f"{about.os}, {about.kernel}",
-        "CPU": f"{about.cpu_model or about.machine}, {about.cpu_count} usable",
-        "memory": memory,
-        "inside": about.virtualization or "no virtual machine or container was found",
-        "governor": f"{about.governor or 'unknown'}, turbo {_known(about.turbo)}",
-        "load": f"{about.load_average:.2f}" if about.load_average is not None else "unknown",
-        "timer": f"costs {timer.cost_ns:.0f} ns, {_resolution(timer.resolution_ns)}",
-        "pinning": diagnosis.pinning,
-        "addresses": diagnosis.addresses,
-        "counters": diagnosis.counters,
-        "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
-        f"{noise.launch_spread:.2%} between launches ({noise.rounds} rounds of equal work)",
-        "can see": f"changes of {noise.detectable - 1:.1%} or more, in {noise.rounds} rounds",
-    }
-    for name, fact in facts.items():
-        click.echo(f"{name:10}{fact}")
-    for advice in diagnosis.advice:
-        click.echo(f"{click.style('advice', bold=True):10}    {advice}")
 
 
 def _resolution(resolution_ns: float | None) -> str:

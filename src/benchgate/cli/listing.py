@@ -73,7 +73,7 @@ def command(
     """
     effects = real_effects(quiet=quiet)
     git = repository_or_none(effects.cwd)
-    config = configuration(effects.cwd, git.root if git else None, config_file)
+    config = configuration(effects.cwd, git, config_file)
     try:
         with open_tree(Choice(globs, tags), config, git, effects) as (session, _):
             found = {d.id: d for arm in session.arms for d in session.definitions(arm)}

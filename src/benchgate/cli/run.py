@@ -50,8 +50,7 @@ def command(
     if output is not None:
         ensure_writable(output)
     git = repository_or_none(effects.cwd, (output,))
-    root = git.root if git else None
-    config = configuration(effects.cwd, root, config_file).with_overrides(overrides)
+    config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
     try:
         result = run(RunRequest(Choice(globs, tags, shard), output), config, git, effects)
     finally:

@@ -89,7 +89,7 @@ def command(config_file: Path | None) -> int:
     """
     cwd = Path.cwd()
     git = repository_or_none(cwd)
-    config = configuration(cwd, git.root if git else None, config_file)
+    config = configuration(cwd, git, config_file)
     found = validate(config, git.root if git else cwd)
     click.echo(f"{config.source or 'no configuration file, using the defaults'}: valid")
     for file, functions in found.functions.items():

@@ -78,6 +78,6 @@ def repository_or_none(cwd: Path, outputs: Iterable[Path | None] = ()) -> Git | 
         return None
 
 
-def configuration(cwd: Path, root: Path | None, explicit: Path | None) -> Config:
+def configuration(cwd: Path, git: Git | None, explicit: Path | None) -> Config:
     """Load the configuration of the repository, or the file that was named."""
-    return load(cwd, root, explicit)
+    return load(cwd, git.root if git else None, explicit)

@@ -1,6 +1,7 @@
 """The types of configuration values, and the base class of all tables.
 
-They define what people write, what it becomes, and what is refused.
+They define what people write, what it becomes, and what is refused: with a ValueError, which
+pydantic collects.
 """
 
 import datetime as dt
@@ -45,11 +46,7 @@ def shell_of(info: ValidationInfo) -> bool:
 
 
 def duration_s(value: object) -> float:
-    """Parse a duration such as "10m" or "50ms" to seconds.
-
-    Raises:
-        ValueError: for anything else, including a number without unit and an empty text.
-    """
+    """Parse a duration such as "10m" or "50ms" to seconds."""
     seconds = parse_duration_s(_text(value, 'a duration is text: write "50ms", "60s" or "10m"'))
     if not 0 < seconds < math.inf:
         raise ValueError("a duration must be longer than zero and finite")
@@ -57,11 +54,7 @@ def duration_s(value: object) -> float:
 
 
 def tolerance_ratio(value: object) -> float:
-    """Parse a percentage from "0%" to "1000%" to a fraction.
-
-    Raises:
-        ValueError: for anything else, including a number without "%".
-    """
+    """Parse a percentage from "0%" to "1000%" to a fraction."""
     ratio = parse_ratio_change(_text(value, 'a percentage is text: write "2%" or "0.5%"'))
     if not 0 <= ratio <= _MAX_CHANGE_RATIO:
         raise ValueError("must lie between 0% and 1000%")
@@ -69,11 +62,7 @@ def tolerance_ratio(value: object) -> float:
 
 
 def margin_ratio(value: object) -> float:
-    """Parse a percentage above "0%": no measurement shows that nothing at all has changed.
-
-    Raises:
-        ValueError: as `tolerance_ratio`, and for zero.
-    """
+    """Parse a percentage above "0%": no measurement shows that nothing at all has changed."""
     ratio = tolerance_ratio(value)
     if ratio == 0:
         raise ValueError('must be more than 0%: write "2%" or "0.5%"')
@@ -81,11 +70,7 @@ def margin_ratio(value: object) -> float:
 
 
 def checked_template(text: str) -> str:
-    """Check a text in which {root}, {env} and {sha} will be replaced; return it unchanged.
-
-    Raises:
-        ValueError: it names another placeholder, or cannot be passed to a process.
-    """
+    """Check a text in which {root}, {env} and {sha} will be replaced; return it unchanged."""
     if "\0" in text:
         raise ValueError("contains a NUL character, which no program can be given")
     for name in _PLACEHOLDER.findall(text):
@@ -99,11 +84,7 @@ def checked_template(text: str) -> str:
 
 
 def argv(value: object, *, in_shell: bool) -> tuple[str, ...]:
-    """Split a command into words, or pass it to a shell if the table asks for one.
-
-    Raises:
-        ValueError: it is not a command, or needs a shell that the table does not ask for.
-    """
+    """Split a command into words, or pass it to a shell if the table asks for one."""
     text = checked_template(_text(value, 'a command is one string: write "mytool --version"'))
     if in_shell and text.strip():
         return (*SHELL, text)
@@ -125,11 +106,7 @@ def argv(value: object, *, in_shell: bool) -> tuple[str, ...]:
 
 
 def day(value: object) -> object:
-    """Check a date in TOML's format; refuse anything else with an explanation.
-
-    Raises:
-        ValueError: for text, and for a date with a time of day.
-    """
+    """Check a date in TOML's format; refuse anything else with an explanation."""
     if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         return value
     raise ValueError("must be a date without quotes or a time of day: write 2026-12-31")

@@ -1,4 +1,7 @@
-"""Reads files from a commit, whatever is checked out."""
+"""Reads files from a commit, whatever is checked out.
+
+Every function raises a UsageError if the commit is not here.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +22,13 @@ def read_committed(git: Git, commit: str, path: str) -> str | None:
 
     Args:
         path: from the root of the repository, with slashes.
-
-    Raises:
-        UsageError: the commit is not here.
     """
     blob = _blob(git, commit, path)
     return None if blob is None else git.run("cat-file", "blob", blob)
 
 
 def committed_bytes(git: Git, commit: str, path: str) -> int:
-    """Return the size in bytes of the file that `read_committed` would read; 0 if it is missing.
-
-    Raises:
-        UsageError: the commit is not here.
-    """
+    """Return the size in bytes of the file that `read_committed` would read; 0 if it is missing."""
     blob = _blob(git, commit, path)
     return 0 if blob is None else int(git.run("cat-file", "-s", blob))
 
@@ -45,9 +41,6 @@ def resolve_committed(git: Git, commit: str, path: str) -> str | None:
 
     Returns:
         The resolved path; None if it leaves the repository, or its links form a cycle.
-
-    Raises:
-        UsageError: the commit is not here.
     """
     if path.startswith("/"):
         return None
@@ -74,11 +67,7 @@ def resolve_committed(git: Git, commit: str, path: str) -> str | None:
 
 
 def list_committed(git: Git, commit: str) -> tuple[str, ...]:
-    """Return the paths of all files of a commit, from the root of the repository.
-
-    Raises:
-        UsageError: the commit is not here.
-    """
+    """Return the paths of all files of a commit, from the root of the repository."""
     listed = git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit)
     return tuple(path for path in listed.split("\0") if path)
 

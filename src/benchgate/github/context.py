@@ -104,6 +104,11 @@ class Context:
     server_url: str
     runner_os: str
 
+    def run_url(self, run_id: int, attempt: int) -> str:
+        """The address of an attempt of a run in this repository."""
+        runs = f"{self.server_url}/{self.repository.full_name}/actions/runs"
+        return f"{runs}/{run_id}/attempts/{attempt}"
+
 
 def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -> Context:
     """Describe the job that this process is part of.

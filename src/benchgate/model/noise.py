@@ -47,7 +47,8 @@ class SteadierMetric:
 class Sensitivity:
     """What one metric of one benchmark can show.
 
-    pair_spread: robust standard deviation of log(head / base) over the rounds.
+    Attributes:
+        pair_spread: robust standard deviation of log(head / base) over the rounds.
         launch_spread: robust standard deviation of the logs of one side over the launches.
         detectable: the smallest ratio that a check finds in 9 of 10 cases; None if above 100.
         margin: the configured margin, as a fraction.

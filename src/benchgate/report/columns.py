@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -98,7 +99,7 @@ def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[L
         note = "; ".join(part for part in (line.note, said) if part)
         text = Text(_GAP).join(
             Text(_cell(columns[i], line.cells[i], widths[i], whole=width is None), style)
-            for i, style in zip(widths, _styles(line), strict=False)
+            for i, style in zip(widths, chain([line.style], repeat("")), strict=False)
         )
         if note and width is None:
             text.append(f"{_GAP}# {note}")
@@ -131,10 +132,6 @@ def _widths(
 
 def _wanted(column: Column, natural: int) -> int:
     return min(natural, _NAME_WANTED) if column.name else natural
-
-
-def _styles(line: Line) -> tuple[str, ...]:
-    return (line.style, *("" for _ in line.cells[1:]))
 
 
 def _cell(column: Column, text: str, width: int, *, whole: bool) -> str:

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from benchgate.report.escape import code_block, html_text, plain_block, plain_line, prose
+from benchgate.report.escape import code_block, plain_block, plain_line, prose
 from benchgate.report.markdown import (
     Content,
     first_line,
+    folded,
     folded_parts,
     last_line,
     result_lines,
@@ -33,7 +34,7 @@ def render_failure(
 ) -> str:
     """The failure as GitHub's markdown; ends in a newline.
 
-    message: what happened, as in the log.
+    Args:
         message: what happened, as the log has it.
         details: output of the program that failed; only its last lines are shown.
         head: the commit that should have been judged.
@@ -45,7 +46,7 @@ def render_failure(
     blocks = [
         f"### {_ICON} {prose(first)}: {prose(plain_line(message, _MESSAGE_LIMIT))}",
         prose(plain_line(hint, _MESSAGE_LIMIT)) if hint else "",
-        _folded(plain_block(details)) if details.strip() else "",
+        folded("What it printed", code_block(plain_block(details))) if details.strip() else "",
         f"<sub>{last}{_link(run_url)}</sub>",
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
@@ -53,11 +54,6 @@ def render_failure(
 
 def _link(url: str) -> str:
     return f" [The run](<{quote(url, safe=':/?#=&%')}>)." if url else ""
-
-
-def _folded(text: str) -> str:
-    title = html_text("What it printed")
-    return f"<details><summary>{title}</summary>\n\n{code_block(text)}\n\n</details>"
 
 
 COMMENT_BYTES: Final = 65_536 - 1_024

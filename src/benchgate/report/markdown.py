@@ -139,17 +139,17 @@ def last_line(verdict: VerdictView) -> str:
 
 
 def _output(row: RowView) -> str:
-    return _folded(f"Output of {html_code(row.benchmark)}", code_block(row.error))
+    return folded(f"Output of {html_code(row.benchmark)}", code_block(row.error))
 
 
 def _group(group: Group, interval_title: str) -> str:
     body = "\n".join(result_lines(group.rows, interval_title))
-    return _folded(html_text(group.title), body)
+    return folded(html_text(group.title), body)
 
 
 def _skipped(verdict: VerdictView) -> str:
     lines = (f"- {code_span(what)}: {prose(reason)}" for what, reason in verdict.skipped_in_short)
-    return _folded(html_text(verdict.skipped_title), "\n".join(lines))
+    return folded(html_text(verdict.skipped_title), "\n".join(lines))
 
 
 def _result(row: RowView) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ def _evidence(rows: Sequence[RowView]) -> str:
         "textbook comparison",
     )
     table = _table(dict.fromkeys(titles, "---"), [_reasons(row) for row in rows])
-    return _folded("How each row was decided", "\n".join((_LEGEND, "", *table)))
+    return folded("How each row was decided", "\n".join((_LEGEND, "", *table)))
 
 
 def _reasons(row: RowView) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ def _detail(detail: ComparisonView, interval_title: str) -> str:
         _table(ratios, [tuple(map(prose, line)) for line in detail.ratios]),
         _table(tests, [tuple(map(prose, line)) for line in detail.tests]),
     )
-    return _folded(html_text(detail.title), "\n\n".join((*map("\n".join, tables), facts)))
+    return folded(html_text(detail.title), "\n\n".join((*map("\n".join, tables), facts)))
 
 
 def _table(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -206,7 +206,7 @@ def _table(columns: Mapping[str, str], rows: Sequence[Sequence[str]]) -> list[st
     return [f"| {' | '.join(line[i] for i in shown)} |" for line in lines]
 
 
-def _folded(title: str, body: str) -> str:
+def folded(title: str, body: str) -> str:
     """Fold a text; because of the empty lines, GitHub reads the inside as markdown."""
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
 
