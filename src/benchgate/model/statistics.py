@@ -7,7 +7,7 @@ exist is None, and `notes` beside it say why. Values are in base units.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -16,6 +16,24 @@ from benchgate.json_object import Count, JsonObject, Name, Probability, Text
 from benchgate.model.grid import Grid
 from benchgate.model.machine import Environment
 from benchgate.model.run import Better, Kind, Source
+from benchgate.units import format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLine:
+    """The line of a report that shows a number of a series, if that number exists.
+
+    Attributes:
+        text: a sentence with `{}` in place of the number.
+        shown: writes the number.
+    """
+
+    label: str
+    text: str
+    shown: Callable[[float], str] = format_percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +225,7 @@ class SeriesStatistics(JsonObject):
     p25: float
     median: float
     p95: float | None
-    spread_ratio: float | None
+    spread_ratio: Annotated[float | None, ReportLine("spread", "{} between launches (p25, robust)")]
     better: Better = Better.LOWER
     kind: Kind = Kind.SAMPLED
     display_unit: Text | None = None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_type_hints
 
 from rich.text import Text
 
+from benchgate.model.statistics import ReportLine
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchgate.interval import Interval
+    from benchgate.json_object import JsonObject
     from benchgate.model.statistics import (
         BetweenLaunches,
         Mean,
@@ -134,8 +136,8 @@ def _mean(series: SeriesStatistics, name: str, mean: Mean) -> Line:
 def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str, str]]:
     if detail.trimmed.mode != "none":
         yield "outliers", _outliers(detail.trimmed)
-    if series.spread_ratio is not None:
-        yield "spread", f"{format_percent(series.spread_ratio)} between launches (p25, robust)"
+    for part in filter(None, (series, detail, detail.between, detail.within)):
+        yield from _lines(part)
     if detail.between:
         yield from _noise(detail.between)
     if detail.within:
@@ -148,6 +150,15 @@ def _facts(series: SeriesStatistics, detail: SeriesDetail) -> Iterator[tuple[str
         yield "timer", _timer(detail.timer_ratio)
     for note in (*detail.notes, *series.notes):
         yield "note", plain_line(note)
+
+
+def _lines(part: JsonObject) -> Iterator[tuple[str, str]]:
+    """The fields that are defined with a line of their own."""
+    for name, kind in get_type_hints(type(part), include_extras=True).items():
+        value = getattr(part, name)
+        for line in getattr(kind, "__metadata__", ()):
+            if isinstance(line, ReportLine) and value is not None:
+                yield line.label, line.text.format(line.shown(value))
 
 
 def _outliers(trimmed: WithoutOutliers) -> str:
