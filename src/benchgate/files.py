@@ -55,9 +55,6 @@ def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
 def expand(data: bytes, name: str, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
     """Expand data that came from elsewhere if their first bytes say gzip.
 
-    Args:
-        name: for messages.
-
     Raises:
         FormatError: they are not valid gzip, or larger than the limit.
     """
@@ -132,7 +129,6 @@ def write_atomic(path: Path, data: bytes) -> None:
 
     Args:
         path: in an existing folder; the file is written as gzip if the name ends in .gz.
-        data: the content, uncompressed.
 
     Raises:
         UsageError: it cannot be written, e.g. because the disk is full.

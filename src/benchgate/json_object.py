@@ -81,7 +81,6 @@ def misplaced(message: str, *place: str | int) -> PydanticCustomError:
     """The error of a check that sees a whole object and finds a fault deep inside it.
 
     Args:
-        message: what is wrong.
         place: keys and indices from the checked object down to the fault.
     """
     return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place})

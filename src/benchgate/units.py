@@ -51,7 +51,6 @@ def format_value(value: float, unit: str, display_unit: str | None = None) -> st
     """A value in a base unit, scaled to four significant digits: 0.01234 s is "12.34 ms".
 
     Args:
-        value: in the base unit.
         unit: "s" or "B"; anything else is a count, and is shown after the number.
         display_unit: one of TIME_UNITS, to show a time in that unit whatever its size.
     """

@@ -38,11 +38,7 @@ class AcceptanceAnswer:
 
 
 def ask(config: Config, job: Job) -> AcceptanceAnswer:
-    """Find out in the job that measured. It asks GitHub only if the answer makes a difference.
-
-    Args:
-        config: the configuration that judges the change.
-    """
+    """Find out in the job that measured. It asks GitHub only if the answer makes a difference."""
     if config.sides is None or not brings_waivers(config.sides.base, config.sides.head):
         return AcceptanceAnswer()
     context = job.context

@@ -168,8 +168,6 @@ class CheckRun:
     """One check run, created before measuring begins.
 
     Args:
-        repository: e.g. "octo-org/hello".
-        head: the commit that it is about.
         now: the time of day, ISO 8601.
 
     Raises:

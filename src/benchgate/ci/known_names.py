@@ -174,7 +174,6 @@ def known_benchmarks(
     and nothing of the function was measured: its parameters at this commit are unknown.
 
     Args:
-        config: of the commit.
         own: what the newest run of the default branch measured; None if there is none.
         choice: the benchmarks that pull requests of this repository measure.
         measured: ids that the run measured at this commit.

@@ -183,9 +183,17 @@ def _measured(
 ) -> Result:
     """Measure; if the change introduces benchgate, the base need not be ready for it."""
     config = compared.config
-    found = (
-        _found(request, config, job, compared.base) if reads_stored else StoredResults("artifact")
-    )
+    found = StoredResults("artifact")
+    if reads_stored:
+        found = read_stored(
+            job.client,
+            job.context,
+            job.git,
+            name=_name(ArtifactKind.BASELINE, request, job),
+            base=compared.base.sha if compared.base else None,
+            limit=config.baseline.runs,
+            here=job.here,
+        )
     for skipped in by_reason(found.skipped):
         say(f"{skipped.what} is not used: {skipped.reason}")
     change = ChangeRequest(
@@ -222,18 +230,6 @@ def _reads_stored(request: CiRequest, config: Config, plan: EventPlan) -> bool:
     if plan.comment.when in _JUDGED_AGAIN or request.choice.shard is not None:
         return False
     return config.baseline.source in _STORED_SOURCES
-
-
-def _found(request: CiRequest, config: Config, job: Job, base: Source | None) -> StoredResults:
-    return read_stored(
-        job.client,
-        job.context,
-        job.git,
-        name=_name(ArtifactKind.BASELINE, request, job),
-        base=base.sha if base else None,
-        limit=config.baseline.runs,
-        here=job.here,
-    )
 
 
 def _keeping(

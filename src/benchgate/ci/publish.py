@@ -69,7 +69,6 @@ def publish(
     """Comment on what a run of a pull request measured; return the exit code.
 
     Args:
-        run: the pull request's run.
         config: of the default branch, which is checked out.
         choice: the benchmarks that pull requests measure, if the default branch measures more.
         suite: one that pull requests measure but the default branch does not; "" for none.

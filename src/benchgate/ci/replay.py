@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 def replay(run: RunUrl, client: Client, *, name: str | None) -> tuple[Verdict, Result]:
     """Decide again about what a run of `benchgate ci` has measured.
 
-    Args:
-        name: of the artifact, if the run left several.
-
     Raises:
         UsageError: the run left no result, or several and no name is given; or the attempt that was
             given is not the newest.

@@ -51,10 +51,8 @@ def read_stored(
     """Read the results of earlier runs of the default branch, or say why that is impossible.
 
     Args:
-        name: of the artifacts.
         base: the commit whose own run comes first, and its ancestors after it.
         limit: the number of results, from machines like this one, that are enough.
-        here: this machine.
     """
     repository = context.repository.full_name
     wanted = ArtifactQuery(
@@ -223,9 +221,7 @@ class OwnRuns:
         no more of its runs are asked.
 
         Args:
-            runs: in the order in which to ask them.
             name: full name of the artifacts; None for all those of benchgate.
-            most: the number of runs to ask.
         """
         misses: Counter[str] = Counter()
         asked = 0

@@ -99,11 +99,7 @@ def real_context(environ: Mapping[str, str]) -> Context:
 
 
 def real_client(api_url: str, token: str | None, limit_s: float = LIMIT_S) -> Client:
-    """Make a client of an API.
-
-    Args:
-        limit_s: time limit per call.
-    """
+    """Make a client of an API."""
     return Client(
         api_url,
         Token(token) if token else None,
@@ -120,7 +116,6 @@ def real_job(context: Context, git: Git, token: str | None, limit_s: float) -> J
 
     Args:
         token: for GitHub; an empty one counts as none.
-        limit_s: time limit per GitHub operation.
     """
     return Job(
         context=context,

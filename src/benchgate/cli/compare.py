@@ -32,7 +32,6 @@ def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> V
     Args:
         paths: earlier results in any order, and the head last; or only a result of
             `benchgate check`, whose verdict is recomputed.
-        detail: show all other estimates and tests beside each row.
 
     Raises:
         UsageError: a file cannot be read, or the only file has just one arm.
@@ -59,7 +58,7 @@ def _with_comparisons(judged: JudgedRuns, config: Config) -> JudgedRuns:
 @click.command("compare")
 @click.argument(
     "results",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=o.FILE,
     nargs=-1,
     metavar="[EARLIER]... [RESULT]",
 )

@@ -87,7 +87,6 @@ def propose_all(
 
     Args:
         workflows: whether to write them; None to write them if the repository is on GitHub.
-        action: the action that the workflows use, `OWNER/NAME@REF`.
 
     Raises:
         UsageError: nothing is missing, or there is nothing to measure.

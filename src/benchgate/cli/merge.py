@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from benchgate.cli import options as o
 from benchgate.cli.outputs import keep
 from benchgate.files import ensure_writable, read_result, write_atomic
 from benchgate.model.codec import encode_result
@@ -18,6 +18,7 @@ from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from benchgate.model.result import Result
 
@@ -26,9 +27,6 @@ def merge(paths: Sequence[Path], output: Path, environ: Mapping[str, str]) -> Re
     """Join the results of all shards of one suite, and write the result of the suite.
 
     It decides nothing: `benchgate compare` computes the verdict of the joined result.
-
-    Args:
-        paths: at least one result.
 
     Raises:
         UsageError: a file cannot be read or written, or they are not all shards of one suite.
@@ -45,14 +43,14 @@ _WARNING_LIMIT = 1000
 @click.command("merge")
 @click.argument(
     "results",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=o.FILE,
     nargs=-1,
     required=True,
     metavar="RESULT...",
 )
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=o.FILE,
     required=True,
     metavar="FILE",
     help="Write the joined result to FILE; compressed if its name ends in .gz.",

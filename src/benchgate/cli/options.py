@@ -89,12 +89,12 @@ def overriding(function: Callable[..., int]) -> Callable[..., int]:
     return gathered
 
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 CONFIG = click.option(
     "--config",
     "config_file",
-    type=_FILE,
+    type=FILE,
     metavar="FILE",
     help="Configuration file to use instead of the one that benchgate finds.",
 )
@@ -146,26 +146,27 @@ SHARD = click.option(
 MEASURING = tuple(map(_override, ("budget", "rounds", "seed")))
 UNTIL_DECIDED = _override("until_decided")
 DECIDING = tuple(map(_override, ("margin", "alpha", "rule", "fail_on")))
+
+
+def report_option(flag: str, what: str) -> _Option:
+    """The option that writes a report to a file, which may be standard output."""
+    return click.option(
+        flag,
+        f"{flag.removeprefix('--')}_file",
+        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+        metavar="FILE",
+        help=f"Write {what}; with -, only that goes to standard output.",
+    )
+
+
 REPORTS = (
-    click.option(
-        "--json",
-        "json_file",
-        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-        metavar="FILE",
-        help="Write the verdict as JSON; with -, only that goes to standard output.",
-    ),
-    click.option(
-        "--markdown",
-        "markdown_file",
-        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-        metavar="FILE",
-        help="Write the verdict as Markdown; with -, only that goes to standard output.",
-    ),
+    report_option("--json", "the verdict as JSON"),
+    report_option("--markdown", "the verdict as Markdown"),
 )
 OUTPUT = click.option(
     "--output",
     "output",
-    type=_FILE,
+    type=FILE,
     metavar="FILE",
     help="Write the full result to FILE; compressed if its name ends in .gz.",
 )

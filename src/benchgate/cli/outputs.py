@@ -78,9 +78,6 @@ class Outputs:
     def require_writable(self, output: Path | None = None) -> None:
         """Check, before anything is measured, that each file can be written afterwards.
 
-        Args:
-            output: the result file.
-
         Raises:
             UsageError: names a file that cannot be written, or two outputs that overwrite each
                 other.

@@ -38,7 +38,6 @@ def show(
 
     Args:
         outliers: which ones the second mean leaves out; None for only one line per series.
-        metrics: names of the metrics to show; empty for all.
 
     Raises:
         UsageError: the file cannot be read, nothing in it is chosen, or no chosen benchmark has one
@@ -83,7 +82,7 @@ def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
 
 
 @click.command("show")
-@click.argument("result", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.argument("result", type=o.FILE, required=False)
 @o.options(o.FILTER)
 @click.option(
     "--metric",
@@ -100,13 +99,7 @@ def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
     show_default=True,
     help="Which outliers the second mean of --detail leaves out.",
 )
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="Write the statistics as JSON; with -, only that goes to standard output.",
-)
+@o.report_option("--json", "the statistics as JSON")
 def command(
     result: Path | None,
     globs: tuple[str, ...],

@@ -96,9 +96,6 @@ jobs:
 def workflow_texts(git: Git, action: str) -> dict[str, str]:
     """Make both workflows; return them by their paths.
 
-    Args:
-        action: repository and version of the action, `OWNER/NAME@REF`.
-
     Raises:
         UsageError: `action` has another form.
     """

@@ -45,7 +45,6 @@ def load(start: Path, stop: Path | None = None, explicit: Path | None = None) ->
     Args:
         start: the folder where the search starts; it goes upwards.
         stop: the last folder to search, the root of the repository; None searches `start` alone.
-        explicit: the file to read instead of searching.
 
     Raises:
         ConfigError: a file cannot be read or is not valid, or two files of one folder configure

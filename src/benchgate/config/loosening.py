@@ -47,7 +47,6 @@ def loosening(
     """Compare two configurations; report only what is laxer in the head.
 
     Args:
-        base: of the base commit.
         head: of the change, without options of the command line.
         ids: of the benchmarks that are known. The effect of rules is compared for them, and for the
             globs of the rules themselves.
@@ -191,9 +190,6 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChan
     Rules cannot be compared one by one, because a later one wins and globs overlap. So the
     resulting settings are compared, for every benchmark that is known, and for the globs of the
     rules as if these were ids.
-
-    Args:
-        ids: of the benchmarks that are known, in either arm.
     """
     if (base.gate, base.rules, base.aliases) == (head.gate, head.rules, head.aliases):
         return
@@ -255,12 +251,7 @@ def _set_by(config: Config, name: str, metric: str | None, key: str) -> KeyPath:
 
 
 def _about(places: Sequence[Where], metrics: Sequence[str]) -> str:
-    """Name benchmarks and some of their metrics: "db/*, sort (peak_rss)"; "" for all of both.
-
-    Args:
-        places: the places that share one difference.
-        metrics: all metrics that decide there in the base.
-    """
+    """Name benchmarks and some of their metrics: "db/*, sort (peak_rss)"; "" for all of both."""
     names = list(dict.fromkeys(name for name, _ in places))
     shown = [] if _ANY in names else _without_covered(names)
     some = list(dict.fromkeys(metric for _, metric in places if metric))

@@ -29,7 +29,6 @@ def policy_from(base: Config, head: Config) -> Config:
     Options of the command line are not part of the change, and override both.
 
     Args:
-        base: of the base commit.
         head: with the options of the command line; the result accepts no further options.
     """
     base = with_options(base, head)

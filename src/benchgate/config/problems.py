@@ -70,7 +70,6 @@ def config_error(problems: Sequence[Problem], place_of: Callable[[KeyPath], str]
     """Make one error that lists them all.
 
     Args:
-        problems: at least one.
         place_of: gets file, line and key of a path, or the option that it came from.
     """
     lines = [_line(problem, place_of(problem.path)) for problem in problems]

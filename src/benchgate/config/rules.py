@@ -68,9 +68,6 @@ def effective_policy(
     """The gate's settings, overridden by every matching rule, later rules last.
 
     Args:
-        gate: the settings that apply if no rule says otherwise.
-        rules: in the order in which they are written.
-        benchmark_id: the benchmark to get the settings of.
         metric: the metric to get the settings of; None ignores rules for some metrics only.
     """
     tolerance = TOLERANCES.get(metric or "", 0.0) if gate.tolerance is None else gate.tolerance

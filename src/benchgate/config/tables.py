@@ -113,8 +113,8 @@ class Baseline(Table):
     )
 
 
-class Rule(Table):
-    """Other margins, statistics or metrics for some benchmarks."""
+class _Selection(Table):
+    """The rows that an entry is about."""
 
     benchmark: fields.Text = Field(
         description="Benchmark-id glob: `*` and `?` are special, `[` is not."
@@ -122,6 +122,11 @@ class Rule(Table):
     metric: fields.Text | None = Field(
         default=None, description="Glob over metrics; all by default."
     )
+
+
+class Rule(_Selection):
+    """Other margins, statistics or metrics for some benchmarks."""
+
     margin: fields.Margin | None = Field(default=None, description="As in `[gate]`.")
     tail_margin: fields.Margin | None = Field(default=None, description="As in `[gate]`.")
     statistics: fields.Statistics | None = Field(default=None, description="As in `[gate]`.")
@@ -147,15 +152,9 @@ class Accept(Table):
     )
 
 
-class Waive(Table):
+class Waive(_Selection):
     """A permission for one benchmark to regress, be missing, or do other work for some time."""
 
-    benchmark: fields.Text = Field(
-        description="Benchmark-id glob: `*` and `?` are special, `[` is not."
-    )
-    metric: fields.Text | None = Field(
-        default=None, description="Glob over metrics; all by default."
-    )
     ceiling: fields.Margin | None = Field(
         default=None,
         description="The largest estimated change that is waived; beyond it, the row regresses."

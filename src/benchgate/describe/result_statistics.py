@@ -151,7 +151,6 @@ def describe_series(
     """Describe a series, which has at least one launch.
 
     Args:
-        seed: seed of the resampling.
         timer_cost_ns: cost of reading the clock, in ns; None if unknown.
     """
     launches = [launch.samples for launch in series.launches]

@@ -107,7 +107,6 @@ def ensure_commit(git: Git, sha: str, variables: Mapping[str, str]) -> None:
     """Make sure that a commit and its files are in this clone; fetch only them if they are not.
 
     Args:
-        sha: the full hash.
         variables: environment variables for git, e.g. from `credentials`.
 
     Raises:

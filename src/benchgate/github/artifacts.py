@@ -146,11 +146,6 @@ def read_member(
 ) -> bytes:
     """Unpack the one file in an archive.
 
-    Args:
-        data: the archive.
-        expected: names that the file may have.
-        name: of the artifact, for messages.
-
     Raises:
         FormatError: it cannot be trusted; the message says which artifact and why.
     """
@@ -212,10 +207,6 @@ def list_artifacts(
     """List the artifacts of a repository or of one run, newest first, without duplicates.
 
     Expired artifacts are included. A caller that has found enough can stop before the next page.
-
-    Args:
-        repository: e.g. "octo-org/hello".
-        name: full name; None for all names.
 
     Raises:
         GitHubError: while the list is read.

@@ -48,9 +48,7 @@ class Client:
         token: None to read public data only.
         session: its proxies and certificates are used, also those of the environment; ~/.netrc not.
         clock: seconds; never goes backwards.
-        sleep: waits for a number of seconds.
         draw: returns a random number from 0 to 1.
-        limit_s: time limit per call.
 
     Raises:
         UsageError: the address is not one to which a token may be sent.

@@ -114,7 +114,6 @@ def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -
     """Describe the job that this process is part of.
 
     Args:
-        environ: variables of this process.
         read_text: reads a file; it may raise OSError or UnicodeDecodeError.
 
     Raises:

@@ -142,9 +142,9 @@ def decide(
     """Decide how many seconds to wait before repeating the request, or make the final error.
 
     Args:
-        failures: number of failures of this request so far, including this one.
+        failures: the outcomes of this request so far, the newest last.
         left_s: seconds that the request may still take, including waits.
-        draw: returns a random number from 0 to 1.
+        draw: a random number from 0 to 1.
     """
     last = failures[-1]
     if isinstance(last, Answer) and _kind(last) is _Kind.RATE_LIMIT:

@@ -103,7 +103,6 @@ def plan_for(context: Context, head: Head) -> EventPlan:
     """Make the plan of a job.
 
     Args:
-        context: of the job.
         head: the commit that the workflow checked out, which no event tells.
     """
     return EventPlan(_base(context, head), _keeping(context, head), _comment(context))

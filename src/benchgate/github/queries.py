@@ -65,12 +65,7 @@ def read_pull_request(client: Client, repository: str, number: int) -> PullReque
 
 
 def merge_base(client: Client, repository: str, base: str, head: str) -> str:
-    """Find the merge base of a base and a head.
-
-    Args:
-        base: a commit, or the name of a branch.
-        head: a commit, or the name of a branch.
-    """
+    """Find the merge base of two commits or branches."""
     path = f"/repos/{repository}/compare/{quote(base, safe='')}...{quote(head, safe='')}"
     return CommitComparison.read(client.get(path), path).merge_base_commit.sha
 

@@ -39,10 +39,6 @@ def encode_result(result: Result, redact: Redact) -> bytes:
 def decode_result(data: bytes, name: str) -> Result:
     """The result in a file; if the file holds joined shards, the result of the whole suite.
 
-    Args:
-        data: the file, uncompressed.
-        name: of the file, for messages.
-
     Raises:
         FormatError: names the file and the place in it.
     """

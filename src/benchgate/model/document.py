@@ -86,10 +86,6 @@ class Format(Generic[D]):
     def write(self, document: D, redact: Redact) -> bytes:
         """The document as a file: uncompressed UTF-8, every text redacted, ending in a newline.
 
-        Args:
-            document: what to write.
-            redact: removes the secrets from a text.
-
         Raises:
             ValueError: the document holds what `read` would refuse; the message names the place.
         """

@@ -79,7 +79,6 @@ def create_progress(
 
     Args:
         console: on standard error.
-        quiet: show nothing.
         plain: no live display, even if the console looks like a terminal, as in some CI systems.
         clock: seconds, from any origin.
     """
