@@ -1,6 +1,7 @@
 """Units: parses what people write in a configuration, and formats numbers for people.
 
 Stored values are always in base units: seconds ("s"), bytes ("B"), or a bare count ("").
+What cannot be parsed raises a ValueError that names the text and shows the form.
 """
 
 from __future__ import annotations
@@ -23,11 +24,7 @@ TIME_UNITS = ("ns", "us", "ms", "s")
 
 
 def parse_duration_s(text: str) -> float:
-    """Seconds from what people write: "50ms", "1.5s", "10m", "1h 30m".
-
-    Raises:
-        ValueError: with a message that names the text and shows the form.
-    """
+    """Seconds from what people write: "50ms", "1.5s", "10m", "1h 30m"."""
     written = text.replace("\N{GREEK SMALL LETTER MU}", "\N{MICRO SIGN}")
     parts = _DURATION_PART.findall(written)
     if not parts or _DURATION_PART.sub("", written).strip():
@@ -36,11 +33,7 @@ def parse_duration_s(text: str) -> float:
 
 
 def parse_ratio_change(text: str) -> float:
-    """A fraction from a percentage as people write it: "2%" is 0.02.
-
-    Raises:
-        ValueError: with a message that names the text and shows the form.
-    """
+    """A fraction from a percentage as people write it: "2%" is 0.02."""
     match = _PERCENT.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a percentage: write it as 2% or 0.5%")

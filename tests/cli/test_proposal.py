@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.cli.init import NewFile, propose, propose_all, write
+from benchgate.cli.init import propose, propose_all, write
 from benchgate.cli.workflows import DEFAULT_ACTION
 from benchgate.config import CommandBenchmark, PythonBenchmark
 from benchgate.config.load import loads
@@ -29,8 +29,7 @@ def make(root: Path, *files: str) -> None:
 
 def configuration(root: Path) -> Config:
     """The proposed configuration, which must be valid as it is."""
-    proposed = {file.path: file.text for file in propose(root)}
-    return loads(proposed["benchgate.toml"], "benchgate.toml")
+    return loads(propose(root)["benchgate.toml"], "benchgate.toml")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +50,7 @@ def test_what_is_found_is_written_down(
     (benchmark,) = configuration(tmp_path).benchmarks
     assert isinstance(benchmark, PythonBenchmark)
     assert benchmark.paths == paths
-    assert [file.path for file in propose(tmp_path)] == ["benchgate.toml", *new]
+    assert list(propose(tmp_path)) == ["benchgate.toml", *new]
 
 
 @pytest.mark.parametrize("requires", ["maturin>=1", "scikit-build-core", "Cython", "pybind11"])
@@ -98,7 +97,7 @@ def test_the_example_that_is_commented_out_is_valid(
     tmp_path: Path, files: list[str], command: tuple[str, ...]
 ) -> None:
     make(tmp_path, *files)
-    text = propose(tmp_path)[0].text
+    text = propose(tmp_path)["benchgate.toml"]
     lines = [line.removeprefix("# ") for line in text.splitlines()]
     example = "\n".join(lines[lines.index("[[benchmark]]", lines.index("[[benchmark]]") + 1) :])
     config = loads(example, "benchgate.toml")
@@ -110,9 +109,9 @@ def test_the_example_that_is_commented_out_is_valid(
 
 def test_the_starter_runs(tmp_path: Path) -> None:
     make(tmp_path, "src/json/__init__.py")  # a name that can be imported here as well
-    starter = propose(tmp_path)[1]
+    _, (path, starter) = propose(tmp_path).items()
     names: dict[str, object] = {}
-    exec(compile(starter.text, starter.path, "exec"), names)  # noqa: S102 - our own text
+    exec(compile(starter, path, "exec"), names)  # noqa: S102 - our own text
     benchmarks = [value for name, value in names.items() if name.startswith("bench_")]
     assert len(benchmarks) == 1
     assert callable(benchmarks[0])
@@ -148,7 +147,7 @@ def test_write_overwrites_nothing(tmp_path: Path) -> None:
     write(tmp_path, files)
     with pytest.raises(UsageError, match="cannot write"):
         write(tmp_path, files)
-    assert (tmp_path / "benchgate.toml").read_text() == files[0].text
+    assert (tmp_path / "benchgate.toml").read_text() == files["benchgate.toml"]
 
 
 @pytest.fixture
@@ -160,13 +159,11 @@ def on_github(repo: Git, commit: Callable[[Git, Mapping[str, str]], str]) -> Git
 
 
 def proposed(root: Path, git: Git | None, *, workflows: bool | None = None) -> list[str]:
-    files = propose_all(root, git, workflows=workflows, action=DEFAULT_ACTION)
-    return [file.path for file in files]
+    return list(propose_all(root, git, workflows=workflows, action=DEFAULT_ACTION))
 
 
 def test_a_repository_on_github_gets_both_workflows(on_github: Git) -> None:
-    files = propose_all(on_github.root, on_github, workflows=None, action="o/n@" + "a" * 40)
-    texts = {file.path: file.text for file in files}
+    texts = propose_all(on_github.root, on_github, workflows=None, action="o/n@" + "a" * 40)
     gate = texts[".github/workflows/benchgate.yml"]
     comment = texts[".github/workflows/benchgate-comment.yml"]
     assert "branches: [trunk]" in gate
@@ -191,9 +188,7 @@ def test_workflows_are_added_to_a_configured_project(on_github: Git) -> None:
 
 
 def test_what_uses_benchgate_already_is_left_alone(on_github: Git) -> None:
-    write(
-        on_github.root, (NewFile(".github/workflows/perf.yaml", "- uses: octo-org/benchgate@v1\n"),)
-    )
+    write(on_github.root, {".github/workflows/perf.yaml": "- uses: octo-org/benchgate@v1\n"})
     assert proposed(on_github.root, on_github) == ["benchgate.toml", "benchmarks/bench_pkg.py"]
     with pytest.raises(UsageError, match=r"perf\.yaml already uses benchgate"):
         proposed(on_github.root, on_github, workflows=True)
@@ -212,7 +207,7 @@ def test_the_workflows_are_what_linters_ask_for(on_github: Git) -> None:
     action = f"octo-org/benchgate@{'a' * 40}"
     files = propose_all(on_github.root, on_github, workflows=True, action=action)
     write(on_github.root, files)
-    workflows = [str(on_github.root / f.path) for f in files if f.path.startswith(".github")]
+    workflows = [str(on_github.root / path) for path in files if path.startswith(".github")]
     for command in (
         ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows],
         ["zizmor", "--offline", "--no-progress", "--persona=pedantic", *workflows],

@@ -155,7 +155,7 @@ def test_what_init_suggests_is_right_in_an_editable_install(
 ) -> None:
     make(toy)
     (toy.root / "benchgate.toml").unlink()
-    text = propose(toy.root)[0].text
+    text = propose(toy.root)["benchgate.toml"]
     lines = [line.removeprefix("# ") for line in text.splitlines() if "margin" not in line]
     example = "\n".join(lines[lines.index("[[benchmark]]", lines.index("[[benchmark]]") + 1) :])
     toy.git.run("checkout", "--quiet", ".")

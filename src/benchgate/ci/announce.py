@@ -40,8 +40,6 @@ class Target:
     """The pull request that gets a comment, and the comment's marker.
 
     Attributes:
-        repository: e.g. "octo-org/hello".
-        number: of the pull request.
         marker: tells the comments apart by suite and kind of machine; it also names the commit that
             was judged and the run that measured it.
     """
@@ -58,7 +56,6 @@ class PublishOutcome:
     Attributes:
         comment_url: "" if there is none.
         notes: for the log.
-        warnings: what could not be published.
         error: why there is no comment although one was wanted.
     """
 

@@ -46,7 +46,6 @@ class ChangeRequest:
 
     Attributes:
         base: the commit; None if there is none to measure.
-        found: the stored runs that exist.
         output: saved after every round of both arms.
         keep: receives the result of the head measured alone, if it becomes a baseline.
         by_stored_alone: compare with stored runs only; measure nothing in turn.

@@ -21,7 +21,6 @@ class Job:
     Attributes:
         git: the repository that the workflow checked out.
         git_variables: environment variables that let git fetch from the repository.
-        here: the machine.
     """
 
     context: Context

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.ci.announce import (
@@ -17,7 +16,7 @@ from benchgate.ci.announce import (
     summarize,
 )
 from benchgate.ci.base import checked_out
-from benchgate.ci.measuring import KeptFile, ci
+from benchgate.ci.measuring import ci
 from benchgate.ci.stored_artifacts import environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
 from benchgate.files import write_atomic
@@ -56,8 +55,6 @@ class Step:
         redact: removes the secrets from a text.
         show: prints the verdict for people.
         say: prints the reason of a decision, if the user wants reasons.
-        comments: whether comments are wanted.
-        check_run: whether a check run is wanted.
     """
 
     environ: Mapping[str, str]
@@ -111,7 +108,9 @@ def ci_step(
                 configure(),
                 effects,
                 job,
-                keep_baseline=partial(_keep_baseline, step),
+                keep_baseline=lambda kept: step.output(
+                    baseline=str(kept.path), baseline_name=kept.name
+                ),
                 say=step.say,
             )
             if outcome.verdict:
@@ -127,10 +126,6 @@ def ci_step(
         return 0
     telling.of_verdict(outcome, outcome.verdict)
     return outcome.verdict.exit_code
-
-
-def _keep_baseline(step: Step, kept: KeptFile) -> None:
-    step.output(baseline=str(kept.path), baseline_name=kept.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,18 +69,10 @@ def bench_replace_me():
 '''
 
 
-@dataclass(frozen=True, slots=True)
-class NewFile:
-    """A file to write, relative to the root."""
-
-    path: str
-    text: str
-
-
 def propose_all(
     root: Path, git: Git | None, *, workflows: bool | None, action: str
-) -> tuple[NewFile, ...]:
-    """Propose the configuration and, for a repository on GitHub, the workflows.
+) -> dict[str, str]:
+    """Propose the configuration and, for a repository on GitHub, the workflows; texts by path.
 
     Files that exist already are left out, unless nothing is missing: that is an error.
 
@@ -94,14 +85,14 @@ def propose_all(
     missing = _missing_workflows(root, git, wanted=workflows, action=action)
     if missing and _configured_in(root):
         return missing
-    return (*propose(root), *missing)
+    return propose(root) | missing
 
 
 def _missing_workflows(
     root: Path, git: Git | None, *, wanted: bool | None, action: str
-) -> tuple[NewFile, ...]:
+) -> dict[str, str]:
     if wanted is False or (wanted is None and (git is None or not is_for_github(git))):
-        return ()
+        return {}
     if git is None:
         raise UsageError(
             f"{root} is not in a git repository, so workflows cannot be written",
@@ -109,13 +100,13 @@ def _missing_workflows(
         )
     present = existing_workflow(root)
     if present is None:
-        return tuple(NewFile(*item) for item in workflow_texts(git, action).items())
+        return workflow_texts(git, action)
     if wanted is None:
-        return ()
+        return {}
     raise UsageError(f"{present} already uses benchgate", hint="Edit it, or remove it first.")
 
 
-def propose(root: Path) -> tuple[NewFile, ...]:
+def propose(root: Path) -> dict[str, str]:
     """Propose the files that make a first `benchgate check` work.
 
     Raises:
@@ -132,10 +123,10 @@ def propose(root: Path) -> tuple[NewFile, ...]:
             hint="benchgate can measure any program: write a benchgate.toml with\n"
             '  [[benchmark]]\n  name = "mine"\n  command = "./my-program --option"',
         )
-    files = []
+    starter = {}
     if not folders and package is not None:
         folders = (_NEW_FOLDER,)
-        files.append(NewFile(f"{_NEW_FOLDER}/bench_{package}.py", _STARTER.format(package=package)))
+        starter = {f"{_NEW_FOLDER}/bench_{package}.py": _STARTER.format(package=package)}
     quoted = [f'"{folder}"' for folder in folders]
     compiled = _has_compiled_parts(root, project)
     text = _CONFIGURATION.format(
@@ -143,21 +134,21 @@ def propose(root: Path) -> tuple[NewFile, ...]:
         folders=quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]",
         command=_command(root, package, compiled=compiled),
     )
-    return (NewFile(OWN_FILE, text), *files)
+    return {OWN_FILE: text, **starter}
 
 
-def write(root: Path, files: tuple[NewFile, ...]) -> None:
+def write(root: Path, files: dict[str, str]) -> None:
     """Write proposed files; an existing file is never overwritten.
 
     Raises:
         UsageError: a file exists, or cannot be written.
     """
-    for file in files:
-        path = root / file.path
+    for name, text in files.items():
+        path = root / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as stream:
-                stream.write(file.text)
+                stream.write(text)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
@@ -244,13 +235,13 @@ def command(workflows: bool | None, action: str, dry_run: bool) -> None:
     root = git.root if git else cwd
     files = propose_all(root, git, workflows=workflows, action=action)
     if dry_run:
-        for file in files:
-            click.echo(f"# {file.path}\n{file.text}")
+        for name, text in files.items():
+            click.echo(f"# {name}\n{text}")
         return
     write(root, files)
-    for file in files:
-        click.echo(f"wrote {file.path}")
-    if any(file.path.startswith(FOLDER) for file in files) and action == DEFAULT_ACTION:
+    for name in files:
+        click.echo(f"wrote {name}")
+    if any(name.startswith(FOLDER) for name in files) and action == DEFAULT_ACTION:
         click.echo(
             f"The workflows use {action}; to pin a commit of it, use --action OWNER/NAME@COMMIT"
         )

@@ -1,24 +1,34 @@
-"""`benchgate run`."""
+"""`benchgate run` and `benchgate list`: measure one tree, or list its benchmarks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, console, real_effects, repository_or_none
 from benchgate.describe.result_statistics import describe
 from benchgate.files import ensure_writable
+from benchgate.model.run import Tier
+from benchgate.report.columns import Column, Line, print_columns, print_text
+from benchgate.report.escape import plain_line
 from benchgate.report.statistics_table import render_result
 from benchgate.session.choice import Choice
-from benchgate.session.one_tree import RunRequest, run
+from benchgate.session.one_tree import RunRequest, open_tree, run
+from benchgate.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from rich.console import Console
+
+    from benchgate.measure.engine import Definition
     from benchgate.model.policy import Options
     from benchgate.model.result import Shard
+
 
 FAILED_EXIT_CODE = 5
 
@@ -58,3 +68,63 @@ def command(
     statistics = describe(result)
     render_result(statistics, console())
     return FAILED_EXIT_CODE if statistics.runs[0].failures else 0
+
+
+_KINDS = {Tier.LOCKSTEP: "python", Tier.INTERLEAVED: "command"}
+
+
+_COLUMNS = (
+    Column("benchmark", name=True),
+    Column("kind"),
+    Column("defined at", drop=2),
+    Column("tags", drop=1),
+)
+
+
+def print_benchmarks(definitions: Sequence[Definition], console: Console) -> None:
+    """Print the benchmarks that would be measured, one line each."""
+    lines = [
+        Line(
+            (
+                plain_line(one.id),
+                _KINDS[one.tier],
+                plain_line(one.location or ""),
+                plain_line(", ".join(one.tags)),
+            )
+        )
+        for one in definitions
+    ]
+    print_columns(console, _COLUMNS, lines)
+    console.print()
+    print_text(console, Text(counted(len(definitions), "benchmark"), "dim"))
+
+
+@click.command("list")
+@o.options(o.CHOICE, o.CONFIG, o.QUIET)
+def list_command(
+    globs: tuple[str, ...], tags: tuple[str, ...], config_file: Path | None, quiet: bool
+) -> int:
+    """List the benchmarks that would be measured.
+
+    benchgate imports the benchmark files, but measures nothing.
+
+    \b
+    Example:
+      benchgate list --filter 'parse/*'
+
+    Exit code 0: everything could be read, 5: a benchmark file could not.
+    """
+    effects = real_effects(quiet=quiet)
+    git = repository_or_none(effects.cwd)
+    config = configuration(effects.cwd, git, config_file)
+    try:
+        with open_tree(Choice(globs, tags), config, git, effects) as (session, _):
+            found = {d.id: d for arm in session.arms for d in session.definitions(arm)}
+            listed = [found[id_] for id_ in session.ids]
+            failures = session.failures
+    finally:
+        effects.progress.close()
+    print_benchmarks(listed, console())
+    for failure in failures:
+        click.echo(f"error: {failure.id}: {failure.error}", err=True)
+    return FAILED_EXIT_CODE if failures else 0

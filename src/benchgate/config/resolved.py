@@ -80,7 +80,6 @@ class Config:
         waivers: regressions and removals that are permitted; one that matches a row is enough.
         accept: how the waivers of a pull request can count before they are merged.
         aliases: old id to new id of each renamed benchmark; there are no chains of aliases.
-        origin: where it came from.
         sides: what it was combined from, if the base commit's configuration judges.
         base: how the base commit is built and measured; None if this configuration applies to it,
             too.

@@ -96,7 +96,6 @@ class CommentOutcome:
 
     Attributes:
         url: of the comment; "" if there is none.
-        what: what was done, in words for the log.
     """
 
     url: str

@@ -74,9 +74,6 @@ class Context:
     """A job of GitHub Actions.
 
     Attributes:
-        event: what started it.
-        repository: where the workflow runs.
-        default_branch: of that repository, e.g. "main".
         event_name: GitHub's name of the event, such as "pull_request".
         sha: the commit that GitHub runs the workflow for; another one may be checked out.
         ref: its full branch, tag or merge ref.

@@ -27,7 +27,6 @@ class PullRequestEvent:
     Attributes:
         head_repository: the repository of the head; None if that fork was deleted.
         base_sha: the tip of the target branch when the event happened.
-        base_ref: the target branch, e.g. "main".
     """
 
     number: int
@@ -68,7 +67,6 @@ class MergeGroupEvent:
     merged.
 
     Attributes:
-        base_ref: the target branch, such as "main".
         pull_request: number of the pull request that was added last; None if the name of the
             queue's branch does not hold it.
     """

@@ -21,7 +21,6 @@ class Request:
     Attributes:
         method: "GET", "POST" or "PATCH".
         path: below the API's address and without a query, as shown in messages.
-        url: the full address.
         body: as JSON; None for a GET.
     """
 
@@ -41,7 +40,6 @@ class Answer:
     """An answer, with any status.
 
     Attributes:
-        host: the host that gave it.
         elsewhere: whether a redirect led away from the API.
         headers: names are looked up in lower case.
         body: None if it is larger than the limit.
@@ -77,10 +75,8 @@ class NoAnswer:
     """No complete answer arrived.
 
     Attributes:
-        host: the host that was asked.
         reason: the cause, to end the sentence "no answer from api.github.com: ".
         sent: whether the request may have arrived.
-        hint: what to do about it.
         is_final: whether a repeated request would fail in the same way.
     """
 

@@ -119,7 +119,6 @@ class Artifact(ApiObject):
     """An artifact.
 
     Attributes:
-        size_in_bytes: size of its archive.
         expired: whether it is listed, but can no longer be downloaded.
         digest: of the archive, such as "sha256:..."; older artifacts have none.
     """
@@ -137,7 +136,6 @@ class WorkflowRun(ApiObject):
     """A run of a workflow.
 
     Attributes:
-        event: the event that started it, such as "push".
         path: of the workflow's file, followed by "@REF".
         created_at: when its first attempt was started.
         run_started_at: when its newest attempt was started.

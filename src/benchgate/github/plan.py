@@ -41,7 +41,6 @@ class Head:
     """The checked-out commit.
 
     Attributes:
-        sha: the commit.
         parents: as the commit names them, even if the checkout does not have them.
     """
 

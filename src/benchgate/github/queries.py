@@ -25,7 +25,7 @@ from benchgate.github.objects import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from datetime import datetime
 
     from benchgate.github.client import Client
@@ -129,7 +129,7 @@ def _first_who_may(
         author: author of the pull request, who does not count.
     """
     asked = 0
-    for login in _people(users):
+    for login in (user.login for user in users if user and user.type == _PERSON):
         if author and login.lower() == author.login.lower():
             continue
         if asked == MOST_ASKED:
@@ -139,10 +139,6 @@ def _first_who_may(
         if Permission.read(client.get(path), path).permission in _MAY_WRITE:
             return login
     return None
-
-
-def _people(users: Iterable[User | None]) -> Iterator[str]:
-    yield from (user.login for user in users if user and user.type == _PERSON)
 
 
 def read_run(client: Client, repository: str, id_: int) -> WorkflowRun:
@@ -180,7 +176,6 @@ class RunUrl:
     Attributes:
         api_url: API of the server in the address. Anybody may own that server: send it only a token
             that is meant for it.
-        repository: e.g. "octo-org/hello".
         attempt: None if the address names none, which means the latest.
     """
 

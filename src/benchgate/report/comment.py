@@ -42,18 +42,15 @@ def render_failure(
         run_url: address of the log; "" if it is on this page.
     """
     first = f"{plain_line(name, NAME_LIMIT)}: no verdict" if name else "no verdict"
+    link = f" [The run](<{quote(run_url, safe=':/?#=&%')}>)." if run_url else ""
     last = f"There is no verdict on {prose(head[:7])}; earlier verdicts are about other commits."
     blocks = [
         f"### {_ICON} {prose(first)}: {prose(plain_line(message, _MESSAGE_LIMIT))}",
         prose(plain_line(hint, _MESSAGE_LIMIT)) if hint else "",
         folded("What it printed", code_block(plain_block(details))) if details.strip() else "",
-        f"<sub>{last}{_link(run_url)}</sub>",
+        f"<sub>{last}{link}</sub>",
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
-
-
-def _link(url: str) -> str:
-    return f" [The run](<{quote(url, safe=':/?#=&%')}>)." if url else ""
 
 
 COMMENT_BYTES: Final = 65_536 - 1_024

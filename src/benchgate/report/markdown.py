@@ -64,7 +64,6 @@ class Part:
     Attributes:
         title: title of a group, in words: "7 unchanged within 2 %".
         rows: the least number of lines in its table.
-        render: makes its markdown.
     """
 
     content: Content

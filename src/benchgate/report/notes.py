@@ -13,7 +13,7 @@ from benchgate.report.escape import plain_line
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from benchgate.model.policy import Acceptance, PolicyChange
     from benchgate.model.row import Row
@@ -23,7 +23,7 @@ _LOGIN_LIMIT = 60
 
 def note(row: Row) -> str:
     """Explain the outcome, then give the notes that the row carries."""
-    own = _NOTES.get(row.outcome, _nothing)(row)
+    own = _NOTES[row.outcome](row) if row.outcome in _NOTES else []
     renamed = f"renamed from {plain_line(row.renamed_from)}" if row.renamed_from else ""
     parts = (*_waived(row), *own, renamed, *map(plain_line, row.notes))
     return "; ".join(part for part in parts if part)
@@ -87,42 +87,26 @@ def _inconclusive(row: Row) -> list[str]:
     return [*(parts or ["too noisy to tell"]), *_calibrated(row)]
 
 
-def _not_tested(row: Row) -> list[str]:
-    return [] if row.notes else ["too little was measured to test it"]
-
-
 def _failed(row: Row) -> list[str]:
     lines = (row.error or "").strip().splitlines()
     return [plain_line(lines[0]) if lines else "it did not run"]
 
 
-def _incomparable(row: Row) -> list[str]:
-    return [] if row.notes else ["base and head did different work"]
+def _unless_noted(text: str) -> Callable[[Row], list[str]]:
+    return lambda row: [] if row.notes else [text]
 
 
-def _nothing(_: Row) -> list[str]:
-    return []
-
-
-def _missing(_: Row) -> list[str]:
-    return ["the base has it, the head does not"]
-
-
-def _new(_: Row) -> list[str]:
-    return ["the base does not have it, so there is nothing to compare with"]
-
-
-_NOTES = {
+_NOTES: Mapping[Outcome, Callable[[Row], list[str]]] = {
     Outcome.REGRESSED: _changed,
     Outcome.IMPROVED: _changed,
     Outcome.WAIVED: _changed,
     Outcome.INCONCLUSIVE: _inconclusive,
-    Outcome.NOT_TESTED: _not_tested,
+    Outcome.NOT_TESTED: _unless_noted("too little was measured to test it"),
     Outcome.FAILED: _failed,
     Outcome.BASE_FAILED: _failed,
-    Outcome.INCOMPARABLE: _incomparable,
-    Outcome.MISSING: _missing,
-    Outcome.NEW: _new,
+    Outcome.INCOMPARABLE: _unless_noted("base and head did different work"),
+    Outcome.MISSING: lambda _: ["the base has it, the head does not"],
+    Outcome.NEW: lambda _: ["the base does not have it, so there is nothing to compare with"],
 }
 
 
