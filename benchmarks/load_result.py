@@ -20,7 +20,7 @@ import numpy as np
 
 from benchgate.files import read_result, write_atomic
 from benchgate.model.codec import encode_result
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier

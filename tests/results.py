@@ -12,7 +12,7 @@ from tests.contract.scene import zip_of
 from benchgate.config import to_keep
 from benchgate.config.origin import Origin
 from benchgate.model.codec import encode_result
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 

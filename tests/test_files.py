@@ -14,7 +14,7 @@ import pytest
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import ensure_writable, read_bytes, read_result, write_atomic
 from benchgate.model.codec import encode_result
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source

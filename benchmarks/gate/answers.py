@@ -16,7 +16,7 @@ from benchgate.config import loads
 from benchgate.gate.conclude import Terms, conclude
 from benchgate.gate.recorded_build import ReplayedBuild, ReplayedRow
 from benchgate.gate.suite import judge
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.run import BenchmarkResult, Launch, Run, Series, Source, Tier
 from benchgate.model.verdict import Decision
 from benchgate.stats.mannwhitney import mann_whitney

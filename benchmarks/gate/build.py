@@ -10,7 +10,7 @@ from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate.recorded_build import replay
 from benchgate.gate.suite import gather_rows
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:

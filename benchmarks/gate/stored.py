@@ -21,7 +21,7 @@ from benchgate.gate.calibration import is_steady, run_value
 from benchgate.gate.rows import tested_row
 from benchgate.gate.settled import to_measure
 from benchgate.gate.suite import Judgement, gather_rows
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Classical
 from benchgate.model.run import BenchmarkResult, Launch, Run, Series, Source, Tier

@@ -5,7 +5,7 @@ import numpy as np
 from benchgate.config import loads
 from benchgate.gate.suite import judge
 from benchgate.model.codec import decode_result, encode_result
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 

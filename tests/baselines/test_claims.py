@@ -12,7 +12,7 @@ from benchgate.baselines.claims import (
     lie_about_named_base,
     lie_about_time,
 )
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
 

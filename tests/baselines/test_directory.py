@@ -12,7 +12,7 @@ from benchgate.baselines.directory import read_folder, read_single
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
 

@@ -14,7 +14,7 @@ from benchgate.baselines import reading
 from benchgate.baselines.reading import read_artifacts
 from benchgate.errors import FormatError, GitHubError
 from benchgate.model.codec import encode_result
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
 

@@ -14,7 +14,7 @@ from benchgate.gate.stored import (
     in_short,
     newest_first,
 )
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result, SkippedResult
 from benchgate.model.run import (
     CANARY_ID,

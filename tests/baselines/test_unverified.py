@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchgate.baselines.unverified import Known, cleaned
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED, TIME
 from benchgate.model.policy import ConfigTables, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun

@@ -23,7 +23,7 @@ from benchgate.files import read_result
 from benchgate.gate.judging import judge_result, make_verdict
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Acceptance, AcceptanceMethod
 from benchgate.model.verdict import Decision

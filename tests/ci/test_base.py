@@ -14,7 +14,7 @@ from benchgate.errors import BaselineError, UsageError
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.github.plan import plan_for
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.world import Clock, World
 
     from benchgate.config import Config
-    from benchgate.model.machine import Environment
+    from benchgate.model.environment import Environment
     from benchgate.model.result import Screening
     from benchgate.session.arms import ArmsRequest
     from benchgate.session.one_tree import RunRequest

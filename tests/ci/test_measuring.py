@@ -18,7 +18,7 @@ from benchgate.files import read_result
 from benchgate.gate.stored import OF_PULL_REQUEST, StoredResults
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, PullRequestEvent
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.policy import Options
 from benchgate.model.result import Screening, Shard, SkippedResult
 from benchgate.session.choice import Choice

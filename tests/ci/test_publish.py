@@ -30,8 +30,8 @@ from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, WorkflowRunEvent
 from benchgate.model.codec import decode_result, encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import join
-from benchgate.model.machine import Environment
 from benchgate.model.policy import Options, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import Run, Source, Status

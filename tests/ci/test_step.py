@@ -24,7 +24,7 @@ from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, PullRequestEvent, PushEvent
 from benchgate.github.plan import Head, plan_for
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Shard
 from benchgate.model.row import Row

@@ -27,7 +27,7 @@ from benchgate.git.repository import Git
 from benchgate.github.artifacts import list_artifacts
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, PullRequestEvent
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result, by_reason
 from benchgate.model.run import Source
 

@@ -17,7 +17,7 @@ import click
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from benchgate.cli import actions, check, ci, compare, run
+from benchgate.cli import actions, check, ci, compare, tree
 from benchgate.cli.actions import TOKEN_VARIABLE
 from benchgate.errors import BaselineError, GitHubError
 from benchgate.github.client import Client
@@ -201,7 +201,7 @@ def test_every_option_over_the_configuration_is_an_input_of_the_action() -> None
     assert given.opts == [OVERRIDES["baseline"].flag]
 
 
-@pytest.mark.parametrize("command", [check.command, ci.command, compare.command, run.command])
+@pytest.mark.parametrize("command", [check.command, ci.command, compare.command, tree.run_command])
 def test_an_option_over_the_configuration_is_as_it_is_defined(command: click.Command) -> None:
     options = {p.name: p for p in command.params if isinstance(p, click.Option)}
     shared = options.keys() & OVERRIDES.keys()

@@ -12,7 +12,7 @@ import pytest
 
 from benchgate.files import write_atomic
 from benchgate.model.codec import VERDICT, encode_result
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import BenchmarkResult, Kind, Launch, Metric, Run, Series, Source, Tier
 

@@ -15,7 +15,7 @@ import pytest
 from benchgate.cli.outputs import last_result_path
 from benchgate.files import write_atomic
 from benchgate.model.codec import STATISTICS, VERDICT, encode_result
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import (
     BenchmarkResult,

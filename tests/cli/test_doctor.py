@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchgate.cli.doctor import TIMER_PAIRS, Noise, give_advice, read_timer
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.stats.timer import Timer
 
 GOOD = Environment(cpu_count=8, governor="performance", turbo=False, load_average=0.3)

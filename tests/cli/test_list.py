@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from benchgate.cli.run import print_benchmarks
+from benchgate.cli.tree import print_benchmarks
 from benchgate.measure.engine import Definition
 from benchgate.model.run import Tier
 

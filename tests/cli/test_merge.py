@@ -8,8 +8,8 @@ import pytest
 
 from benchgate.files import read_result, write_atomic
 from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import ids_of
-from benchgate.model.machine import Environment
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 

@@ -17,7 +17,7 @@ from tests.describe.conftest import (
 from tests.finite import all_finite
 
 from benchgate.describe.result_statistics import describe
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import CANARY_ID, Kind, Metric, Status
 from benchgate.stats.outliers import OUTLIER_MODES

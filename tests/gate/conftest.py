@@ -11,7 +11,7 @@ from benchgate.config import loads
 from benchgate.gate.evidence import Pair
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from scipy.stats import binom
 from benchgate.config import loads
 from benchgate.gate.judging import judge_run, judge_stored, make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
+from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import join
-from benchgate.model.machine import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (

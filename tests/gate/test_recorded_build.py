@@ -10,7 +10,7 @@ from benchgate.config import loads
 from benchgate.gate.findings import Stage
 from benchgate.gate.recorded_build import replay
 from benchgate.gate.suite import gather_rows
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Run, Source
 

@@ -10,7 +10,7 @@ from benchgate.config import loads
 from benchgate.gate.recorded_build import ReplayedBuild, ReplayedRow, replay
 from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
 from benchgate.gate.suite import gather_rows
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Better, Metric, Run, Source
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchgate.config import loads
 from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS
 from benchgate.model.run import Run, Source, Tier
 from benchgate.stats.power import detectable_ratio

@@ -9,7 +9,7 @@ import pytest
 from benchgate.config import loads
 from benchgate.gate.settled import can_settle, joined, to_measure
 from benchgate.gate.suite import judge
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
 from benchgate.model.run import Better, Kind, Metric, Run, Source, Status, Tier

@@ -11,7 +11,7 @@ from benchgate.config import loads
 from benchgate.gate.findings import Stage
 from benchgate.gate.shards import joined
 from benchgate.gate.suite import judge
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Run, Source
 

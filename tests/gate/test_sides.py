@@ -12,7 +12,7 @@ from benchgate.config import loads
 from benchgate.gate.rows import sides
 from benchgate.gate.suite import judge
 from benchgate.gate.waves import WaveSettings
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.run import (
     BenchmarkResult,
     Better,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchgate.errors import GitHubError
 from benchgate.github.client import LIMIT_S
 from benchgate.github.exchange import Answer, NoAnswer, Outcome, Request
-from benchgate.github.failures import MOST_FAILURES, decide
+from benchgate.github.failed_requests import MOST_FAILURES, decide
 
 URL = "https://api.github.com"
 LIST = "/repos/octo-org/hello/actions/artifacts"

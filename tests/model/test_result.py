@@ -15,8 +15,8 @@ from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import RESULT, decode_result, encode_result
+from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import join
-from benchgate.model.machine import Environment
 from benchgate.model.policy import ConfigTables, Options, Policy
 from benchgate.model.redact import Redactor
 from benchgate.model.result import (

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import UsageError
+from benchgate.model.environment import Environment, in_common
 from benchgate.model.joined_shards import ids_of, join
-from benchgate.model.machine import Environment, in_common
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
     CANARY_ID,

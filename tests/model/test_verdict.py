@@ -14,7 +14,7 @@ from tests.model.damage import read_damaged
 from benchgate.errors import FormatError
 from benchgate.json_object import Text
 from benchgate.model.codec import VERDICT
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import PolicyChange, Waiver
 from benchgate.model.redact import Redactor

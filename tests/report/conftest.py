@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from benchgate.interval import Interval
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import PolicyChange, Waiver
 from benchgate.model.result import SkippedResult

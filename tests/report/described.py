@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.interval import Interval
+from benchgate.model.environment import Environment
 from benchgate.model.grid import Grid, GridCell, GridPair
-from benchgate.model.machine import Environment
 from benchgate.model.run import Kind, Source
 from benchgate.model.statistics import (
     BetweenLaunches,

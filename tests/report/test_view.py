@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import GateSettings, Verdict
 from benchgate.report.view import RowView, VerdictView, view_verdict, without_secrets

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Classical, Row
 from benchgate.model.run import Better, Source

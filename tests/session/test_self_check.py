@@ -9,7 +9,7 @@ from tests.world import Clock, World
 
 from benchgate.config import loads
 from benchgate.gate.suite import gather_rows
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
 from benchgate.session.self_check import rehearse
 

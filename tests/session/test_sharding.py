@@ -12,8 +12,8 @@ from benchgate.config import loads
 from benchgate.errors import UsageError
 from benchgate.gate.shards import about_shard, share_of
 from benchgate.measure.engine import ArmName
+from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import ids_of
-from benchgate.model.machine import Environment
 from benchgate.model.result import MAX_SHARDS, Result, Shard
 from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Source, Tier
 from benchgate.session.choice import Choice

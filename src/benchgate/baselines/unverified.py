@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, Shard

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.stored import StoredResults
     from benchgate.git.repository import Git
-    from benchgate.model.machine import Environment
+    from benchgate.model.environment import Environment
     from benchgate.model.result import Result
     from benchgate.model.run import Run, Source
     from benchgate.session.choice import Choice

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
     from benchgate.github.client import Client
     from benchgate.github.context import Context
-    from benchgate.model.machine import Environment
+    from benchgate.model.environment import Environment
 
 
 @dataclass(frozen=True, slots=True)

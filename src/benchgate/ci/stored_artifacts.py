@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchgate.github.client import Client
     from benchgate.github.context import Context
     from benchgate.github.objects import Artifact, WorkflowRun
-    from benchgate.model.machine import Environment
+    from benchgate.model.environment import Environment
     from benchgate.model.result import Result
     from benchgate.model.run import Run
 

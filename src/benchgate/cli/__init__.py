@@ -23,7 +23,11 @@ COMMANDS = {
     "publish": "Comment on a pull request.",
     "schema": "Print the JSON schema of a file that benchgate reads or writes.",
 }
-_PLACES = {"list": ("run", "list_command"), "publish": ("ci", "publish_command")}
+_PLACES = {
+    "run": ("tree", "run_command"),
+    "list": ("tree", "list_command"),
+    "publish": ("ci", "publish_command"),
+}
 """Where a command is, if not in the module of its name under the name `command`."""
 
 

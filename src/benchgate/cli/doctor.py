@@ -37,7 +37,7 @@ from benchgate.units import format_value
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.config import Config
-    from benchgate.model.machine import Environment
+    from benchgate.model.environment import Environment
     from benchgate.model.run import BenchmarkResult
     from benchgate.session.effects import Effects
 

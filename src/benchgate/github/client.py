@@ -12,7 +12,7 @@ from requests.utils import parse_header_links
 
 from benchgate.errors import GitHubError
 from benchgate.github.exchange import Answer, Request
-from benchgate.github.failures import decide
+from benchgate.github.failed_requests import decide
 from benchgate.github.transport import Transport
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.errors import UsageError
-from benchgate.model.machine import in_common
+from benchgate.model.environment import in_common
 from benchgate.model.result import Result
 from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import AfterValidator, FailFast, Field, model_validator
 
 from benchgate.json_object import Count, JsonObject, Name, Text, Timestamp, misplaced
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.samples import Samples, Warmup
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from benchgate.interval import Interval
 from benchgate.json_object import Count, JsonObject, Name, Probability, Text
+from benchgate.model.environment import Environment
 from benchgate.model.grid import Grid
-from benchgate.model.machine import Environment
 from benchgate.model.run import Better, Kind, Source
 from benchgate.units import format_percent
 

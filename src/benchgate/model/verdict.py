@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import FailFast, Field
 
 from benchgate.json_object import Count, JsonObject, NotNegative, Probability, Text
-from benchgate.model.machine import Environment
+from benchgate.model.environment import Environment
 from benchgate.model.outcome import COMPARED, DECIDED
 from benchgate.model.policy import PolicyChange
 from benchgate.model.result import SkippedResult

@@ -20,8 +20,8 @@ from benchgate.units import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from benchgate.model.environment import Environment
     from benchgate.model.grid import Grid
-    from benchgate.model.machine import Environment
     from benchgate.model.row import ConfirmationCost, Row
     from benchgate.model.run import Source
     from benchgate.model.statistics import SeriesStatistics

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from benchgate.git.repository import Git
-    from benchgate.model.machine import Environment
+    from benchgate.model.environment import Environment
     from benchgate.session.effects import Effects
     from benchgate.session.session import Session
 

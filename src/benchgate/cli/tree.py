@@ -36,7 +36,7 @@ FAILED_EXIT_CODE = 5
 @click.command("run")
 @o.options(o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.QUIET)
 @o.overriding
-def command(
+def run_command(
     globs: tuple[str, ...],
     tags: tuple[str, ...],
     shard: Shard | None,
