@@ -10,7 +10,7 @@ from benchgate.stats.timer import Timer
 
 GOOD = Environment(cpu_count=8, governor="performance", turbo=False, load_average=0.3)
 QUICK = Timer(cost_ns=40.0, resolution_ns=1.0, pairs=1000)
-QUIET = Noise(pair_spread=0.01, launch_spread=0.02, detectable=1.02, rounds=12)
+QUIET = Noise(pair_spread=0.01, launch_spread=0.02, detectable=1.02)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchgate.errors import GitHubError
 from benchgate.github.client import LIMIT_S
-from benchgate.github.exchange import Answer, NoAnswer, Outcome, Request
+from benchgate.github.exchange import Answer, NoAnswer, Reply, Request
 from benchgate.github.failed_requests import MOST_FAILURES, decide
 
 URL = "https://api.github.com"
@@ -40,12 +40,12 @@ def answer(
 
 
 def decided(
-    *failures: Outcome, request: Request | None = None, left_s: float = 1000.0, draw: float = 0.5
+    *failures: Reply, request: Request | None = None, left_s: float = 1000.0, draw: float = 0.5
 ) -> float | GitHubError:
     return decide(request or asking(), failures, left_s=left_s, draw=draw)
 
 
-def refused(*failures: Outcome, request: Request | None = None, left_s: float = 1e3) -> GitHubError:
+def refused(*failures: Reply, request: Request | None = None, left_s: float = 1e3) -> GitHubError:
     error = decided(*failures, request=request, left_s=left_s)
     assert isinstance(error, GitHubError)
     return error
@@ -118,7 +118,7 @@ def test_a_wait_that_exceeds_what_is_left_is_given_up_at_once(left_s: float) -> 
 
 @pytest.mark.parametrize("failure", [answer(500), answer(502), answer(503), LOST, UNSENT])
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
-def test_what_passes_is_repeated_with_jitter(failure: Outcome, method: str) -> None:
+def test_what_passes_is_repeated_with_jitter(failure: Reply, method: str) -> None:
     request = asking(method=method)
     assert decided(failure, request=request, draw=0.0) == 0.5
     assert decided(failure, request=request, draw=1.0) == 1.5
@@ -137,7 +137,7 @@ def test_what_does_not_pass_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("failure", [answer(500), answer(502), LOST])
-def test_a_post_that_may_have_been_done_is_not_repeated(failure: Outcome) -> None:
+def test_a_post_that_may_have_been_done_is_not_repeated(failure: Reply) -> None:
     error = refused(failure, request=asking(COMMENTS, "POST"))
     assert "may have done it anyway" in error.hint
 

@@ -21,12 +21,7 @@ from benchgate.cli.actions import (
     real_step,
     take_environment,
 )
-from benchgate.cli.world import (
-    configuration,
-    console,
-    real_effects,
-    working_directory,
-)
+from benchgate.cli.world import configuration, console, real_effects, working_directory
 from benchgate.errors import UsageError
 from benchgate.github.events import WorkflowRunEvent
 from benchgate.model.policy import Options
@@ -112,12 +107,7 @@ def command(
             with annotated(environ):
                 run = context.event
                 return publish(run, configure(), effects, job, step, choice=choice, suite=suite)
-        request = CiRequest(
-            own_folder(environ),
-            choice,
-            suite,
-            shards,
-        )
+        request = CiRequest(own_folder(environ), choice, suite, shards)
         return ci_step(request, configure, effects, job, step)
     finally:
         effects.progress.close()

@@ -60,7 +60,6 @@ class Noise:
     pair_spread: float
     launch_spread: float
     detectable: float
-    rounds: int
 
 
 def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str]]:
@@ -82,8 +81,8 @@ def diagnose(config: Config, effects: Effects) -> tuple[dict[str, str], list[str
         "addresses": f"not shared: {drawn}" if drawn else "the same on both sides",
         "counters": f"none: {obstacle}" if obstacle else "instructions",
         "noise": f"{noise.pair_spread:.2%} between both sides in a round, "
-        f"{noise.launch_spread:.2%} between launches ({noise.rounds} rounds of equal work)",
-        "can see": f"changes of {noise.detectable - 1:.1%} or more, in {noise.rounds} rounds",
+        f"{noise.launch_spread:.2%} between launches ({NOISE_ROUNDS} rounds of equal work)",
+        "can see": f"changes of {noise.detectable - 1:.1%} or more, in {NOISE_ROUNDS} rounds",
     }
     return facts, give_advice(about, timer, noise, pinned=place.cpu is not None)
 
@@ -153,7 +152,7 @@ def _measure_noise(config: Config, effects: Effects) -> Noise:
     spread = robust_spread((head - base)[None, :])
     detectable = detectable_ratio(spread, NOISE_ROUNDS, config.gate.alpha)
     launch_spread = float(robust_spread(head[None, :])[0])
-    return Noise(float(spread[0]), launch_spread, float(detectable[0]), NOISE_ROUNDS)
+    return Noise(float(spread[0]), launch_spread, float(detectable[0]))
 
 
 def _log_values(result: BenchmarkResult) -> FloatArray:

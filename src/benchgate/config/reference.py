@@ -32,12 +32,7 @@ _BOUNDS = {
     "maximum": "at most",
     "exclusiveMaximum": "below",
 }
-_FORMATS = {
-    "duration": "duration",
-    "percentage": "percentage",
-    "command": "command",
-    "date": "date",
-}
+_FORMATS = {"duration", "percentage", "command", "date"}
 _TYPES = {"boolean": "`true` or `false`", "string": "text", "object": "table of text"}
 
 
@@ -114,7 +109,7 @@ def _allowed(value: dict[str, Any]) -> str:
         return f"list of {items}"
     if kind in {"integer", "number"}:
         return ("whole number" if kind == "integer" else "number") + _range(value)
-    return _FORMATS.get(value.get("format", "")) or _TYPES[kind]
+    return value["format"] if value.get("format") in _FORMATS else _TYPES[kind]
 
 
 def _range(value: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import requests
 
-    from benchgate.github.exchange import Outcome
+    from benchgate.github.exchange import Reply
     from benchgate.github.transport import Token
 
 LIMIT_S: Final = 90.0
@@ -139,14 +139,14 @@ class Client:
         self, request: Request, *, limit_s: float, limit_bytes: int = MAX_JSON_BYTES
     ) -> Answer:
         deadline_s = self._clock() + limit_s
-        failures: list[Outcome] = []
+        failures: list[Reply] = []
         while True:
-            outcome = self._transport.exchange(
+            reply = self._transport.exchange(
                 request, limit_bytes=limit_bytes, deadline_s=deadline_s
             )
-            if isinstance(outcome, Answer) and outcome.is_success:
-                return outcome
-            failures.append(outcome)
+            if isinstance(reply, Answer) and reply.is_success:
+                return reply
+            failures.append(reply)
             left_s = deadline_s - self._clock()
             decision = decide(request, failures, left_s=left_s, draw=self._draw())
             if isinstance(decision, GitHubError):

@@ -87,7 +87,7 @@ class NoAnswer:
     is_final: bool = False
 
 
-Outcome: TypeAlias = Answer | NoAnswer
+Reply: TypeAlias = Answer | NoAnswer
 
 
 def harmless(text: str) -> str:

@@ -15,7 +15,7 @@ from benchgate.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.github.exchange import Outcome, Request
+    from benchgate.github.exchange import Reply, Request
 
 
 # The path after /repos/OWNER/NAME/, and the permission that a job needs for it.
@@ -46,7 +46,7 @@ _SOMETIME = "GitHub limits the rate of requests, and does not say for how long. 
 _WHEN = "The rate limit resets in {wait}, longer than benchgate waits. Try again then."
 
 
-def failure(request: Request, outcome: Outcome, *, limited_s: float | None = None) -> GitHubError:
+def failure(request: Request, reply: Reply, *, limited_s: float | None = None) -> GitHubError:
     """Make the error that ends a request.
 
     Args:
@@ -55,17 +55,17 @@ def failure(request: Request, outcome: Outcome, *, limited_s: float | None = Non
     """
     what = f"{request.method} {request.path}"
     status = None
-    if isinstance(outcome, NoAnswer):
-        message = f"{what}: no answer from {outcome.host}: {outcome.reason}"
-        hint = outcome.hint or _LATER
-        is_known = not outcome.sent
+    if isinstance(reply, NoAnswer):
+        message = f"{what}: no answer from {reply.host}: {reply.reason}"
+        hint = reply.hint or _LATER
+        is_known = not reply.sent
     else:
-        status = outcome.status
-        who = f"the storage at {outcome.host}" if outcome.elsewhere else "GitHub"
+        status = reply.status
+        who = f"the storage at {reply.host}" if reply.elsewhere else "GitHub"
         message = f"{what}: {who} answered {status}"
-        if outcome.message:
-            message = f"{message}: {outcome.message}"
-        hint = _hint(request, outcome)
+        if reply.message:
+            message = f"{message}: {reply.message}"
+        hint = _hint(request, reply)
         is_known = status < 500
     if limited_s == math.inf:
         hint = _SOMETIME
@@ -137,12 +137,12 @@ class _Kind(Enum):
 
 
 def decide(
-    request: Request, failures: Sequence[Outcome], *, left_s: float, draw: float
+    request: Request, failures: Sequence[Reply], *, left_s: float, draw: float
 ) -> float | GitHubError:
     """Decide how many seconds to wait before repeating the request, or make the final error.
 
     Args:
-        failures: the outcomes of this request so far, the newest last.
+        failures: the replies of this request so far, the newest last.
         left_s: seconds that the request may still take, including waits.
         draw: a random number from 0 to 1.
     """
@@ -156,7 +156,7 @@ def decide(
 
 
 def _wait_for_limit(
-    request: Request, last: Answer, failures: Sequence[Outcome], left_s: float
+    request: Request, last: Answer, failures: Sequence[Reply], left_s: float
 ) -> float | GitHubError:
     times = sum(_kind(one) is _Kind.RATE_LIMIT for one in failures)
     told_s = _limited_s(last.headers, times)
@@ -166,7 +166,7 @@ def _wait_for_limit(
     return failure(request, last, limited_s=math.inf if told_s is None else told_s)
 
 
-def _wait_s(request: Request, failures: Sequence[Outcome], draw: float) -> float | None:
+def _wait_s(request: Request, failures: Sequence[Reply], draw: float) -> float | None:
     last = failures[-1]
     kind = _kind(last)
     times = sum(_kind(one) is kind for one in failures)
@@ -180,14 +180,14 @@ def _wait_s(request: Request, failures: Sequence[Outcome], draw: float) -> float
     return asked_s or _FIRST_BACKOFF_S * 2 ** (times - 1) * (0.5 + draw)
 
 
-def _kind(outcome: Outcome) -> _Kind:
-    if isinstance(outcome, NoAnswer):
-        return _Kind.FINAL if outcome.is_final else _Kind.PASSING
-    if outcome.elsewhere and outcome.status in _STALE_LINK:
+def _kind(reply: Reply) -> _Kind:
+    if isinstance(reply, NoAnswer):
+        return _Kind.FINAL if reply.is_final else _Kind.PASSING
+    if reply.elsewhere and reply.status in _STALE_LINK:
         return _Kind.STALE_LINK
-    if outcome.status == 429 or (outcome.status == 403 and _speaks_of_a_limit(outcome)):
+    if reply.status == 429 or (reply.status == 403 and _speaks_of_a_limit(reply)):
         return _Kind.RATE_LIMIT
-    return _Kind.PASSING if outcome.status >= 500 else _Kind.FINAL
+    return _Kind.PASSING if reply.status >= 500 else _Kind.FINAL
 
 
 def _speaks_of_a_limit(answer: Answer) -> bool:

@@ -19,7 +19,7 @@ from benchgate.github.exchange import Answer, NoAnswer, harmless
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from benchgate.github.exchange import Outcome, Request
+    from benchgate.github.exchange import Reply, Request
 
 CONNECT_S: Final = 10.0
 READ_S: Final = 30.0
@@ -108,7 +108,7 @@ class Transport:
         """Whether an address has the scheme, host and port of the API."""
         return _origin(url) == self._origin
 
-    def exchange(self, request: Request, *, limit_bytes: int, deadline_s: float) -> Outcome:
+    def exchange(self, request: Request, *, limit_bytes: int, deadline_s: float) -> Reply:
         """Send a request; return its answer, or the reason why none came.
 
         A redirect to another host is followed without the token, and only for a GET.
