@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.measure._attributes import unknown_attribute
+from benchgate.measure._worker.attributes import unknown_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

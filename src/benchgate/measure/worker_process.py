@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
 
-PROGRAM = Path(__file__).with_name("_worker.py")
+PROGRAM = Path(__file__).with_name("_worker") / "__main__.py"
 TAIL_BYTES = 8192
 OUTPUT_LIMIT_BYTES = 256 * 2**20
 _SHOWN_BYTES = 80
