@@ -20,7 +20,7 @@ from benchgate.measure.armcommand import (
 )
 from benchgate.measure.armenviron import StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.process import Execution
+from benchgate.measure.execution import Execution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,8 @@ import pytest
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.affinity import available_cpus, supports_pinning
-from benchgate.measure.process import CommandLauncher, Execution, find_program
+from benchgate.measure.execution import Execution
+from benchgate.measure.process import CommandLauncher, find_program
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.config import CommandBenchmark, Measure
     from benchgate.measure.armenviron import StartingEnvironment
     from benchgate.measure.engine import Arm, ArmName
-    from benchgate.measure.process import Execution
+    from benchgate.measure.execution import Execution
 
 PADDING = "BENCHGATE_PADDING"
 
