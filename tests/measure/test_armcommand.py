@@ -13,12 +13,12 @@ from benchgate.measure.armcommand import (
     PADDING,
     ArmCommand,
     RunSettings,
+    StartingEnvironment,
     arm_commands,
     run_settings,
     trouble_with,
     workload_hash,
 )
-from benchgate.measure.armenviron import StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.execution import Execution
 

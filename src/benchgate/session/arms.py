@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.suite import Need
     from benchgate.git.repository import Git
-    from benchgate.measure.blame import BaseTrial
     from benchgate.model.result import Result
     from benchgate.model.row import Row
     from benchgate.model.run import Source
     from benchgate.session.effects import Effects
     from benchgate.session.outlook import BudgetForecast
+    from benchgate.session.recorder import BaseTrial
     from benchgate.session.rounds import Planner
     from benchgate.session.session import Session
 

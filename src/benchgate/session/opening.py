@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import available_cpus, kept_off
-from benchgate.measure.blame import BaseTrial
 from benchgate.measure.build import build
 from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.run import Status
-from benchgate.session.choice import leave_out_unwanted
+from benchgate.session.choice import keep_share, leave_out_unwanted
 from benchgate.session.engines import Place, choose_place, config_in, make_engines
+from benchgate.session.recorder import BaseTrial
 from benchgate.session.session import Session
-from benchgate.session.sharding import keep_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,7 +12,7 @@ from benchgate.files import write_atomic
 from benchgate.git.branches import current_branch
 from benchgate.git.changes import read_changes
 from benchgate.measure.engine import ArmName
-from benchgate.measure.environment import read_environment
+from benchgate.measure.machine import read_environment
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
