@@ -16,11 +16,10 @@ from benchgate.measure.armcommand import (
     StartingEnvironment,
     arm_commands,
     run_settings,
-    trouble_with,
     workload_hash,
 )
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.execution import Execution
+from benchgate.measure.execution import Execution, trouble_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,7 +34,7 @@ Run = Callable[..., Execution]
 
 @pytest.fixture(scope="module")
 def launcher(guardian: Guardian) -> Iterator[CommandLauncher]:
-    with CommandLauncher(guardian) as launcher:
+    with closing(CommandLauncher(guardian)) as launcher:
         yield launcher
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from benchgate.measure.execution import Reply, Request, Usage
+    from benchgate.measure.execution import Reply, Request
 
     ExitWatch: TypeAlias = "PidFd | WaitingThread"
 
@@ -156,7 +156,7 @@ class Launcher:
             kill_group(pid)
             status, usage = watch.reap()
             tail = output.finish()
-        cost: Usage = {
+        cost = {
             "wall_ns": ended_ns - started_ns,
             "user_ns": round(usage.ru_utime * 1e9),
             "system_ns": round(usage.ru_stime * 1e9),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,14 +13,12 @@ from benchgate.errors import MeasureError
 from benchgate.measure.build import USERS_ENVIRONMENT
 from benchgate.measure.importpath import holds_python, import_path, is_installed, moved
 from benchgate.model.redact import Redactor
-from benchgate.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.config import CommandBenchmark, Measure
     from benchgate.measure.engine import Arm, ArmName
-    from benchgate.measure.execution import Execution
 
 PADDING = "BENCHGATE_PADDING"
 
@@ -173,31 +170,6 @@ def workload_hash(benchmark: CommandBenchmark, *, pin: bool) -> str:
     )
     text = Redactor(benchmark.env)(definition)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def trouble_with(
-    execution: Execution, ok_exit_codes: frozenset[int], timeout_s: float
-) -> str | None:
-    """What went wrong: one line and the output's tail; None if nothing did."""
-    code = execution.returncode
-    if execution.timed_out:
-        line = f"timed out after {format_duration(timeout_s)}; its process group was killed"
-    elif code in ok_exit_codes:
-        return None
-    elif code < 0:
-        line = f"killed by {signal_name(-code)}"
-    else:
-        allowed = ", ".join(map(str, sorted(ok_exit_codes)))
-        line = f"exited with {code} (allowed: {allowed})"
-    return f"{line}\n{execution.output_tail}".rstrip()
-
-
-def signal_name(number: int) -> str:
-    """The name of a signal, e.g. SIGSEGV for 11; "signal N" for real-time signals."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,17 @@
-"""One run of a command: what the launcher is asked, what it answers, and the metrics of it."""
+"""One run of a command: what the launcher is asked and answers, what went wrong, the metrics."""
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from benchgate.errors import MeasureError
 from benchgate.measure.engine import MetricSamples
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, TIME
-from benchgate.units import format_value
+from benchgate.units import format_duration, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,23 +31,10 @@ class Request(TypedDict):
     cpus: list[int] | None
 
 
-class Usage(TypedDict):
-    """The fields of `process.Execution` that the launcher knows."""
-
-    wall_ns: int
-    user_ns: int
-    system_ns: int
-    peak_rss_bytes: int
-    peak_rss_floor_bytes: int
-    returncode: int
-    timed_out: bool
-    output_tail: str
-
-
 class Reply(TypedDict, total=False):
-    """What the command used; or a sentence that says why it could not be started."""
+    """What the launcher knows of an `Execution`; or why the command could not be started."""
 
-    usage: Usage
+    usage: dict[str, Any]
     refused: str
 
 
@@ -87,6 +75,31 @@ class Execution:
                     f"a clock went backwards: {name} is {getattr(self, name)}",
                     hint="The clock is not reliable: measure again, or on another machine.",
                 )
+
+
+def trouble_with(
+    execution: Execution, ok_exit_codes: frozenset[int], timeout_s: float
+) -> str | None:
+    """What went wrong: one line and the output's tail; None if nothing did."""
+    code = execution.returncode
+    if execution.timed_out:
+        line = f"timed out after {format_duration(timeout_s)}; its process group was killed"
+    elif code in ok_exit_codes:
+        return None
+    elif code < 0:
+        line = f"killed by {signal_name(-code)}"
+    else:
+        allowed = ", ".join(map(str, sorted(ok_exit_codes)))
+        line = f"exited with {code} (allowed: {allowed})"
+    return f"{line}\n{execution.output_tail}".rstrip()
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, e.g. SIGSEGV for 11; "signal N" for real-time signals."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 _METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (

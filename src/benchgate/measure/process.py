@@ -12,7 +12,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
@@ -99,12 +99,6 @@ class CommandLauncher:
                 process.wait(_CLOSE_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 process.kill()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:

@@ -93,9 +93,7 @@ class PythonDiscovery:
     """Finds the benchmark functions of one or two arms.
 
     Args:
-        benchmarks: for each arm, the benchmarks that its own configuration names.
-        aliases: for each benchmark that the head renamed, its new id by its old id.
-        lead: the arm that decides how a benchmark of both arms runs (isolated, parallel).
+        benchmarks, aliases, lead: those of `PythonEngine`.
         unpinned: why the arms are not pinned to a shared CPU; "" if they are.
 
     Attributes:

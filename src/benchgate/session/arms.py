@@ -93,10 +93,10 @@ def measure_arms(
             tried=request.tried,
             ground=trees.ground,
         )
-        result_file = ResultFile.begin(
-            session,
-            {ArmName.BASE: base, ArmName.HEAD: head},
-            effects,
+        result_file = ResultFile(
+            session=session,
+            sources={ArmName.BASE: base, ArmName.HEAD: head},
+            effects=effects,
             began_s=began_s,
             started=started,
             suite=request.suite,

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from benchgate.gate.stored import StoredResults
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
-    from benchgate.model.run import Run
     from benchgate.model.verdict import Verdict
     from benchgate.session.effects import Effects
 
@@ -55,10 +54,7 @@ def check(
     If the baseline is stored results, only the working tree is measured.
 
     Raises:
-        BaselineError: no base, or it cannot be checked out or built.
-        MeasureError: the head cannot be built.
-        UsageError: no benchmarks.
-        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+        BaselineError: there is no base; also the errors of `measure_arms` and `check_stored`.
     """
     if config.baseline.source in _STORED_SOURCES and not request.self_check:
         return check_stored(RunRequest(request.choice, request.output), config, git, effects)
@@ -86,9 +82,7 @@ def check_stored(
 
     Raises:
         BaselineError: a baseline is required, and there is none.
-        MeasureError: the head cannot be built.
-        UsageError: no benchmarks, or the results cannot be read.
-        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+        UsageError: the results cannot be read; also the errors of `run`.
     """
     if config.measure.until_decided:
         raise UsageError(
@@ -104,7 +98,9 @@ def check_stored(
     place.require(fit, config)
     warnings = (*fit.warnings, *place.remarks(fit, request.output))
     if request.choice.is_everything:
-        warnings += config.unmatched(_ids(result.head, *(one.run for one in found.earlier)))
+        runs = (result.head, *(one.run for one in found.earlier))
+        ids = dict.fromkeys(one.id for run_ in runs for one in run_.benchmarks)
+        warnings += config.unmatched(list(ids))
     fit = replace(fit, warnings=warnings)
     return make_verdict(judge_stored(fit, result, config), config), result
 
@@ -154,7 +150,3 @@ class _Place:
     @property
     def _example(self) -> Path:
         return self.path if self.is_file else self.path / "NAME.json.gz"
-
-
-def _ids(*runs: Run) -> list[str]:
-    return list(dict.fromkeys(one.id for run_ in runs for one in run_.benchmarks))

@@ -169,7 +169,9 @@ class Session:
                         on_measured(last)
         if self._ground:
             self._refuse(self._ground.changes_of_round())
-            self._note_unmoved(self._ground.notes)
+            for note in self._ground.notes:
+                for id_ in self.known_ids:
+                    self.note(id_, note)
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""
@@ -187,11 +189,6 @@ class Session:
         """Make the run fail because protected files were changed."""
         if changes:
             self._recorder.spoil(changes)
-
-    def _note_unmoved(self, notes: Iterable[str]) -> None:
-        for note in notes:
-            for id_ in self.known_ids:
-                self.note(id_, note)
 
     def close(self) -> None:
         """End every process of every engine."""

@@ -88,7 +88,8 @@ def grid_of(
         )
     axes = []
     for name, given in params.items():
-        values = [] if isinstance(given, str) or not iterable(given) else list(given)
+        is_list = hasattr(given, "__iter__") and not isinstance(given, str)
+        values = list(given) if is_list else []
         if not values:
             raise Fault(f"{where}.params[{name!r}] must be a list with at least one value")
         labels = [label_of(value, index) for index, value in enumerate(values)]
@@ -99,10 +100,6 @@ def grid_of(
         ({n: v for n, v, _ in point}, {n: label for n, _, label in point})
         for point in itertools.product(*axes)
     ]
-
-
-def iterable(value: object) -> bool:
-    return hasattr(value, "__iter__")
 
 
 def code_of(function: Any) -> CodeType | None:
