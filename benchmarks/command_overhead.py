@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,7 @@ def report(times: dict[str, FloatArray]) -> None:
 def main() -> None:
     """Measure all ways and print the table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    with Guardian.start() as guardian, CommandLauncher(guardian) as launcher:
+    with Guardian.start() as guardian, closing(CommandLauncher(guardian)) as launcher:
         ways = {"benchgate": lambda: by_launcher(launcher, None)}
         if supports_pinning():
             cpu = max(available_cpus())

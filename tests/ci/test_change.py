@@ -15,12 +15,12 @@ from benchgate.errors import BaselineError, MeasureError
 from benchgate.gate.judging import judge_result, make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.git.repository import Git
-from benchgate.measure.blame import BaseTrial
-from benchgate.measure.environment import read_environment
+from benchgate.measure.machine import read_environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, SkippedResult
 from benchgate.model.run import Source, Tier
 from benchgate.session.choice import Choice
+from benchgate.session.recorder import BaseTrial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

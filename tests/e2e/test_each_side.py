@@ -13,7 +13,7 @@ from tests.e2e.hosted import Hosted, pull_request
 from benchgate.cli.world import configuration, real_effects
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:

@@ -39,10 +39,10 @@ def measured_all(world: World, fakes: Mapping[str, Fake], rounds: int = 12) -> R
     session, _ = world.open(fakes)
     for index in range(rounds):
         session.measure_round(index, session.ids, world.progress.measured)
-    record = ResultFile.begin(
-        session,
-        {ArmName.BASE: Source("b" * 40), ArmName.HEAD: Source("a" * 40)},
-        world.effects,
+    record = ResultFile(
+        session=session,
+        sources={ArmName.BASE: Source("b" * 40), ArmName.HEAD: Source("a" * 40)},
+        effects=world.effects,
         began_s=world.clock(),
         started="2026-01-02T03:04:05Z",
         screen_rounds=0,

@@ -13,14 +13,13 @@ from benchgate.measure.armcommand import (
     PADDING,
     ArmCommand,
     RunSettings,
+    StartingEnvironment,
     arm_commands,
     run_settings,
-    trouble_with,
     workload_hash,
 )
-from benchgate.measure.armenviron import StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.process import Execution
+from benchgate.measure.execution import Execution, trouble_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -138,19 +138,6 @@ def test_details_are_the_end_of_the_output(head: Arm, run: Callable[..., None]) 
     assert lines[-2:] == ["100000", "no end of line \N{REPLACEMENT CHARACTER}"]
 
 
-def test_output_is_handed_on_line_by_line(head: Arm, guardian: Guardian) -> None:
-    lines: list[str] = []
-    build(
-        head,
-        [(*SHELL, "echo one; echo two >&2"), ("echo", "three")],
-        timeout_s=20,
-        variables={},
-        guardian=guardian,
-        on_output=lines.append,
-    )
-    assert lines == ["one", "two", "three"]
-
-
 @pytest.mark.parametrize(
     ("argv", "said"),
     [

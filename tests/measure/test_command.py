@@ -13,7 +13,7 @@ from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
-from benchgate.measure.armenviron import StartingEnvironment
+from benchgate.measure.armcommand import StartingEnvironment
 from benchgate.measure.command import BURST_S, CommandEngine
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.model.run import Tier

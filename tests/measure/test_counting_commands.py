@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchgate.measure.engine import Observation
+    from benchgate.measure.execution import Execution
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.process import Execution
 
 TASK_CLOCK = Event(type=1, config=1)
 PAGE_FAULTS = Event(type=1, config=2)

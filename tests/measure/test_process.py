@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,8 @@ import pytest
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.affinity import available_cpus, supports_pinning
-from benchgate.measure.process import CommandLauncher, Execution, find_program
+from benchgate.measure.execution import Execution
+from benchgate.measure.process import CommandLauncher, find_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +34,7 @@ Run = Callable[..., Execution]
 
 @pytest.fixture(scope="module")
 def launcher(guardian: Guardian) -> Iterator[CommandLauncher]:
-    with CommandLauncher(guardian) as launcher:
+    with closing(CommandLauncher(guardian)) as launcher:
         yield launcher
 
 

@@ -520,7 +520,7 @@ bench_a.number = 1
     assert tail in error
     assert len(error) < 20_000
     if "in bench_a" in error and "Fatal Python error" not in error:
-        assert "_worker.py" not in error
+        assert "/_worker/" not in error
     worker.close()
 
 
@@ -692,7 +692,7 @@ def test_an_interpreter_that_is_not_there(start: Start) -> None:
 
 
 def test_the_users_modules_keep_their_names(start: Start) -> None:
-    names = ["json", "command", "python", "session", "engine", "worker"]
+    names = ["json", "server", "origins", "benchgate_worker", "session", "worker"]
     source = "import sys\n" + "".join(
         f"import {name}; assert {name}.MINE, {name}\n" for name in names
     )
@@ -704,6 +704,27 @@ def test_the_users_modules_keep_their_names(start: Start) -> None:
         assert launch(worker, "a")["samples"]
         for name in files:
             (worker.arm.root / name).unlink()
+
+
+def test_no_cache_of_the_user_runs_in_place_of_the_worker(start: Start, tmp_path: Path) -> None:
+    ours = worker_process.PROGRAM.with_name("failures.py")
+    theirs = tmp_path / "theirs.py"
+    theirs.write_text("raise SystemExit('theirs')\n")
+    caches = tmp_path / "caches"
+    python = [sys.executable, "-X", f"pycache_prefix={caches}"]
+    script = (
+        "import importlib.util, py_compile, sys\n"
+        "theirs, ours = sys.argv[1:]\n"
+        "cache = importlib.util.cache_from_source(ours)\n"
+        "mode = py_compile.PycInvalidationMode.UNCHECKED_HASH\n"
+        "py_compile.compile(theirs, cache, invalidation_mode=mode)\n"
+    )
+    subprocess.run([*python, "-c", script, theirs, ours], check=True)
+    source = "import sys\ndef bench_a(): ...\nprint(sys.pycache_prefix)\nimport helper\n"
+    worker = start(source, files={"src/helper.py": ""}, path=["src"], interpreter=python)
+    assert [benchmark["id"] for benchmark in described(worker)] == ["a"]
+    assert worker.tail() == str(caches)
+    assert list(caches.rglob("helper.*.pyc"))
 
 
 def test_a_function_imports_what_its_file_could(

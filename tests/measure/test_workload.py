@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import _statements, _worker
-from benchgate.measure._workload import Workloads
+from benchgate.measure._worker.workloads import Workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +36,7 @@ def read(root: Path, source: str, files: Mapping[str, str], name: str) -> Worklo
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     folders = [str(folder), str(folder.parent)]
-    return Workloads(str(folder / "bench_it.py"), str(folder), folders, _statements)
+    return Workloads(str(folder / "bench_it.py"), str(folder), folders)
 
 
 def differing(was: Workloads, now: Workloads, *, with_params: bool = False) -> list[str]:
@@ -234,7 +233,7 @@ def test_a_folder_that_moved_does_the_same_work(tmp_path: Path) -> None:
         source = f"from {name}.data import DATA\nfrom {name} import data\n"
         (folder / "bench_it.py").write_text(f"{source}def bench_a(): return DATA, data.DATA\n")
         path = str(folder / "bench_it.py")
-        found.append(Workloads(path, str(folder), [str(tmp_path)], _statements))
+        found.append(Workloads(path, str(folder), [str(tmp_path)]))
     assert differing(*found) == []
 
 
@@ -262,7 +261,7 @@ def test_what_python_prefers_to_a_helper_is_not_taken_for_it(tmp_path: Path, oth
     helper.write_text("def go():\n    return sum(range(1000))\n")
 
     def parts() -> dict[str, str]:
-        found = Workloads(str(file), str(tmp_path), [str(tmp_path)], _statements)
+        found = Workloads(str(file), str(tmp_path), [str(tmp_path)])
         return found.parts("bench_a", with_params=False)
 
     before = parts()
@@ -279,15 +278,15 @@ def test_a_stale_cache_never_runs_in_place_of_a_helper(tmp_path: Path) -> None:
         str(helper), str(cache), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
     )
     helper.write_text("WORK = 1000\n")
-    worker = Path(_worker.__file__)
     script = (
-        "import importlib.util, sys\n"
-        f"spec = importlib.util.spec_from_file_location('w', {str(worker)!r})\n"
-        "w = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(w)\n"
+        "import sys\n"
+        "from benchgate.measure._worker.loading import compile_from_source\n"
         f"sys.path.insert(0, {str(tmp_path)!r})\n"
-        f"if sys.argv[1:]: w.compile_from_source('bench_a.py', {str(tmp_path)!r})\n"
+        "if sys.argv[1:]: compile_from_source('bench_a.py', sys.argv[1])\n"
         "import _h\nprint(_h.WORK)\n"
     )
     run = partial(subprocess.run, capture_output=True, text=True, check=True)
     assert run([sys.executable, "-c", script]).stdout == "1\n"
-    assert run([sys.executable, "-c", script, "from source"]).stdout == "1000\n"
+    assert run([sys.executable, "-c", script, str(tmp_path)]).stdout == "1000\n"
+    beginning = str(tmp_path)[:-1]  # of the same name, and yet another folder
+    assert run([sys.executable, "-c", script, beginning]).stdout == "1\n"

@@ -36,10 +36,10 @@ def verdict_of(world: World, tmp_path: Path) -> Callable[[Mapping[str, Fake], fl
     def make(fakes: Mapping[str, Fake], budget_s: float) -> Verdict:
         session, _ = world.open(fakes)
         output = tmp_path / "result.json.gz"
-        record = ResultFile.begin(
-            session,
-            {ArmName.BASE: Source("b" * 40), ArmName.HEAD: Source("a" * 40)},
-            world.effects,
+        record = ResultFile(
+            session=session,
+            sources={ArmName.BASE: Source("b" * 40), ArmName.HEAD: Source("a" * 40)},
+            effects=world.effects,
             began_s=world.clock(),
             started="2026-01-02T03:04:05Z",
             screen_rounds=5,

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 def begin(
     world: World, session: Session, output: Path | None, screen_rounds: int = 0
 ) -> ResultFile:
-    return ResultFile.begin(
-        session,
-        {ArmName.BASE: Source("b" * 40, why="merge base"), ArmName.HEAD: Source("a" * 40)},
-        world.effects,
+    return ResultFile(
+        session=session,
+        sources={ArmName.BASE: Source("b" * 40, why="merge base"), ArmName.HEAD: Source("a" * 40)},
+        effects=world.effects,
         began_s=world.clock() - 3.0,
         started="2026-01-02T03:04:05Z",
         screen_rounds=screen_rounds,

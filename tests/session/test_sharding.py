@@ -16,9 +16,8 @@ from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import ids_of
 from benchgate.model.result import MAX_SHARDS, Result, Shard
 from benchgate.model.run import CANARY_ID, BenchmarkResult, Run, Source, Tier
-from benchgate.session.choice import Choice
+from benchgate.session.choice import Choice, deal, keep_share, parse_shard
 from benchgate.session.one_tree import RunRequest, run
-from benchgate.session.sharding import deal, keep_share, parse_shard
 
 if TYPE_CHECKING:
     from pathlib import Path

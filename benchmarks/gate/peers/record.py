@@ -17,7 +17,7 @@ from benchmarks.gate.peers.lab import ENVIRONMENT, PERCENT, laboratory
 from benchmarks.gate.peers.sessions import Session, write_session
 from benchmarks.gate.record import RECORDINGS
 
-from benchgate.measure.environment import read_environment
+from benchgate.measure.machine import read_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,7 +8,7 @@ so there are two steps: artifacts that the list rules out cost no request.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -55,15 +55,11 @@ class ArtifactQuery:
     head_sha: str
     preferred: Sequence[str]
     most_bytes: int
-    _ranks: dict[str, int] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        ranks = {sha: rank for rank, sha in reversed(list(enumerate(self.preferred)))}
-        object.__setattr__(self, "_ranks", ranks)
 
     def rank(self, sha: str | None) -> int:
         """The commit's rank in the order of preference; commits without a rank come last."""
-        return self._ranks.get(sha or "", len(self.preferred))
+        known = sha is not None and sha in self.preferred
+        return self.preferred.index(sha) if known else len(self.preferred)
 
 
 @dataclass(frozen=True, slots=True)

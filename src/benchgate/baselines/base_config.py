@@ -53,13 +53,10 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
     Returns:
         The configuration to use, and a warning if it had to be the head's own.
     """
-    try:
-        base = base_config(git, sha, head, start)
-    except ConfigError as error:
-        why = error.message.replace("\n ", "")
-        return head, (
-            f"judged by the change's own configuration, because the base's is not valid: {why}",
-        )
+    base, problem = _base_or_problem(git, sha, head, start)
+    if problem:
+        warning = "judged by the change's own configuration, because the base's is not valid"
+        return head, (f"{warning}: {problem}",)
     if base is not None:
         return policy_from(base, head), ()
     if head.source is None or _inside(git, start / head.source) is None:
@@ -77,14 +74,18 @@ def measured_by_base(
     A base without a configuration, such as an old release, is built and measured with that of the
     working tree. Arguments and the value are those of `judged_by_base`.
     """
-    try:
-        base = base_config(git, sha, head, start)
-    except ConfigError as error:
-        why = error.message.replace("\n ", "")
-        return head, (
-            f"the base is measured with this configuration, because its own is not valid: {why}",
-        )
+    base, problem = _base_or_problem(git, sha, head, start)
+    if problem:
+        warning = "the base is measured with this configuration, because its own is not valid"
+        return head, (f"{warning}: {problem}",)
     return (replace(head, base=base) if base else head), ()
+
+
+def _base_or_problem(git: Git, sha: str, head: Config, start: Path) -> tuple[Config | None, str]:
+    try:
+        return base_config(git, sha, head, start), ""
+    except ConfigError as error:
+        return None, error.message.replace("\n ", "")
 
 
 def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:

@@ -71,12 +71,8 @@ def read_artifacts(
             break
         try:
             run = run_of(candidate.run_id)
-            if why := why_not_run(candidate, run, wanted):
+            if why := _why_not(candidate, run, wanted, is_of_branch):
                 skipped.append(SkippedResult(candidate.name, why))
-                continue
-            is_known = wanted.rank(run.head_sha) < len(wanted.preferred)
-            if not is_known and not is_of_branch(run.head_sha):
-                skipped.append(SkippedResult(candidate.name, OFF_BRANCH))
                 continue
             limit_bytes = min(MOST_BYTES, left_bytes)
             data = expand(fetch(candidate.artifact), candidate.name, limit_bytes=limit_bytes)
@@ -94,6 +90,19 @@ def read_artifacts(
     if failures == _MOST_FAILURES:
         warnings = (f"GitHub failed {failures} times, so no more stored results were read",)
     return StoredResults("artifact", tuple(earlier), tuple(skipped), warnings)
+
+
+def _why_not(
+    candidate: Candidate,
+    run: WorkflowRun,
+    wanted: ArtifactQuery,
+    is_of_branch: Callable[[str], bool],
+) -> str | None:
+    """The reason not to read an artifact of this run; None if there is none."""
+    if why := why_not_run(candidate, run, wanted):
+        return why
+    is_known = wanted.rank(run.head_sha) < len(wanted.preferred)
+    return None if is_known or is_of_branch(run.head_sha) else OFF_BRANCH
 
 
 def read_earlier(

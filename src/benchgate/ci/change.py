@@ -13,13 +13,13 @@ from benchgate.gate.judging import judge_result
 from benchgate.gate.settled import can_settle, to_measure
 from benchgate.gate.stored import fit_for, of_machine
 from benchgate.git.changes import settings_digest
-from benchgate.measure.blame import BaseTrial
-from benchgate.measure.environment import read_environment
+from benchgate.measure.machine import read_environment
 from benchgate.model.result import Screening, StoredRun
 from benchgate.model.run import Status
 from benchgate.session.arms import ArmsRequest, measure_arms
 from benchgate.session.choice import chosen_of
 from benchgate.session.one_tree import RunRequest, run
+from benchgate.session.recorder import BaseTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

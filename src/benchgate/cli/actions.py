@@ -27,7 +27,7 @@ from benchgate.github.client import LIMIT_S, Client
 from benchgate.github.context import read_context
 from benchgate.github.queries import parse_run_url
 from benchgate.github.transport import Token
-from benchgate.measure.environment import read_environment
+from benchgate.measure.machine import read_environment
 from benchgate.model.redact import Redactor
 from benchgate.report.terminal import render_verdict
 

@@ -13,7 +13,7 @@ from benchgate.errors import UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:

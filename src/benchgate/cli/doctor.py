@@ -19,8 +19,8 @@ from benchgate.measure import counters, layout
 from benchgate.measure.affinity import kept_off
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.environment import read_environment
 from benchgate.measure.guardian import Guardian
+from benchgate.measure.machine import read_environment
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.verdict import Decision
 from benchgate.report.self_check_report import render_self_check

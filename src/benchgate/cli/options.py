@@ -11,8 +11,8 @@ import click
 
 from benchgate.errors import UsageError
 from benchgate.model.policy import OVERRIDES, Options
+from benchgate.session.choice import parse_shard
 from benchgate.session.result_file import DEFAULT_SUITE
-from benchgate.session.sharding import parse_shard
 from benchgate.units import parse_duration_s
 
 if TYPE_CHECKING:

@@ -11,8 +11,13 @@ import click
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, repository_or_none
 from benchgate.config import CommandBenchmark, PythonBenchmark
-from benchgate.measure.benchfiles import find_files, find_folders, search_of
-from benchgate.measure.benchsource import BenchSource, read_source
+from benchgate.measure.benchfiles import (
+    BenchSource,
+    find_files,
+    find_folders,
+    read_source,
+    search_of,
+)
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:

@@ -41,14 +41,14 @@ def kill_bearers(token: str) -> int:
     return found
 
 
-def end(groups: list[int], token: str, patience_s: float = PATIENCE_S) -> None:
+def end(groups: list[int], token: str) -> None:
     """Kill the groups and the processes with the token, until two scans in a row find none.
 
     Two scans, because the environment of a process that is just starting reads as empty. A
     process that cannot die (in an uninterruptible call), or that forks and leaves its group
-    faster than /proc can be read, is given up after `patience_s`.
+    faster than /proc can be read, is given up after `PATIENCE_S`.
     """
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + PATIENCE_S
     quiet = 0
     while quiet < 2 and time.monotonic() < deadline:
         for group in groups:

@@ -24,38 +24,11 @@ TYPE_CHECKING = False  # importing it from typing costs more than a megabyte
 if TYPE_CHECKING:
     import resource
     from collections.abc import Callable
-    from typing import TypeAlias, TypedDict
+    from typing import TypeAlias
+
+    from benchgate.measure.execution import Reply, Request
 
     ExitWatch: TypeAlias = "PidFd | WaitingThread"
-
-    class Request(TypedDict):
-        """A command to run; `program` is the file of `argv[0]`, already looked up."""
-
-        program: str
-        argv: list[str]
-        cwd: str
-        env: dict[str, str]
-        timeout_s: float
-        cpus: list[int] | None
-
-    class Usage(TypedDict):
-        """The fields of `process.Execution` that the launcher knows."""
-
-        wall_ns: int
-        user_ns: int
-        system_ns: int
-        peak_rss_bytes: int
-        peak_rss_floor_bytes: int
-        returncode: int
-        timed_out: bool
-        output_tail: str
-
-    class Reply(TypedDict, total=False):
-        """What the command used; or a sentence that says why it could not be started."""
-
-        usage: Usage
-        refused: str
-
 
 TAIL_BYTES = 8192
 READ_BYTES = 65536
@@ -183,7 +156,7 @@ class Launcher:
             kill_group(pid)
             status, usage = watch.reap()
             tail = output.finish()
-        cost: Usage = {
+        cost = {
             "wall_ns": ended_ns - started_ns,
             "user_ns": round(usage.ru_utime * 1e9),
             "system_ns": round(usage.ru_stime * 1e9),

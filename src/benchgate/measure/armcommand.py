@@ -1,26 +1,24 @@
-"""A configured command as each arm runs it, and the hash of its definition."""
+"""A configured command as each arm runs it: its words, its environment, and its work's hash."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import signal
-from dataclasses import dataclass, replace
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
-from benchgate.measure.armenviron import environ_of, with_equal_names
+from benchgate.measure.build import USERS_ENVIRONMENT
+from benchgate.measure.importpath import holds_python, import_path, is_installed, moved
 from benchgate.model.redact import Redactor
-from benchgate.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from benchgate.config import CommandBenchmark, Measure
-    from benchgate.measure.armenviron import StartingEnvironment
     from benchgate.measure.engine import Arm, ArmName
-    from benchgate.measure.process import Execution
 
 PADDING = "BENCHGATE_PADDING"
 
@@ -174,26 +172,58 @@ def workload_hash(benchmark: CommandBenchmark, *, pin: bool) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def trouble_with(
-    execution: Execution, ok_exit_codes: frozenset[int], timeout_s: float
-) -> str | None:
-    """What went wrong: one line and the output's tail; None if nothing did."""
-    code = execution.returncode
-    if execution.timed_out:
-        line = f"timed out after {format_duration(timeout_s)}; its process group was killed"
-    elif code in ok_exit_codes:
-        return None
-    elif code < 0:
-        line = f"killed by {signal_name(-code)}"
-    else:
-        allowed = ", ".join(map(str, sorted(ok_exit_codes)))
-        line = f"exited with {code} (allowed: {allowed})"
-    return f"{line}\n{execution.output_tail}".rstrip()
+@dataclass(frozen=True, slots=True)
+class StartingEnvironment:
+    """The environment and folders that benchgate was started in.
+
+    Attributes:
+        environ: the variables that every command inherits.
+        checkout: the user's tree; None if the arm itself is the user's tree.
+        cwd: folder that relative entries of PATH and PYTHONPATH start from.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    checkout: Path | None = None
+    cwd: Path = field(default_factory=Path.cwd)
 
 
-def signal_name(number: int) -> str:
-    """The name of a signal, e.g. SIGSEGV for 11; "signal N" for real-time signals."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+def environ_of(
+    arm: Arm,
+    outside: StartingEnvironment,
+    pythonpath: Sequence[str] | None,
+    command: Sequence[str] = (),
+) -> dict[str, str]:
+    """Return the variables of a command in one arm, without the configured ones.
+
+    Args:
+        pythonpath: as configured; None for the arm's own folders, if they hold Python code.
+        command: what is run.
+    """
+    environ = dict(outside.environ)
+
+    def entries(name: str) -> tuple[str, ...]:
+        return moved(environ.get(name, ""), arm, outside.checkout, outside.cwd)
+
+    programs, folders = entries("PATH"), entries("PYTHONPATH")
+    if pythonpath is not None or holds_python(arm.root):
+        folders = import_path(arm, pythonpath, folders).before
+    if (arm.env / "bin").is_dir():
+        programs = (str(arm.env / "bin"), *(programs or os.defpath.split(os.pathsep)))
+    if (arm.env / "pyvenv.cfg").is_file():
+        for name in USERS_ENVIRONMENT:
+            environ.pop(name, None)
+        environ["VIRTUAL_ENV"] = str(arm.env)
+    if programs:
+        environ["PATH"] = os.pathsep.join(programs)
+    if pythonpath is None and "-m" in command and is_installed(arm):
+        # From Python 3.11 on, this makes `python -m` leave out its working folder.
+        environ.setdefault("PYTHONSAFEPATH", "1")
+    if folders or "PYTHONPATH" in environ:
+        environ["PYTHONPATH"] = os.pathsep.join(folders)
+    return environ
+
+
+def with_equal_names(environs: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Give all environments the same names; here an empty variable means the same as none."""
+    names = [name for environ in environs for name in environ]
+    return [dict.fromkeys(names, "") | dict(environ) for environ in environs]

@@ -17,7 +17,7 @@ from benchgate.measure.engine import ArmName
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
@@ -36,7 +36,6 @@ def build(
     timeout_s: float,
     variables: Mapping[str, str],
     guardian: Guardian,
-    on_output: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Run the commands one after the other in the root of an arm's tree.
 
@@ -46,7 +45,6 @@ def build(
         timeout_s: limit for each command; after it, the command's process group is killed.
         variables: added to the environment after the arm's own, with placeholders replaced.
         guardian: kills the command if benchgate is killed.
-        on_output: called with each line of output, from another thread.
 
     Raises:
         MeasureError: a command failed on the head.
@@ -56,14 +54,7 @@ def build(
     for command in commands:
         argv = [arm.substitute(word) for word in command]
         tail: deque[str] = deque(maxlen=TAIL_LINES)
-
-        def take(line: str, tail: deque[str] = tail) -> None:
-            tail.append(line)
-            on_output(line)
-
-        failure = _run(
-            argv, arm, environment=environment, timeout_s=timeout_s, guardian=guardian, take=take
-        )
+        failure = _run(argv, arm, tail, timeout_s, environment=environment, guardian=guardian)
         if failure is not None:
             raise _error(arm, argv, failure, "\n".join(tail))
 
@@ -80,13 +71,17 @@ def build_environment(arm: Arm, variables: Mapping[str, str]) -> dict[str, str]:
 def _run(
     argv: Sequence[str],
     arm: Arm,
+    tail: deque[str],
+    timeout_s: float,
     *,
     environment: Mapping[str, str],
-    timeout_s: float,
     guardian: Guardian,
-    take: Callable[[str], None],
 ) -> str | None:
-    """Run one command and kill what is left of its group; return how it failed, or None."""
+    """Run one command and kill what is left of its group; return how it failed, or None.
+
+    Args:
+        tail: gets the lines of its output.
+    """
     try:
         process = subprocess.Popen(
             argv,
@@ -100,7 +95,7 @@ def _run(
     except OSError as error:
         return f"cannot be started: {error.strerror}"
     guardian.watch(process.pid)
-    drain = threading.Thread(target=_drain, args=(process.stdout, take), daemon=True)
+    drain = threading.Thread(target=_drain, args=(process.stdout, tail), daemon=True)
     drain.start()
     try:
         exit_code = process.wait(timeout_s)
@@ -118,10 +113,10 @@ def _run(
     return f"failed with exit code {exit_code}" if exit_code else None
 
 
-def _drain(stream: IO[bytes], take: Callable[[str], None]) -> None:
+def _drain(stream: IO[bytes], tail: deque[str]) -> None:
     with stream:
         for line in iter(lambda: stream.readline(_LINE_BYTES), b""):
-            take(line.decode(errors="replace").rstrip())
+            tail.append(line.decode(errors="replace").rstrip())
 
 
 def _error(arm: Arm, argv: Sequence[str], failure: str, tail: str) -> MeasureError | BaselineError:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
-from benchgate.measure.armcommand import trouble_with
 from benchgate.measure.engine import Observation, Stopwatch
-from benchgate.measure.executed import measured_in, notes_on
+from benchgate.measure.execution import measured_in, notes_on, trouble_with
 from benchgate.measure.lockstep import executions_within, later_orders
 from benchgate.measure.owncode import ForeignCodeError, OwnCode
 
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
 
     from benchgate.measure.armcommand import ArmCommand, RunSettings
     from benchgate.measure.engine import Arm, ArmName
-    from benchgate.measure.process import CommandLauncher, Execution
+    from benchgate.measure.execution import Execution
+    from benchgate.measure.process import CommandLauncher
 
 
 class CommandFailedError(Exception):

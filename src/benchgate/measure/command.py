@@ -6,8 +6,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.measure.affinity import supports_pinning
-from benchgate.measure.armcommand import arm_commands, run_settings, workload_hash
-from benchgate.measure.armenviron import StartingEnvironment
+from benchgate.measure.armcommand import (
+    StartingEnvironment,
+    arm_commands,
+    run_settings,
+    workload_hash,
+)
 from benchgate.measure.burst import BurstRunner, CommandFailedError
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import (

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Self
 from benchgate.measure import _guardian
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import IO
 
 _SCRIPT = Path(_guardian.__file__)
@@ -100,12 +99,7 @@ class Guardian:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _write(self, slot: int, pgid: int) -> None:

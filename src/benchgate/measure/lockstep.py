@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from benchgate.arrays import FloatArray
-
 
 T = TypeVar("T")
 
@@ -173,7 +171,7 @@ def warm_up_until_settled(
     """
     turns = take_turns(players, _WARMUP_WINDOW, rng)
     while True:
-        if all(settled_index(_as_floats(t), window=_WARMUP_WINDOW) is not None for t in turns):
+        if all(_is_settled(each.wall_ns) for each in turns):
             return turns, True
         if len(turns[0].wall_ns) >= _MOST_WARMUP:
             return turns, False
@@ -182,5 +180,6 @@ def warm_up_until_settled(
             all_turns.cpu_ns.extend(one.cpu_ns)
 
 
-def _as_floats(turns: Turns) -> FloatArray:
-    return np.asarray(turns.wall_ns, dtype=np.float64)
+def _is_settled(wall_ns: list[int]) -> bool:
+    found = settled_index(np.asarray(wall_ns, dtype=np.float64), window=_WARMUP_WINDOW)
+    return found is not None

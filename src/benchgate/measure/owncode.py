@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from benchgate.measure.engine import Arm
-from benchgate.measure.opens import Folders
+    from benchgate.measure.opens import Folders
 
 # Every worktree shares the repository's own files, and the project's dependencies.
 _REPOSITORY = frozenset({".git"})
@@ -176,7 +176,8 @@ def code_among(opened: Iterable[Path], checkout: Path) -> frozenset[Path]:
         checkout: without symbolic links.
     """
     found = {_source(path) for path in opened}
-    inside = {path for path in found if path.is_relative_to(checkout) and not _is_metadata(path)}
+    code = (path for path in found if not any(p.endswith(_METADATA_SUFFIXES) for p in path.parts))
+    inside = {path for path in code if path.is_relative_to(checkout)}
     ignored = _ignored(inside, checkout) if inside else frozenset()
     return frozenset(path for path in inside if path not in ignored or _is_compiled(path))
 
@@ -188,10 +189,6 @@ def _source(path: Path) -> Path:
         except ValueError:
             return path
     return Path(os.path.realpath(path))
-
-
-def _is_metadata(path: Path) -> bool:
-    return any(part.endswith(_METADATA_SUFFIXES) for part in path.parts)
 
 
 def _is_compiled(path: Path) -> bool:

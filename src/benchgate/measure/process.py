@@ -10,63 +10,25 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.counters import Counter, CounterError
+from benchgate.measure.execution import Execution
 from benchgate.measure.guardian import helper_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import TracebackType
 
     from benchgate.measure.counters import Event
+    from benchgate.measure.execution import Reply, Request
     from benchgate.measure.guardian import Guardian
 
 _SCRIPT = Path(_launcher.__file__)
 _CLOSE_TIMEOUT_S = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """One run of a command.
-
-    Attributes:
-        wall_ns: from just before it was spawned to its end, even if its children still run.
-        user_ns: CPU time in user code, including children that it waited for.
-        system_ns: CPU time in the kernel, including the same children.
-        peak_rss_bytes: peak resident memory of the largest of these processes.
-        peak_rss_floor_bytes: smallest peak that can be measured; a smaller one reads as about this.
-        returncode: exit code, or minus the number of the signal that killed it.
-        timed_out: whether it was killed because it reached its timeout.
-        output_tail: the end of its standard output and error, in the order written.
-        count: how often the launcher's event happened in it and in all processes that it started,
-            including children that it did not wait for. A daemon counts until the end of the
-            command. None if nothing was counted.
-        uncounted: why nothing was counted; "" if it was counted, or if no count was asked for.
-    """
-
-    wall_ns: int
-    user_ns: int
-    system_ns: int
-    peak_rss_bytes: int
-    peak_rss_floor_bytes: int
-    returncode: int
-    timed_out: bool
-    output_tail: str
-    count: int | None = None
-    uncounted: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("wall_ns", "user_ns", "system_ns"):
-            if getattr(self, name) < 0:
-                raise MeasureError(
-                    f"a clock went backwards: {name} is {getattr(self, name)}",
-                    hint="The clock is not reliable: measure again, or on another machine.",
-                )
 
 
 class CommandLauncher:
@@ -108,7 +70,7 @@ class CommandLauncher:
         """
         if not cwd.is_dir():
             raise MeasureError(f"cannot run {argv[0]!r}: there is no folder {cwd}")
-        request: _launcher.Request = {
+        request: Request = {
             "program": find_program(argv[0], cwd, env.get("PATH", os.defpath)),
             "argv": list(argv),
             "cwd": str(cwd),
@@ -138,17 +100,6 @@ class CommandLauncher:
             except subprocess.TimeoutExpired:
                 process.kill()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = subprocess.Popen(
@@ -161,7 +112,7 @@ class CommandLauncher:
             )
         return self._process
 
-    def _ask_and_count(self, request: _launcher.Request) -> tuple[_launcher.Reply, int | None, str]:
+    def _ask_and_count(self, request: Request) -> tuple[Reply, int | None, str]:
         """Send the request with a counter on the helper process, which its children inherit.
 
         Each execution has its own counter, which does not count daemons of earlier executions.
@@ -176,7 +127,7 @@ class CommandLauncher:
             reply = self._ask(request)
             return reply, *_read(counter)
 
-    def _ask(self, request: _launcher.Request) -> _launcher.Reply:
+    def _ask(self, request: Request) -> Reply:
         process = self._started()
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the launcher has no pipes")
@@ -192,7 +143,7 @@ class CommandLauncher:
                 f"the process that runs commands ended while it ran {request['argv'][0]!r}",
                 hint="Something killed it; if it ran out of memory, the kernel's log says so.",
             )
-        reply: _launcher.Reply = json.loads(line)
+        reply: Reply = json.loads(line)
         return reply
 
 

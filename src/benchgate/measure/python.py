@@ -60,11 +60,7 @@ class PythonEngine:
         self._plans: dict[str, SamplePlan] = {}
 
     def discover(self) -> Discovery:
-        """Import every benchmark file once in each arm and list its functions.
-
-        Raises:
-            UsageError: a path in the head's configuration holds no benchmark file in either arm.
-        """
+        """Find the functions; see `PythonDiscovery.discover`."""
         return self._discovery.discover()
 
     def measure_round(
@@ -100,16 +96,12 @@ class PythonEngine:
                 in_turn = {arm: files[arm] for arm in arms}
                 workers = self._workers.start(in_turn, layout, parallel=parallel)
             except WorkerFailedError as failure:
-                lacking = [
-                    i
-                    for i in pending
-                    if failure.worker.arm.name not in self._discovery.entries[i].sides
-                ]
+                arm = failure.worker.arm.name
                 for id_ in pending:
-                    if id_ not in lacking:
+                    if arm in self._discovery.entries[id_].sides:
                         yield _failed(failure, id_, arms)
                         yield from self._head_alone(failure, id_, arms, rng)
-                pending = lacking
+                pending = [i for i in pending if arm not in self._discovery.entries[i].sides]
                 continue
             yield from self._use(workers, pending, rng)
             for worker in workers:

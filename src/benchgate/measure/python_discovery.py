@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +11,79 @@ from benchgate.errors import UsageError
 from benchgate.measure.benchfiles import BenchFile, find_files
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure
-from benchgate.measure.entry import ArmEntry, Entry
 from benchgate.measure.interpreter import scripts_of, settings_of
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import PythonBenchmark
+    from benchgate.measure.benchfiles import BenchFile
     from benchgate.measure.engine import Arm
     from benchgate.measure.python_workers import Workers
     from benchgate.stats.timer import Timer
+
+
+@dataclass(frozen=True, slots=True)
+class ArmEntry:
+    """A benchmark in one arm: its file, its name in the file, and the settings there.
+
+    Attributes:
+        timeout_s: limit for one launch.
+    """
+
+    file: BenchFile
+    name: str
+    parallel: bool
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A benchmark in each arm that has it.
+
+    Attributes:
+        lead: the arm that decides how it runs, if both have it.
+    """
+
+    sides: Mapping[ArmName, ArmEntry]
+    lead: ArmName
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it is never pinned."""
+        return self._leading.parallel
+
+    @property
+    def isolate(self) -> bool:
+        """Whether it gets its own processes."""
+        return self._leading.file.benchmark.isolate
+
+    @property
+    def allow_foreign(self) -> bool:
+        """Whether it may measure installed code that is the same in both arms."""
+        return self._leading.file.benchmark.allow_foreign
+
+    @property
+    def timeout_s(self) -> float:
+        """The longer timeout, so that neither arm can make the other fail."""
+        return max(side.timeout_s for side in self.sides.values())
+
+    @property
+    def _leading(self) -> ArmEntry:
+        return self.sides.get(self.lead) or next(iter(self.sides.values()))
+
+    def place_in(self, arms: Iterable[ArmName]) -> tuple[tuple[str, str], ...]:
+        """Return its file in each arm; if one arm lacks it, use the same file as the other."""
+        own = {arm: (side.file.path, side.file.group) for arm, side in self.sides.items()}
+        known = next(iter(own.values()))
+        return tuple(own.get(arm, known) for arm in arms)
+
+    def joined(self, other: Entry) -> Entry:
+        """Join the entries of two arms into one."""
+        return replace(self, sides={**self.sides, **other.sides})
+
 
 _LINES_NAMED = 3
 
@@ -31,9 +92,7 @@ class PythonDiscovery:
     """Finds the benchmark functions of one or two arms.
 
     Args:
-        benchmarks: for each arm, the benchmarks that its own configuration names.
-        aliases: for each benchmark that the head renamed, its new id by its old id.
-        lead: the arm that decides how a benchmark of both arms runs (isolated, parallel).
+        benchmarks, aliases, lead: those of `PythonEngine`.
         unpinned: why the arms are not pinned to a shared CPU; "" if they are.
 
     Attributes:

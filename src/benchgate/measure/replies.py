@@ -52,12 +52,8 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST
 
 
-def _is_positive(value: object) -> bool:
-    return isinstance(value, int) and _is_whole(value) and value > 0
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and _is_whole(value) and value >= 0
+def _at_least(least: int) -> Check:
+    return lambda value: isinstance(value, int) and _is_whole(value) and value >= least
 
 
 def _list_of(check: Check) -> Check:
@@ -92,7 +88,7 @@ _ORIGINS: Mapping[str, Check] = {
 _BENCHMARK: Mapping[str, Check] = {
     "id": _is(str),
     "parts": _table_of(_is(str)),
-    "also_runs": _table_of(_is_count),
+    "also_runs": _table_of(_at_least(0)),
     "location": _is(str, type(None)),
     "parallel": _is(bool),
     "unit": lambda value: value is None or value in TIME_UNITS,
@@ -103,18 +99,18 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
         "benchmarks": _list_of(_has_fields(_BENCHMARK)),
         "faults": _table_of(_is(str)),
         "executable": _is(str, type(None)),
-        "pid": _is_positive,
+        "pid": _at_least(1),
         "python": _is(str),
         "clock_steps_ns": _list_of(_is_whole),
         **_ORIGINS,
     },
     "open": {"rss_is_own": _is(bool)},
-    "calibrate": {"loops": _is_positive, "sample_ns": _is_positive, "first_ns": _is_whole},
-    "time": {"sample_ns": _is_positive},
+    "calibrate": {"loops": _at_least(1), "sample_ns": _at_least(1), "first_ns": _is_whole},
+    "time": {"sample_ns": _at_least(1)},
     "loops": {},
     "begin": {},
-    "peak": {"peak_rss": _is_count},
+    "peak": {"peak_rss": _at_least(0)},
     "end": {},
-    "allocations": {"alloc_peak": _is_count, "alloc_blocks": _is_count},
+    "allocations": {"alloc_peak": _at_least(0), "alloc_blocks": _at_least(0)},
     "close": {"changed": _list_of(_is(str)), **_ORIGINS},
 }

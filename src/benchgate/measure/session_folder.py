@@ -81,7 +81,9 @@ class SessionFolder:
             for attempt in range(_REMOVAL_ATTEMPTS):
                 # A git process that outlived its session may still be writing; it ends soon.
                 time.sleep(_REMOVAL_PAUSE_S if attempt else 0)
-                if self._remove_content() and self._forget_worktrees():
+                if self._remove_content() and all(
+                    forget_worktree(git, tree) for git, tree in self._worktrees()
+                ):
                     for name in _OWN_FILES:
                         (self.path / name).unlink(missing_ok=True)
                     self.path.rmdir()
@@ -102,9 +104,6 @@ class SessionFolder:
                 except OSError:
                     return False
         return True
-
-    def _forget_worktrees(self) -> bool:
-        return all(forget_worktree(git, tree) for git, tree in self._worktrees())
 
     def _worktrees(self) -> list[tuple[Git, Path]]:
         try:

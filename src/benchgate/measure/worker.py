@@ -1,6 +1,6 @@
 """benchgate's side of a worker: asks it for steps and samples, and checks whose code it runs.
 
-See `_worker.py` for the protocol.
+See `_worker/__main__.py` for the protocol.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from benchgate.measure.execution import signal_name
 from benchgate.measure.layout import fixed_addresses
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
 
-PROGRAM = Path(__file__).with_name("_worker.py")
+PROGRAM = Path(__file__).with_name("_worker") / "__main__.py"
 TAIL_BYTES = 8192
 OUTPUT_LIMIT_BYTES = 256 * 2**20
 _SHOWN_BYTES = 80
@@ -230,9 +231,5 @@ def _open_output() -> IO[bytes]:
 def _describe_end(code: int) -> str:
     if code >= 0:
         return f"ended by itself with exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
     hint = ", possibly because it ran out of memory" if -code == signal.SIGKILL else ""
-    return f"was killed by {name}{hint}"
+    return f"was killed by {signal_name(-code)}{hint}"

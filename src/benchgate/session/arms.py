@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.judging import judge_run
@@ -11,27 +11,26 @@ from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.model.verdict import decided_benchmarks
-from benchgate.session.choice import Choice
 from benchgate.session.engines import config_in
+from benchgate.session.one_tree import RunRequest
 from benchgate.session.opening import open_session
 from benchgate.session.outlook import of_fixed_rounds, of_the_screen, too_few_rounds
-from benchgate.session.result_file import DEFAULT_SUITE, ResultFile, working_tree_source
+from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from benchgate.config import Config
     from benchgate.gate.suite import Need
     from benchgate.git.repository import Git
-    from benchgate.measure.blame import BaseTrial
     from benchgate.model.result import Result
     from benchgate.model.row import Row
     from benchgate.model.run import Source
     from benchgate.session.effects import Effects
     from benchgate.session.outlook import BudgetForecast
+    from benchgate.session.recorder import BaseTrial
     from benchgate.session.rounds import Planner
     from benchgate.session.session import Session
 
@@ -44,19 +43,15 @@ _BUILT_BY_THEIR_OWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class ArmsRequest:
-    """What to measure, in addition to the configuration.
+class ArmsRequest(RunRequest):
+    """What to measure on two arms, in addition to the configuration.
 
     Attributes:
-        output: the result file; saved after every round.
         self_check: measure the working tree on both arms.
         tried: what trying the base before the head ran has shown; None to try it now.
         warnings: to put into the result.
     """
 
-    choice: Choice = field(default_factory=Choice)
-    output: Path | None = None
-    suite: str = DEFAULT_SUITE
     self_check: bool = False
     tried: BaseTrial | None = None
     warnings: tuple[str, ...] = ()
@@ -93,10 +88,10 @@ def measure_arms(
             tried=request.tried,
             ground=trees.ground,
         )
-        result_file = ResultFile.begin(
-            session,
-            {ArmName.BASE: base, ArmName.HEAD: head},
-            effects,
+        result_file = ResultFile(
+            session=session,
+            sources={ArmName.BASE: base, ArmName.HEAD: head},
+            effects=effects,
             began_s=began_s,
             started=started,
             suite=request.suite,

@@ -13,7 +13,7 @@ from benchgate.measure.affinity import (
     read_busy_ticks,
     supports_pinning,
 )
-from benchgate.measure.armenviron import StartingEnvironment
+from benchgate.measure.armcommand import StartingEnvironment
 from benchgate.measure.benchfiles import find_folders, search_of
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine

@@ -51,14 +51,13 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
     """
     began_s, started = effects.clock(), effects.now()
     with open_tree(request.choice, config, git, effects) as (session, notes):
-        result_file = ResultFile.begin(
-            session,
-            {ArmName.HEAD: working_tree_source(git) if git else Source()},
-            effects,
+        result_file = ResultFile(
+            session=session,
+            sources={ArmName.HEAD: working_tree_source(git) if git else Source()},
+            effects=effects,
             began_s=began_s,
             started=started,
             suite=request.suite,
-            screen_rounds=0,
             output=request.output,
             warnings=notes,
         )

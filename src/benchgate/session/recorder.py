@@ -1,17 +1,17 @@
-"""Records what was measured, round by round."""
+"""Records what was measured, round by round, and which arm caused a failure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
-from benchgate.measure.engine import ArmName
+from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
 from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from benchgate.measure.engine import Definition, Discovery, Observation
+    from benchgate.measure.engine import Definition, Discovery
     from benchgate.model.run import Metric
 
 
@@ -21,6 +21,36 @@ _WHAT_TO_DO = (
     "code of the commits. Write to a temporary folder instead, or to new files that git ignores. "
     "Files that [build] made must not change."
 )
+
+_Failure = TypeVar("_Failure", DiscoveryFailure, Observation)
+_WHY = "the base fails now, but did not fail before the head was built or run"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseTrial:
+    """How the base behaved before anything of the head was built or run.
+
+    The head can make the base fail, but only afterwards.
+
+    Attributes:
+        failed: the base's ids of benchmarks that failed then; None if it was not tried, so that
+            every failure counts as its own.
+    """
+
+    failed: frozenset[str] | None = None
+
+    def blame(self, failure: _Failure, own_id: str) -> _Failure:
+        """Attribute a failure to the arm that caused it.
+
+        Args:
+            own_id: id in the arm that failed.
+        """
+        if failure.arm is ArmName.HEAD or self.failed is None or own_id in self.failed:
+            return failure
+        return replace(failure, arm=ArmName.HEAD, error=f"{_WHY}: {failure.error}")
+
+
+UNTRIED = BaseTrial()
 
 
 @dataclass(slots=True)
@@ -57,13 +87,17 @@ class _BenchmarkRecord:
 class Recorder:
     """Collects observations and turns them into results.
 
+    Args:
+        tried: what trying the base has shown.
+
     Attributes:
         is_spoiled: whether protected files were changed: nothing more may be measured.
     """
 
-    def __init__(self, arms: Iterable[ArmName]) -> None:
+    def __init__(self, arms: Iterable[ArmName], tried: BaseTrial = UNTRIED) -> None:
         self._records: dict[ArmName, dict[str, _BenchmarkRecord]] = {arm: {} for arm in arms}
         self._failures: dict[ArmName, list[BenchmarkResult]] = {arm: [] for arm in self._records}
+        self._tried = tried
         self.is_spoiled = False
 
     def define(self, discovery: Discovery) -> None:
@@ -71,7 +105,8 @@ class Recorder:
         for arm, definitions in discovery.found.items():
             for definition in definitions:
                 self._records[arm][definition.id] = _BenchmarkRecord(definition)
-        for failure in discovery.failures:
+        for found in discovery.failures:
+            failure = self._tried.blame(found, found.id)
             result = BenchmarkResult(
                 failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error
             )
@@ -80,6 +115,9 @@ class Recorder:
 
     def add(self, observation: Observation, round_index: int) -> None:
         """Append one launch; if a benchmark fails, its first error is kept."""
+        if observation.error is not None and self.is_on_all_arms(observation.benchmark):
+            definition = self._records[observation.arm][observation.benchmark].definition
+            observation = self._tried.blame(observation, definition.own_id)
         record = self._records[observation.arm][observation.benchmark]
         record.notes.update(dict.fromkeys(observation.notes))
         if observation.error is not None:
@@ -139,10 +177,6 @@ class Recorder:
     def definitions(self, arm: ArmName) -> tuple[Definition, ...]:
         """The benchmarks that were found in one arm."""
         return tuple(record.definition for record in self._records[arm].values())
-
-    def definition(self, arm: ArmName, id_: str) -> Definition:
-        """The definition of one benchmark in one arm."""
-        return self._records[arm][id_].definition
 
     def failures(self, arm: ArmName) -> tuple[BenchmarkResult, ...]:
         """The files and functions of one arm that could not be read."""

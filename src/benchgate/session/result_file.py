@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate import __version__
@@ -12,16 +12,15 @@ from benchgate.files import write_atomic
 from benchgate.git.branches import current_branch
 from benchgate.git.changes import read_changes
 from benchgate.measure.engine import ArmName
-from benchgate.measure.environment import read_environment
+from benchgate.measure.machine import read_environment
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.model.result import Result
 from benchgate.model.run import Run, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
-    from typing import Self
 
     from benchgate.git.repository import Git
     from benchgate.model.environment import Environment
@@ -31,68 +30,43 @@ if TYPE_CHECKING:
 DEFAULT_SUITE = "default"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ResultFile:
     """Makes the result of a session at any moment, and saves it.
 
     Attributes:
         sources: the code of each arm.
+        began_s: when measuring began, by the clock of the effects.
+        started: the same, as a time of day.
         suite: name of the suite.
         output: where to save; None keeps it in memory.
         warnings: to put into the result; may grow during measuring.
+        environments: the machine, for each arm.
     """
 
     session: Session
     sources: Mapping[ArmName, Source]
-    environments: Mapping[ArmName, Environment]
-    suite: str
-    screen_rounds: int
-    until_decided: bool
+    effects: Effects
+    began_s: float
     started: str
-    elapsed_s: Callable[[], float]
-    redact: Redactor
+    suite: str = DEFAULT_SUITE
+    screen_rounds: int = 0
+    until_decided: bool = False
     output: Path | None
     warnings: tuple[str, ...]
-    complete: bool = False
+    environments: Mapping[ArmName, Environment] = field(init=False)
+    complete: bool = field(default=False, init=False)
 
-    @classmethod
-    def begin(
-        cls,
-        session: Session,
-        sources: Mapping[ArmName, Source],
-        effects: Effects,
-        *,
-        began_s: float,
-        started: str,
-        suite: str = DEFAULT_SUITE,
-        screen_rounds: int,
-        until_decided: bool = False,
-        output: Path | None,
-        warnings: tuple[str, ...],
-    ) -> Self:
-        """Describe the machine, and store what no longer changes."""
-        environments = {
+    def __post_init__(self) -> None:
+        self.environments = {
             arm: read_environment(
-                effects.environ,
-                session.toolchains[arm],
-                timer=session.timers.get(arm),
-                cpu_count=session.cpu_count,
+                self.effects.environ,
+                self.session.toolchains[arm],
+                timer=self.session.timers.get(arm),
+                cpu_count=self.session.cpu_count,
             )
-            for arm in session.arms
+            for arm in self.session.arms
         }
-        return cls(
-            session=session,
-            sources=sources,
-            environments=environments,
-            suite=suite,
-            screen_rounds=screen_rounds,
-            until_decided=until_decided,
-            started=started,
-            elapsed_s=lambda: effects.clock() - began_s,
-            redact=Redactor(effects.environ),
-            output=output,
-            warnings=warnings,
-        )
 
     def result(self) -> Result:
         """Make a result of what was measured so far."""
@@ -113,7 +87,7 @@ class ResultFile:
         return Result(
             head=runs[ArmName.HEAD],
             base=runs.get(ArmName.BASE),
-            duration_s=self.elapsed_s(),
+            duration_s=self.effects.clock() - self.began_s,
             warnings=self.warnings,
             tool=f"benchgate {__version__}",
             shard=self.session.shard,
@@ -122,7 +96,7 @@ class ResultFile:
     def save(self) -> None:
         """Write the result file, if the user wants one."""
         if self.output is not None:
-            write_atomic(self.output, encode_result(self.result(), self.redact))
+            write_atomic(self.output, encode_result(self.result(), Redactor(self.effects.environ)))
 
     def finish(self, warnings: tuple[str, ...] = ()) -> None:
         """Save the result as complete.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.gate.findings import Stage
 from benchgate.gate.next_round import RoundPlan, follow_up, screen
@@ -17,22 +17,6 @@ if TYPE_CHECKING:
     from benchgate.gate.waves import WaveSettings
     from benchgate.report.progress import Progress
     from benchgate.session.session import Session
-
-
-class Planner(Protocol):
-    """Says what the next round measures."""
-
-    def plan(self, round_index: int, left_s: float) -> RoundPlan:
-        """Plan the next round; a round without ids ends the loop."""
-        ...
-
-    def expected_rounds(self) -> int:
-        """Estimate how many rounds there will be in all."""
-        ...
-
-    def counts(self) -> Mapping[str, int]:
-        """Count the rows by state, in a few words each."""
-        ...
 
 
 @dataclass(slots=True)
@@ -117,6 +101,10 @@ class ScreenAndConfirm:
         suspects = sum(Stage.CONFIRM in s for s in stages.values())
         done = sum(s == {Stage.DONE} for s in stages.values())
         return {"done": done, "open": len(stages) - done - suspects, "suspected": suspects}
+
+
+# Says what the next round measures; a round without ids ends the loop.
+Planner: TypeAlias = FixedRounds | ScreenAndConfirm
 
 
 def measure_rounds(

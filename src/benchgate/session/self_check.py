@@ -11,12 +11,12 @@ from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.gate.rehearsal import judge_as_check, shuffled, slowed, summed_up
 from benchgate.gate.sensitivity import Procedure, sensitivities
 from benchgate.gate.suite import gather_rows
-from benchgate.measure.environment import CpuTicks
 from benchgate.measure.lockstep import STRETCH
+from benchgate.measure.machine import CpuTicks
 from benchgate.model.noise import SelfCheck
 from benchgate.model.policy import Options
 from benchgate.session.arms import fixed_rounds
-from benchgate.session.check import CheckRequest, check
+from benchgate.session.checking import CheckRequest, check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

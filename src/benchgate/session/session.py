@@ -6,21 +6,18 @@ import random
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.measure.blame import BaseTrial
 from benchgate.model.run import CANARY_IDS
-from benchgate.session.recorder import Recorder
+from benchgate.session.recorder import UNTRIED, Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from benchgate.measure.engine import ArmName, Definition, Engine, Observation
+    from benchgate.measure.engine import ArmName, Definition, Engine
     from benchgate.measure.ground import Ground
     from benchgate.model.result import Shard
     from benchgate.model.run import BenchmarkResult
+    from benchgate.session.recorder import BaseTrial
     from benchgate.stats.timer import Timer
-
-
-_UNTRIED = BaseTrial()
 
 
 class Session:
@@ -45,10 +42,10 @@ class Session:
         clock: Callable[[], float],
         *,
         cpu_count: int | None = None,
-        tried: BaseTrial = _UNTRIED,
+        tried: BaseTrial = UNTRIED,
         ground: Ground | None = None,
     ) -> None:
-        self._recorder = Recorder(arms)
+        self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
         self.seed = seed
         self.cpu_count = cpu_count
@@ -60,7 +57,6 @@ class Session:
         self._engines = engines
         self._engines_of: dict[str, list[Engine]] = {}
         self._clock = clock
-        self._tried = tried
         self._ground = ground
 
     def discover(self) -> None:
@@ -72,7 +68,7 @@ class Session:
             UsageError: two kinds of benchmark share an id in one arm.
         """
         for engine in self._engines:
-            discovery = self._tried.of_discovery(engine.discover())
+            discovery = engine.discover()
             for arm, definitions in discovery.found.items():
                 known = {one.id for one in self._recorder.definitions(arm)}
                 if taken := sorted(known & {one.id for one in definitions}):
@@ -162,7 +158,7 @@ class Session:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
             started, last = self._clock(), None
             for observation in engine.measure_round(chosen, rng, round_index):
-                self._recorder.add(self._laid_to(observation), round_index)
+                self._recorder.add(observation, round_index)
                 if observation.benchmark != last:
                     last = observation.benchmark
                     now = self._clock()
@@ -173,7 +169,9 @@ class Session:
                         on_measured(last)
         if self._ground:
             self._refuse(self._ground.changes_of_round())
-            self._note_unmoved(self._ground.notes)
+            for note in self._ground.notes:
+                for id_ in self.known_ids:
+                    self.note(id_, note)
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""
@@ -183,14 +181,6 @@ class Session:
             self._refuse(self._ground.changes())
         return self._ground.warnings
 
-    def _laid_to(self, seen: Observation) -> Observation:
-        """Observe one launch; a failure is attributed to the arm that caused it."""
-        if seen.error is None or not self.is_on_all_arms(seen.benchmark):
-            return seen
-        return self._tried.of_launch(
-            seen, self._recorder.definition(seen.arm, seen.benchmark).own_id
-        )
-
     def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
         """What was measured so far, by arm."""
         return {arm: self._recorder.results(arm, self.hidden) for arm in self.arms}
@@ -199,11 +189,6 @@ class Session:
         """Make the run fail because protected files were changed."""
         if changes:
             self._recorder.spoil(changes)
-
-    def _note_unmoved(self, notes: Iterable[str]) -> None:
-        for note in notes:
-            for id_ in self.known_ids:
-                self.note(id_, note)
 
     def close(self) -> None:
         """End every process of every engine."""

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchgate.measure.executed import measured_in, notes_on
-from benchgate.measure.process import Execution
+from benchgate.measure.execution import Execution, measured_in, notes_on
 from benchgate.model.metrics import INSTRUCTIONS
 
 COUNTED = Execution(

@@ -1,16 +1,20 @@
-"""`benchgate check` with stored results: measure only the head, compare it with earlier runs."""
+"""`benchgate check`: measure, compare with the base or with stored results, and decide."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
+from benchgate.baselines.base_config import judged_by_base, measured_by_base
 from benchgate.baselines.directory import DEFAULT_FOLDER, read_folder, read_single
+from benchgate.baselines.git import choose_base
 from benchgate.errors import BaselineError, UsageError
-from benchgate.gate.judging import judge_stored, make_verdict
+from benchgate.gate.judging import judge_run, judge_stored, make_verdict
 from benchgate.gate.stored import fit_for
-from benchgate.session.choice import chosen_of
+from benchgate.session.arms import ArmsRequest, measure_arms
+from benchgate.session.choice import Choice, chosen_of
 from benchgate.session.one_tree import RunRequest, run
+from benchgate.session.result_file import working_tree_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,11 +23,54 @@ if TYPE_CHECKING:
     from benchgate.gate.stored import StoredResults
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
-    from benchgate.model.run import Run
     from benchgate.model.verdict import Verdict
     from benchgate.session.effects import Effects
 
-STORED_SOURCES = frozenset({"directory", "file"})
+_STORED_SOURCES = frozenset({"directory", "file"})
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """What the user asked for, in addition to the configuration.
+
+    Attributes:
+        output: the result file; saved after every round.
+        self_check: measure the working tree on both arms.
+        policy: whose configuration judges. Developers tune margins in their working tree; a pull
+            request is judged by the configuration of its base, if the base has one.
+    """
+
+    choice: Choice = field(default_factory=Choice)
+    output: Path | None = None
+    self_check: bool = False
+    policy: Literal["base", "head"] = "head"
+
+
+def check(
+    request: CheckRequest, config: Config, git: Git, effects: Effects
+) -> tuple[Verdict, Result]:
+    """Measure the base commit and the working tree side by side and decide.
+
+    If the baseline is stored results, only the working tree is measured.
+
+    Raises:
+        BaselineError: there is no base; also the errors of `measure_arms` and `check_stored`.
+    """
+    if config.baseline.source in _STORED_SOURCES and not request.self_check:
+        return check_stored(RunRequest(request.choice, request.output), config, git, effects)
+    warnings: tuple[str, ...] = ()
+    if request.self_check:
+        head = working_tree_source(git)
+        base = replace(head, why="the working tree itself: every difference is noise")
+    else:
+        base = choose_base(git, config.baseline.against)
+        configured = judged_by_base if request.policy == "base" else measured_by_base
+        config, warnings = configured(git, base.sha or "", config, effects.cwd)
+    wanted = ArmsRequest(
+        request.choice, request.output, self_check=request.self_check, warnings=warnings
+    )
+    result = measure_arms(wanted, base, config, git, effects)
+    return make_verdict(judge_run(result, config), config), result
 
 
 def check_stored(
@@ -35,9 +82,7 @@ def check_stored(
 
     Raises:
         BaselineError: a baseline is required, and there is none.
-        MeasureError: the head cannot be built.
-        UsageError: no benchmarks, or the results cannot be read.
-        Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
+        UsageError: the results cannot be read; also the errors of `run`.
     """
     if config.measure.until_decided:
         raise UsageError(
@@ -53,7 +98,9 @@ def check_stored(
     place.require(fit, config)
     warnings = (*fit.warnings, *place.remarks(fit, request.output))
     if request.choice.is_everything:
-        warnings += config.unmatched(_ids(result.head, *(one.run for one in found.earlier)))
+        runs = (result.head, *(one.run for one in found.earlier))
+        ids = dict.fromkeys(one.id for run_ in runs for one in run_.benchmarks)
+        warnings += config.unmatched(list(ids))
     fit = replace(fit, warnings=warnings)
     return make_verdict(judge_stored(fit, result, config), config), result
 
@@ -103,7 +150,3 @@ class _Place:
     @property
     def _example(self) -> Path:
         return self.path if self.is_file else self.path / "NAME.json.gz"
-
-
-def _ids(*runs: Run) -> list[str]:
-    return list(dict.fromkeys(one.id for run_ in runs for one in run_.benchmarks))

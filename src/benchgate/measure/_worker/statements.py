@@ -1,7 +1,4 @@
-"""Finds what the statements of a module bind, use and alter, as far as the text shows it.
-
-Read by the worker, in the user's interpreter: standard library only, CPython >= 3.8.
-"""
+"""Finds what the statements of a module bind, use and alter, as far as the text shows it."""
 
 from __future__ import annotations
 

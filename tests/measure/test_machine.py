@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.measure import environment
+from benchgate.measure import machine
 from benchgate.measure.affinity import available_cpus
-from benchgate.measure.environment import read_environment
+from benchgate.measure.machine import read_environment
 from benchgate.stats.timer import Timer
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_what_the_kernel_says_of_frequencies(
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(environment, "_CPU_FOLDER", tmp_path)
+    monkeypatch.setattr(machine, "_CPU_FOLDER", tmp_path)
     found = read_environment({})
     assert (found.governor, found.turbo) == (governor, turbo)
 

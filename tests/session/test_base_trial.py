@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.measure.blame import BaseTrial
 from benchgate.measure.engine import ArmName, Discovery, DiscoveryFailure, Observation
+from benchgate.session.recorder import BaseTrial, Recorder
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 
@@ -22,7 +22,7 @@ BASE, HEAD = ArmName.BASE, ArmName.HEAD
 def test_a_base_that_ran_before_the_head_fails_for_the_heads_sake(
     tried: BaseTrial, arm: ArmName, expected: ArmName
 ) -> None:
-    seen = tried.of_launch(Observation(arm, "new", 0, error="boom"), "old")
+    seen = tried.blame(Observation(arm, "new", 0, error="boom"), "old")
     assert (seen.arm, seen.benchmark) == (expected, "new")
     assert (seen.error or "").endswith("boom")
     assert (seen.error == "boom") is (arm is expected)
@@ -30,5 +30,7 @@ def test_a_base_that_ran_before_the_head_fails_for_the_heads_sake(
 
 def test_a_file_that_could_be_read_before_the_head_was_built_is_the_heads_failure() -> None:
     unread, known = DiscoveryFailure(BASE, "db", "boom"), DiscoveryFailure(BASE, "io", "boom")
-    discovery = BaseTrial(frozenset({"io"})).of_discovery(Discovery({}, (unread, known)))
-    assert [(one.arm, one.id) for one in discovery.failures] == [(HEAD, "db"), (BASE, "io")]
+    recorder = Recorder([BASE, HEAD], BaseTrial(frozenset({"io"})))
+    recorder.define(Discovery({}, (unread, known)))
+    failed = {arm: [one.id for one in recorder.failures(arm)] for arm in (BASE, HEAD)}
+    assert failed == {HEAD: ["db"], BASE: ["io"]}

@@ -1,15 +1,17 @@
-"""The attributes that a benchmark function may have, and likely corrections of wrong ones.
-
-Read by the worker, in the user's interpreter: standard library only, CPython >= 3.8.
-"""
+"""The attributes that a benchmark function may have, and likely corrections of wrong ones."""
 
 from __future__ import annotations
 
+from .benchmarks import PREFIX, is_generator
+from .failures import Fault
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
 KNOWN = ("params", "setup", "teardown", "number", "unit", "parallel", "data")
+UNITS = ("ns", "us", "ms", "s")
 # Similar enough: `set_up` and `setup`, or `param` and `params`. Decorators set attributes, too.
 NEAR = 0.8
 
@@ -28,6 +30,41 @@ ELSEWHERE = {
     **dict.fromkeys(("group", "tags", "env", "isolate", "allow_foreign"), IN_ENTRY),
     "timeout": "`timeout` in [[benchmark]] or in [measure] sets it",
 }
+
+
+def check_function(name: str, function: Callable[..., Any]) -> None:
+    """Say what is wrong with a benchmark function before it is measured."""
+    if name == PREFIX:
+        raise Fault(f"a function is named {PREFIX}: add a name after it")
+    # A callable object has attributes of its own.
+    attributes = vars(function) if isinstance(function, type(check_function)) else ()
+    unknown = unknown_attribute(name, attributes)
+    if unknown:
+        raise Fault(unknown)
+    refuse_wrong_attributes(name, function)
+
+
+def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
+    if is_generator(function):
+        raise Fault(f"{name} is a generator: calling it would not run its body")
+    number = getattr(function, "number", 1)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise Fault(f"{name}.number is {number!r}: it must be a whole number >= 1")
+    unit = getattr(function, "unit", UNITS[0])
+    if unit not in UNITS:
+        raise Fault(f"{name}.unit is {unit!r}: it must be one of {', '.join(UNITS)}")
+    parallel = getattr(function, "parallel", False)
+    if not isinstance(parallel, bool):
+        raise Fault(f"{name}.parallel is {parallel!r}: it must be True or False")
+    data = getattr(function, "data", None) or []
+    if not isinstance(data, (list, tuple)) or not all(isinstance(each, str) for each in data):
+        raise Fault(f"{name}.data is {data!r}: it must be a list of paths, such as ['words/*.txt']")
+    for hook in ("setup", "teardown"):
+        found = getattr(function, hook, None)
+        if found is not None and not callable(found):
+            raise Fault(f"{name}.{hook} is a {type(found).__name__}: it must be a function")
+        if found is not None and is_generator(found):
+            raise Fault(f"{name}.{hook} is a generator: calling it would not run its body")
 
 
 def unknown_attribute(name: str, attributes: Iterable[str]) -> str:

@@ -1,0 +1,1 @@
+"""The program of a worker's process; see `__main__`."""

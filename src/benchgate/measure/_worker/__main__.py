@@ -1,0 +1,57 @@
+"""The process that runs a user's benchmark functions, in the user's own interpreter.
+
+It uses the standard library and the files of this folder only, because it runs under any
+CPython >= 3.8, where benchgate itself is not installed. It is started as `python __main__.py`.
+Standard input is a socket, which it moves out of the way of the user's code.
+
+The first line from benchgate is the request: which file, where to import from, and a key. After
+that, a JSON object asks for a step and gets a JSON object back. The line "s" asks for one
+sample and gets "WALL_NS CPU_NS" back, which keeps a turn cheap. Each line to benchgate begins
+with the key. The user's code does not know the key, so benchgate recognizes what that code writes
+to the socket. What it prints goes elsewhere and disturbs nothing. When benchgate closes its
+side, the open benchmark is torn down, exit handlers run, and the last line is "bye".
+"""
+
+from __future__ import annotations
+
+import sys
+
+# The files of this folder are a package that is found by its path alone. So no module of the user
+# can take the place of one of them, whatever its name is.
+__package__ = "benchgate_worker"
+
+
+def main(folder: str, loaded_by_python: frozenset[str]) -> None:
+    """Import what the request needs, forget that it was imported, and carry out the requests.
+
+    Args:
+        folder: this folder.
+        loaded_by_python: names of the modules that Python itself has imported.
+    """
+    package = type(sys)(__package__)
+    package.__path__ = [folder]
+    sys.modules[__package__] = package
+    # The user may have chosen a folder for `.pyc` files; these may hold other code.
+    chosen, sys.pycache_prefix = getattr(sys, "pycache_prefix", None), None
+
+    from .server import Server, connect, take_channel  # noqa: PLC0415 - the package exists now
+
+    request, receive, send = connect(take_channel())
+    describer = None
+    if request["describe"]:
+        from .describing import Describer  # noqa: PLC0415 - only one launch in a session needs it
+
+        describer = Describer
+    sys.pycache_prefix = chosen
+    for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
+        del sys.modules[name]
+    # Hide this program's own names from the user's code, which finds an empty module.
+    sys.modules["__main__"] = type(sys)("__main__")
+    Server(receive, send, describer, loaded_by_python).run(request)
+
+
+if __name__ == "__main__":
+    loaded = frozenset(sys.modules)
+    if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+        del sys.path[0]  # this folder: its files must not be mistaken for the user's modules
+    main(__file__.rpartition("/")[0], loaded)

@@ -1,0 +1,106 @@
+"""Describes benchmarks, and says before they are measured what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from .attributes import check_function
+from .benchmarks import code_of
+from .workloads import Workloads, digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .benchmarks import Benchmark
+
+
+class Describer:
+    """Describes the benchmarks of a file.
+
+    It reads the file's text before the file's code can change what is found.
+    """
+
+    check = staticmethod(check_function)
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        file, self._root = request["file"], request["root"]
+        folders = [os.path.dirname(file), *request["path"], *request["path_after"]]
+        with suppress(OSError, SyntaxError, ValueError):  # importing the file reports them
+            self._workloads = Workloads(file, request["helpers"], folders)
+
+    def describe(self, benchmark: Benchmark) -> dict[str, Any]:
+        function = benchmark.function
+        return {
+            "id": benchmark.id,
+            "parts": self._parts(benchmark),
+            "also_runs": self._workloads.others(benchmark.name),
+            "location": location_of(function, self._root),
+            "parallel": getattr(function, "parallel", False),
+            "unit": getattr(function, "unit", None),
+            "data": getattr(function, "data", None) or [],
+        }
+
+    def _parts(self, benchmark: Benchmark) -> dict[str, str]:
+        """Identify the work: its code in the file, and the values that it is called with."""
+        name, function, kwargs = benchmark.name, benchmark.function, benchmark.kwargs
+        are_plain = all(
+            v is None or isinstance(v, (bool, int, float, str)) for v in kwargs.values()
+        )
+        parts = self._workloads.parts(name, with_params=not are_plain)
+        texts = {"its number": repr(getattr(function, "number", None))}
+        if kwargs:
+            given = {**benchmark.labels, **kwargs} if are_plain else benchmark.labels
+            texts["its params"] = repr(sorted(given.items()))
+        if not self._workloads.defines(name):
+            texts["its code"] = source_tokens(function)
+            texts["the code of its setup"] = source_tokens(getattr(function, "setup", None))
+        return {**parts, **{label: digest(text) for label, text in texts.items()}}
+
+
+def unwrap(function: Any) -> Any:
+    """Return the function below its decorators, whose source is the work."""
+    while True:
+        below = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if below is None:
+            return function
+        function = below
+
+
+def location_of(function: Any, root: str) -> str | None:
+    """Return `path:line` of a function in the tree; None if it comes from elsewhere."""
+    code = code_of(unwrap(function))
+    if code is None:
+        return None
+    path = os.path.relpath(os.path.realpath(code.co_filename), os.path.realpath(root))
+    return None if path.startswith("..") else f"{path}:{code.co_firstlineno}"
+
+
+def source_tokens(function: Callable[..., Any] | None) -> str:
+    """Return a function's source without comments, layout and its name; "" if it has none.
+
+    The name is left out because a renamed function does the same work.
+    """
+    import inspect  # noqa: PLC0415
+    import io  # noqa: PLC0415
+    import tokenize  # noqa: PLC0415
+
+    try:
+        source = inspect.getsource(unwrap(function))
+    except (OSError, TypeError):
+        return ""
+    indent = source[: len(source) - len(source.lstrip())]
+    lines = [
+        line[len(indent) :] if line.startswith(indent) else line for line in source.split("\n")
+    ]
+    layout = {tokenize.NEWLINE: "\n", tokenize.INDENT: "\t", tokenize.DEDENT: "\b"}
+    dropped = (tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER)
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline))
+    except (tokenize.TokenError, IndentationError, SyntaxError):
+        return source
+    kept = [t for t in tokens if t.type not in dropped]
+    name = next((i + 1 for i, t in enumerate(kept) if t.string == "def"), None)
+    return "".join(layout.get(t.type, t.string) for i, t in enumerate(kept) if i != name)

@@ -1,0 +1,210 @@
+"""One benchmark in this process, from its setup to its teardown."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import itertools
+import time
+
+from .benchmarks import is_async
+from .failures import Fault
+from .process_state import peak_rss_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from typing import Any
+
+    from .benchmarks import Benchmark
+
+LONG_NS = 100_000_000
+
+
+class OpenBenchmark:
+    """One benchmark in this process, from its setup to its teardown.
+
+    Every public method with a `message` is a step that benchgate asks for; it returns the reply.
+    """
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.benchmark = benchmark
+        self.loops = 1
+        self.first_ns: int | None = None
+        self.turns: itertools.repeat[None] = itertools.repeat(None, 0)
+        self.gc_was_enabled = gc.isenabled()
+        function = benchmark.function
+        setup = getattr(function, "setup", None)
+        self.teardown = getattr(function, "teardown", None)
+        self.is_async = is_async(function)
+        self.event_loop: asyncio.AbstractEventLoop | None = None
+        if any(is_async(f) for f in (function, setup, self.teardown)):
+            import asyncio  # noqa: PLC0415
+
+            self.event_loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.event_loop)
+        state = self._finish(setup(**benchmark.kwargs), "setup") if setup else None
+        self.args = () if state is None else (state,)
+        self.call = function
+        if self.args or benchmark.kwargs:
+            self.call = functools.partial(function, *self.args, **benchmark.kwargs)
+
+    def _finish(self, outcome: Any, what: str) -> Any:
+        """Wait for the coroutine that an `async def` function returned."""
+        if type(outcome).__name__ != "coroutine":
+            return outcome
+        if self.event_loop:
+            return self.event_loop.run_until_complete(outcome)
+        outcome.close()
+        raise Fault(
+            f"{what} returns a coroutine that nobody awaits: define it with `async def`, and "
+            "give its decorators `async def` wrappers"
+        )
+
+    # The clocks are bound once, so that a benchmark that freezes time does not freeze these.
+    def sample(
+        self,
+        loops: int,
+        wall: Callable[[], int] = time.perf_counter_ns,
+        cpu: Callable[[], int] = time.process_time_ns,
+    ) -> tuple[int, int]:
+        """Time this many calls; return (wall_ns, cpu_ns)."""
+        if self.is_async and self.event_loop:
+            return self.event_loop.run_until_complete(self._sample_async(loops, wall, cpu))
+        call = self.call
+        turns = self.turns = itertools.repeat(None, loops)
+        cpu_start = cpu()
+        start = wall()
+        for _ in turns:
+            call()
+        end = wall()
+        return end - start, cpu() - cpu_start
+
+    async def _sample_async(
+        self, loops: int, wall: Callable[[], int], cpu: Callable[[], int]
+    ) -> tuple[int, int]:
+        call = self.call
+        turns = self.turns = itertools.repeat(None, loops)
+        cpu_start = cpu()
+        start = wall()
+        for _ in turns:
+            await call()
+        end = wall()
+        return end - start, cpu() - cpu_start
+
+    def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Find how many loops make a sample long enough."""
+        target_ns = message["target_ns"]
+        number = getattr(self.benchmark.function, "number", None)
+        loops = number or 1
+        while True:
+            elapsed_ns = self._shortest_ns(loops)
+            if number or elapsed_ns >= target_ns:
+                return {"loops": loops, "sample_ns": elapsed_ns, "first_ns": self.first_ns}
+            # Aim a little high, but grow at most tenfold: the timing of few loops is coarse.
+            loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
+
+    def time_loops(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Measure how long this many loops take."""
+        return {"sample_ns": self._shortest_ns(message["loops"])}
+
+    def _shortest_ns(self, loops: int) -> int:
+        """Time a sample three times, or twice if it is long.
+
+        Return the shortest time: first calls import, connect and fill caches, and interruptions
+        only ever add time. This time decides how a whole session takes its samples.
+        """
+        elapsed_ns = [self.sample(loops)[0], self.sample(loops)[0]]
+        if sum(elapsed_ns) < LONG_NS:
+            elapsed_ns.append(self.sample(loops)[0])
+        if self.first_ns is None:
+            self.first_ns = elapsed_ns[0]
+        return max(1, min(elapsed_ns))
+
+    def set_loops(self, message: dict[str, Any]) -> dict[str, Any]:
+        self.loops = message["loops"]
+        return {}
+
+    def begin(self, message: dict[str, Any]) -> dict[str, Any]:
+        gc.collect()
+        gc.disable()
+        return {}
+
+    def peak(self, message: dict[str, Any]) -> dict[str, Any]:
+        return {"peak_rss": peak_rss_bytes()}
+
+    def end(self, message: dict[str, Any]) -> dict[str, Any]:
+        self.restore_gc()
+        return {}
+
+    def restore_gc(self) -> None:
+        if self.gc_was_enabled:
+            gc.enable()
+        else:
+            gc.disable()
+
+    def allocations(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Trace a call; return its peak memory, and the blocks alive when it returns.
+
+        Takes the minimum of three calls, or only one call if it is long: filling a cache, or a
+        list of freed objects, only ever adds memory.
+        """
+        start = time.perf_counter_ns()
+        traced = [self._trace()]
+        if time.perf_counter_ns() - start < LONG_NS:
+            traced += [self._trace(), self._trace()]
+        peaks, blocks = zip(*traced)
+        return {"alloc_peak": min(peaks), "alloc_blocks": min(blocks)}
+
+    def _trace(self) -> tuple[int, int]:
+        import tracemalloc  # noqa: PLC0415 - only in this pass, outside of every timing
+
+        gc.collect()
+        tracemalloc.start(1)
+        try:
+            kept = self._finish(self.call(), "it")
+            peak = tracemalloc.get_traced_memory()[1]
+            blocks = len(tracemalloc.take_snapshot().traces)
+        finally:
+            tracemalloc.stop()
+        del kept
+        return peak, blocks
+
+    def close(self, message: dict[str, Any]) -> dict[str, Any]:
+        self.restore_gc()
+        try:
+            if self.teardown:
+                self._finish(self.teardown(*self.args, **self.benchmark.kwargs), "teardown")
+        finally:
+            if self.event_loop:
+                close_event_loop(self.event_loop)
+        return {}
+
+
+def close_event_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """End an event loop as asyncio.run does: cancel the remaining tasks, then close it."""
+    import asyncio  # noqa: PLC0415
+
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    if hasattr(loop, "shutdown_default_executor"):
+        loop.run_until_complete(loop.shutdown_default_executor())
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+STEPS: dict[str, Callable[[OpenBenchmark, dict[str, Any]], dict[str, Any]]] = {
+    "calibrate": OpenBenchmark.calibrate,
+    "time": OpenBenchmark.time_loops,
+    "loops": OpenBenchmark.set_loops,
+    "begin": OpenBenchmark.begin,
+    "peak": OpenBenchmark.peak,
+    "end": OpenBenchmark.end,
+    "allocations": OpenBenchmark.allocations,
+    "close": OpenBenchmark.close,
+}

@@ -1,0 +1,106 @@
+"""The state of this process: its memory, its CPUs, and what benchmarks must leave unchanged."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def reset_peak_rss() -> bool:
+    """Forget the peak of earlier benchmarks in this process, if the OS can."""
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        return False
+    return True
+
+
+def peak_rss_bytes() -> int:
+    """Return the peak resident memory since the last reset."""
+    try:
+        with open("/proc/self/status") as file:
+            for line in file:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    import resource  # noqa: PLC0415 - not needed if /proc exists
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def occupy(blocks: list[int], chunks: list[int], gap_bytes: int) -> list[Any]:
+    """Allocate memory, so that later objects lie elsewhere; see benchgate's layout.py.
+
+    Args:
+        blocks: numbers of objects of 16, 32, ... bytes.
+        chunks: sizes of larger objects, in bytes.
+    """
+    taken: list[Any] = [[empty_object(16 * i) for _ in range(n)] for i, n in enumerate(blocks, 1)]
+    taken += [bytearray(size) for size in chunks]
+    # For zeros that nobody reads, the OS assigns addresses but no memory.
+    taken.append(bytes(gap_bytes))
+    return taken
+
+
+def empty_object(size: int) -> object:
+    """Make an object that takes this many bytes, a multiple of 16."""
+    bytes_alone = sys.getsizeof(b"")
+    if size > bytes_alone:
+        return bytes(size - bytes_alone)
+    return object() if size <= object.__sizeof__(object()) else float(size)
+
+
+def set_cpus(cpus: list[int] | None) -> None:
+    if cpus and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cpus)
+
+
+def surroundings() -> dict[str, Any]:
+    """Return the state that a benchmark must leave unchanged for the next one in this process."""
+    try:
+        folder = os.getcwd()
+    except OSError:
+        folder = ""
+    return {
+        "folder": folder,
+        "environment": dict(os.environ),
+        "output": [describe_stream(1, sys.stdout), describe_stream(2, sys.stderr)],
+        "gc": (gc.isenabled(), gc.get_threshold()),
+        "threads": len(sys._current_frames()),  # noqa: SLF001 - documented
+        "children": has_children(),
+    }
+
+
+def describe_stream(descriptor: int, stream: Any) -> tuple[int, bool, int]:
+    """Identify an output stream, including whether it is closed and the file behind it."""
+    try:
+        inode = os.fstat(descriptor).st_ino
+    except OSError:
+        inode = 0
+    return id(stream), getattr(stream, "closed", True), inode
+
+
+def has_children() -> bool:
+    """Tell whether this process has children, if the OS can tell without reaping them."""
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def had_children() -> bool:
+    """Tell whether this process has or had children, whose imports it cannot see."""
+    import resource  # noqa: PLC0415 - seldom needed
+
+    return has_children() or resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 0

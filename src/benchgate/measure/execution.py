@@ -1,0 +1,147 @@
+"""One run of a command: what the launcher is asked and answers, what went wrong, the metrics."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+
+from benchgate.errors import MeasureError
+from benchgate.measure.engine import MetricSamples
+from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, PEAK_RSS, TIME
+from benchgate.units import format_duration, format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.arrays import FloatArray
+    from benchgate.model.run import Metric
+
+
+class Request(TypedDict):
+    """A command to run; `program` is the file of `argv[0]`, already looked up."""
+
+    program: str
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+    timeout_s: float
+    cpus: list[int] | None
+
+
+class Reply(TypedDict, total=False):
+    """What the launcher knows of an `Execution`; or why the command could not be started."""
+
+    usage: dict[str, Any]
+    refused: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One run of a command.
+
+    Attributes:
+        wall_ns: from just before it was spawned to its end, even if its children still run.
+        user_ns: CPU time in user code, including children that it waited for.
+        system_ns: CPU time in the kernel, including the same children.
+        peak_rss_bytes: peak resident memory of the largest of these processes.
+        peak_rss_floor_bytes: smallest peak that can be measured; a smaller one reads as about this.
+        returncode: exit code, or minus the number of the signal that killed it.
+        timed_out: whether it was killed because it reached its timeout.
+        output_tail: the end of its standard output and error, in the order written.
+        count: how often the launcher's event happened in it and in all processes that it started,
+            including children that it did not wait for. A daemon counts until the end of the
+            command. None if nothing was counted.
+        uncounted: why nothing was counted; "" if it was counted, or if no count was asked for.
+    """
+
+    wall_ns: int
+    user_ns: int
+    system_ns: int
+    peak_rss_bytes: int
+    peak_rss_floor_bytes: int
+    returncode: int
+    timed_out: bool
+    output_tail: str
+    count: int | None = None
+    uncounted: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("wall_ns", "user_ns", "system_ns"):
+            if getattr(self, name) < 0:
+                raise MeasureError(
+                    f"a clock went backwards: {name} is {getattr(self, name)}",
+                    hint="The clock is not reliable: measure again, or on another machine.",
+                )
+
+
+def trouble_with(
+    execution: Execution, ok_exit_codes: frozenset[int], timeout_s: float
+) -> str | None:
+    """What went wrong: one line and the output's tail; None if nothing did."""
+    code = execution.returncode
+    if execution.timed_out:
+        line = f"timed out after {format_duration(timeout_s)}; its process group was killed"
+    elif code in ok_exit_codes:
+        return None
+    elif code < 0:
+        line = f"killed by {signal_name(-code)}"
+    else:
+        allowed = ", ".join(map(str, sorted(ok_exit_codes)))
+        line = f"exited with {code} (allowed: {allowed})"
+    return f"{line}\n{execution.output_tail}".rstrip()
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, e.g. SIGSEGV for 11; "signal N" for real-time signals."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+_METRICS: tuple[tuple[Metric, Callable[[Execution], float]], ...] = (
+    (TIME, lambda execution: execution.wall_ns / 1e9),
+    (CPU_TIME, lambda execution: (execution.user_ns + execution.system_ns) / 1e9),
+    (PEAK_RSS, lambda execution: execution.peak_rss_bytes),
+)
+
+
+def measured_in(samples: list[Execution], warmup: list[Execution]) -> tuple[MetricSamples, ...]:
+    """Return the metrics of a burst's executions."""
+    measured = [
+        MetricSamples(
+            metric=metric,
+            loops=1,
+            samples=np.array([value(execution) for execution in samples], dtype=np.float64),
+            warmup=np.array([value(execution) for execution in warmup], dtype=np.float64),
+        )
+        for metric, value in _METRICS
+    ]
+    if all(execution.count is not None for execution in samples):
+        measured.append(MetricSamples(INSTRUCTIONS, 1, _counts(samples), _counts(warmup)))
+    return tuple(measured)
+
+
+def _counts(executions: list[Execution]) -> FloatArray:
+    counts = [execution.count for execution in executions if execution.count is not None]
+    return np.array(counts, dtype=np.float64)
+
+
+def notes_on(samples: list[Execution]) -> tuple[str, ...]:
+    """Return notes that a reader of the metrics must see."""
+    return (*_memory_notes(samples), *_count_notes(samples))
+
+
+def _memory_notes(samples: list[Execution]) -> tuple[str, ...]:
+    floor_bytes = max(execution.peak_rss_floor_bytes for execution in samples)
+    if all(execution.peak_rss_bytes > floor_bytes for execution in samples):
+        return ()
+    return (f"{PEAK_RSS.name}: values below {format_value(floor_bytes, 'B')} cannot be told apart",)
+
+
+def _count_notes(samples: list[Execution]) -> tuple[str, ...]:
+    reasons = dict.fromkeys(execution.uncounted for execution in samples if execution.uncounted)
+    return tuple(f"{INSTRUCTIONS.name}: {reason}" for reason in reasons)
