@@ -400,18 +400,31 @@ bench_a.setup, bench_a.number = prepare, 1
     assert logged() == ["collected", "called"]
 
 
-def test_frozen_time_does_not_freeze_the_measuring(start: Start) -> None:
+def test_what_the_user_replaces_does_not_change_the_measuring(start: Start) -> None:
     source = """
-import time
-def prepare(): time.perf_counter_ns = time.process_time_ns = lambda: 5
-def bench_a(): sum(range(1000))
-bench_a.setup = prepare
+import gc, itertools, json, time
+def no(*arguments, **more): raise ValueError("replaced")
+time.perf_counter_ns = time.process_time_ns = lambda: 5
+itertools.repeat = lambda *arguments: []
+gc.collect = gc.enable = gc.disable = gc.isenabled = gc.get_threshold = no
+json.dumps = json.loads = no
+CALLS = []
+def bench_a(): CALLS.append(1)
+def check():
+    if len(CALLS) != 4: raise ValueError(len(CALLS))
+bench_a.teardown = check
 """
     worker = start(source)
     worker.ready(20)
+    assert worker.timer.error_ns > 0
     worker.allow(20)
     worker.ask("open", id="a")
+    worker.ask("loops", loops=4)
+    worker.ask("begin")
     assert worker.sample()[0] > 0
+    worker.ask("peak")
+    worker.ask("end")
+    assert worker.ask("close")["changed"] == []
 
 
 def test_allocations_are_the_same_again(start: Start) -> None:
@@ -706,6 +719,78 @@ def test_the_users_modules_keep_their_names(start: Start) -> None:
             (worker.arm.root / name).unlink()
 
 
+LATE = (
+    *("asyncio", "difflib", "inspect", "linecache", "resource", "textwrap"),
+    *("tokenize", "traceback", "tracemalloc"),
+)
+SAME_NAMES = f"""
+import sys, types
+NAMES = {LATE}
+"""
+IMPORTED = "assert all(__import__(name).MINE for name in NAMES)"
+REPLACED = """
+for name in (*NAMES, "time", "re", "select", "types"):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].MINE = True
+"""
+NEEDS_THE_STANDARD_LIBRARY = f"""
+def make():
+    def bench(): return
+    return bench
+bench_made = make()
+bench_made.cost = 1
+async def bench_async(): return
+def bench_raises(): raise ValueError("as it should")
+def bench_users(): {IMPORTED}
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "",
+        IMPORTED,
+        REPLACED,
+    ],
+    ids=["not imported", "imported", "replaced"],
+)
+def test_modules_of_the_user_are_not_mistaken_for_the_standard_library(
+    start: Start, version: str, change: str
+) -> None:
+    files = {f"src/{name}.py": "MINE = True\n" for name in LATE}
+    source = f"{SAME_NAMES}{change}\n{NEEDS_THE_STANDARD_LIBRARY}"
+    interpreter = [find_interpreter(version)]
+    worker = start(source, files=files, path=["src"], interpreter=interpreter)
+    hello = worker.ready(20)
+    assert hello["faults"] == {}
+    made = hello["benchmarks"][0]
+    assert made["parts"]["its code"] != made["parts"]["the code of its setup"]
+    for name in ("made", "async", "users"):
+        assert launch(worker, name)["samples"]
+    worker.ask("open", id="raises")
+    error = error_of(worker.sample)
+    assert error.startswith("ValueError: as it should\nTraceback ")
+    assert 'bench_it.py", line ' in error
+
+
+def test_an_empty_search_path_hides_nothing(start: Start) -> None:
+    error = error_of(lambda: start("import sys\nsys.path.clear()\nimport toy\n").ready(20))
+    assert error.startswith("ModuleNotFoundError: No module named 'toy'\nTraceback ")
+    assert 'bench_it.py", line 3' in error
+
+
+def test_the_user_gets_the_modules_that_the_worker_uses(start: Start) -> None:
+    source = """
+async def bench_a():
+    import asyncio
+    assert asyncio.get_running_loop() is asyncio.get_event_loop_policy().get_event_loop()
+"""
+    worker = start(source)
+    worker.ready(20)
+    assert launch(worker, "a")["samples"]
+
+
 def test_no_cache_of_the_user_runs_in_place_of_the_worker(start: Start, tmp_path: Path) -> None:
     ours = worker_process.PROGRAM.with_name("failures.py")
     theirs = tmp_path / "theirs.py"
@@ -982,13 +1067,11 @@ def test_runs_under_every_supported_interpreter(
     assert error_of(lambda: launch(worker, "fails")).startswith("ValueError: as it should\n")
 
 
-def test_a_clock_that_runs_backwards_is_refused(start: Start) -> None:
-    source = (
-        "import itertools, time\n"
-        "time.perf_counter_ns = itertools.count(0, -3).__next__\n"
-        "def bench_x(): ...\n"
+def test_a_clock_that_runs_backwards_is_refused(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import itertools, time\ntime.perf_counter_ns = itertools.count(0, -3).__next__\n"
     )
-    worker = start(source)
+    worker = start("def bench_x(): ...\n", variables={"PYTHONPATH": str(tmp_path)})
     assert error_of(lambda: worker.ready(20)) == "the clock ran backwards, by 3 ns"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .benchmarks import PREFIX, is_generator
 from .failures import Fault
+from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def resembled(attribute: str) -> str:
     for hook in ("setup", "teardown"):
         if word.startswith(hook):
             return hook
-    import difflib  # noqa: PLC0415 - seldom needed
+    with STANDARD_LIBRARY:
+        import difflib  # noqa: PLC0415 - seldom needed
 
     return next(iter(difflib.get_close_matches(word, KNOWN, 1, NEAR)), "")

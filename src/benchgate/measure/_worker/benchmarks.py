@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
+from functools import partial
+from itertools import product
 
 from .failures import Fault, failure
 
@@ -98,13 +98,13 @@ def grid_of(
         axes.append([(name, value, label) for value, label in zip(values, labels)])
     return [
         ({n: v for n, v, _ in point}, {n: label for n, _, label in point})
-        for point in itertools.product(*axes)
+        for point in product(*axes)
     ]
 
 
 def code_of(function: Any) -> CodeType | None:
     """Return the code that a call runs first: a partial's function, or an object's `__call__`."""
-    while isinstance(function, functools.partial):
+    while isinstance(function, partial):
         function = function.func
     code = getattr(function, "__code__", None)
     return code or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004 - its code is wanted

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 from contextlib import suppress
 
 from .attributes import check_function
 from .benchmarks import code_of
+from .standard import STANDARD_LIBRARY
 from .workloads import Workloads, digest
 
 TYPE_CHECKING = False
@@ -55,8 +57,9 @@ class Describer:
             given = {**benchmark.labels, **kwargs} if are_plain else benchmark.labels
             texts["its params"] = repr(sorted(given.items()))
         if not self._workloads.defines(name):
-            texts["its code"] = source_tokens(function)
-            texts["the code of its setup"] = source_tokens(getattr(function, "setup", None))
+            with STANDARD_LIBRARY:
+                texts["its code"] = source_tokens(function)
+                texts["the code of its setup"] = source_tokens(getattr(function, "setup", None))
         return {**parts, **{label: digest(text) for label, text in texts.items()}}
 
 
@@ -84,7 +87,6 @@ def source_tokens(function: Callable[..., Any] | None) -> str:
     The name is left out because a renamed function does the same work.
     """
     import inspect  # noqa: PLC0415
-    import io  # noqa: PLC0415
     import tokenize  # noqa: PLC0415
 
     try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from .standard import STANDARD_LIBRARY
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import traceback
@@ -24,17 +26,18 @@ def failure(error: BaseException) -> dict[str, str]:
     flush()
     if isinstance(error, Fault):
         return {"error": str(error), "trace": ""}
-    import traceback  # noqa: PLC0415
+    with STANDARD_LIBRARY:
+        import traceback  # noqa: PLC0415 - takes long, and is seldom needed
 
-    # Notes follow the type and message; the place of a SyntaxError precedes them.
-    lines = traceback.format_exception_only(type(error), error)
-    line = next(line for line in lines if not line.startswith(" ")).strip()
-    described = traceback.TracebackException.from_exception(error)
-    cause: traceback.TracebackException | None = described
-    while cause is not None:
-        cause.stack[:] = [f for f in cause.stack if not is_own(f.filename)]
-        cause = cause.__cause__ or cause.__context__
-    trace = "".join(described.format())
+        # Notes follow the type and message; the place of a SyntaxError precedes them.
+        lines = traceback.format_exception_only(type(error), error)
+        line = next(line for line in lines if not line.startswith(" ")).strip()
+        described = traceback.TracebackException.from_exception(error)
+        cause: traceback.TracebackException | None = described
+        while cause is not None:
+            cause.stack[:] = [f for f in cause.stack if not is_own(f.filename)]
+            cause = cause.__cause__ or cause.__context__
+        trace = "".join(described.format())
     return {"error": line[:LINE_LIMIT], "trace": trace[-TRACE_LIMIT:]}
 
 

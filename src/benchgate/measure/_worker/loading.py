@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.machinery
 import importlib.util
 import os
 import sys
 
 from .failures import Fault
+from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,12 +21,11 @@ def load(request: dict[str, Any], loaded_by_python: frozenset[str]) -> ModuleTyp
     path = request["file"]
     after = request["path_after"]
     beside = [folder for folder in [os.path.dirname(path)] if folder not in after]
-    folders = [*beside, *request["path"]]
-    sys.path[:0] = folders
+    sys.path[:0] = [*beside, *request["path"]]
     sys.path += after
     # Processes that the benchmark starts must find the arm's code too.
     os.environ["PYTHONPATH"] = os.pathsep.join(request["path"])
-    give_back_names(folders, loaded_by_python)
+    STANDARD_LIBRARY.hide(loaded_by_python)
     sys.argv = [path]
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -53,16 +52,6 @@ def compile_from_source(file: str, helpers: str | None) -> None:
         return cached
 
     external.cache_from_source = cache_from_source
-
-
-def give_back_names(folders: list[str], loaded_by_python: frozenset[str]) -> None:
-    """Forget modules that only this program has imported, if the user has modules of that name."""
-    mine = sys.modules.keys() - loaded_by_python - {"__main__"}
-    find = importlib.machinery.PathFinder.find_spec
-    taken = {name for name in mine if "." not in name and find(name, folders)}
-    for name in mine:
-        if name.partition(".")[0] in taken:
-            del sys.modules[name]
 
 
 def prefixes_of(folders: Iterable[str]) -> tuple[str, ...]:

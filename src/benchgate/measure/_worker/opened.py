@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import gc
-import itertools
-import time
+# The functions of the standard library are bound here, so that the user's code can replace them in
+# their modules without an effect on what is measured: to freeze the time, for example.
+from functools import partial
+from gc import collect, isenabled
+from itertools import repeat
+from time import perf_counter_ns, process_time_ns
 
 from .benchmarks import is_async
 from .failures import Fault
-from .process_state import peak_rss_bytes
+from .process_state import peak_rss_bytes, set_gc
+from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,23 +35,24 @@ class OpenBenchmark:
         self.benchmark = benchmark
         self.loops = 1
         self.first_ns: int | None = None
-        self.turns: itertools.repeat[None] = itertools.repeat(None, 0)
-        self.gc_was_enabled = gc.isenabled()
+        self.turns: repeat[None] = repeat(None, 0)
+        self.gc_was_enabled = isenabled()
         function = benchmark.function
         setup = getattr(function, "setup", None)
         self.teardown = getattr(function, "teardown", None)
         self.is_async = is_async(function)
         self.event_loop: asyncio.AbstractEventLoop | None = None
         if any(is_async(f) for f in (function, setup, self.teardown)):
-            import asyncio  # noqa: PLC0415
+            with STANDARD_LIBRARY:
+                import asyncio  # noqa: PLC0415 - takes long, and is seldom needed
 
-            self.event_loop = asyncio.new_event_loop()
-            asyncio.set_event_loop(self.event_loop)
+                self.event_loop = asyncio.new_event_loop()
+                asyncio.set_event_loop(self.event_loop)
         state = self._finish(setup(**benchmark.kwargs), "setup") if setup else None
         self.args = () if state is None else (state,)
         self.call = function
         if self.args or benchmark.kwargs:
-            self.call = functools.partial(function, *self.args, **benchmark.kwargs)
+            self.call = partial(function, *self.args, **benchmark.kwargs)
 
     def _finish(self, outcome: Any, what: str) -> Any:
         """Wait for the coroutine that an `async def` function returned."""
@@ -62,18 +66,17 @@ class OpenBenchmark:
             "give its decorators `async def` wrappers"
         )
 
-    # The clocks are bound once, so that a benchmark that freezes time does not freeze these.
     def sample(
         self,
         loops: int,
-        wall: Callable[[], int] = time.perf_counter_ns,
-        cpu: Callable[[], int] = time.process_time_ns,
+        wall: Callable[[], int] = perf_counter_ns,
+        cpu: Callable[[], int] = process_time_ns,
     ) -> tuple[int, int]:
         """Time this many calls; return (wall_ns, cpu_ns)."""
         if self.is_async and self.event_loop:
             return self.event_loop.run_until_complete(self._sample_async(loops, wall, cpu))
         call = self.call
-        turns = self.turns = itertools.repeat(None, loops)
+        turns = self.turns = repeat(None, loops)
         cpu_start = cpu()
         start = wall()
         for _ in turns:
@@ -85,7 +88,7 @@ class OpenBenchmark:
         self, loops: int, wall: Callable[[], int], cpu: Callable[[], int]
     ) -> tuple[int, int]:
         call = self.call
-        turns = self.turns = itertools.repeat(None, loops)
+        turns = self.turns = repeat(None, loops)
         cpu_start = cpu()
         start = wall()
         for _ in turns:
@@ -127,8 +130,8 @@ class OpenBenchmark:
         return {}
 
     def begin(self, message: dict[str, Any]) -> dict[str, Any]:
-        gc.collect()
-        gc.disable()
+        collect()
+        set_gc(enabled=False)
         return {}
 
     def peak(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -139,10 +142,7 @@ class OpenBenchmark:
         return {}
 
     def restore_gc(self) -> None:
-        if self.gc_was_enabled:
-            gc.enable()
-        else:
-            gc.disable()
+        set_gc(enabled=self.gc_was_enabled)
 
     def allocations(self, message: dict[str, Any]) -> dict[str, Any]:
         """Trace a call; return its peak memory, and the blocks alive when it returns.
@@ -150,17 +150,18 @@ class OpenBenchmark:
         Takes the minimum of three calls, or only one call if it is long: filling a cache, or a
         list of freed objects, only ever adds memory.
         """
-        start = time.perf_counter_ns()
+        start = perf_counter_ns()
         traced = [self._trace()]
-        if time.perf_counter_ns() - start < LONG_NS:
+        if perf_counter_ns() - start < LONG_NS:
             traced += [self._trace(), self._trace()]
         peaks, blocks = zip(*traced)
         return {"alloc_peak": min(peaks), "alloc_blocks": min(blocks)}
 
     def _trace(self) -> tuple[int, int]:
-        import tracemalloc  # noqa: PLC0415 - only in this pass, outside of every timing
+        with STANDARD_LIBRARY:
+            import tracemalloc  # noqa: PLC0415 - only in this pass, outside of every timing
 
-        gc.collect()
+        collect()
         tracemalloc.start(1)
         try:
             kept = self._finish(self.call(), "it")
@@ -184,7 +185,8 @@ class OpenBenchmark:
 
 def close_event_loop(loop: asyncio.AbstractEventLoop) -> None:
     """End an event loop as asyncio.run does: cancel the remaining tasks, then close it."""
-    import asyncio  # noqa: PLC0415
+    with STANDARD_LIBRARY:
+        import asyncio  # noqa: PLC0415 - imported already, together with the loop
 
     tasks = asyncio.all_tasks(loop)
     for task in tasks:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
+from gc import disable, enable, get_threshold, isenabled
+
+from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ def peak_rss_bytes() -> int:
                     return int(line.split()[1]) * 1024
     except OSError:
         pass
-    import resource  # noqa: PLC0415 - not needed if /proc exists
+    with STANDARD_LIBRARY:
+        import resource  # noqa: PLC0415 - not needed if /proc exists
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
@@ -58,6 +61,13 @@ def empty_object(size: int) -> object:
     return object() if size <= object.__sizeof__(object()) else float(size)
 
 
+def set_gc(*, enabled: bool) -> None:
+    if enabled:
+        enable()
+    else:
+        disable()
+
+
 def set_cpus(cpus: list[int] | None) -> None:
     if cpus and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, cpus)
@@ -73,7 +83,7 @@ def surroundings() -> dict[str, Any]:
         "folder": folder,
         "environment": dict(os.environ),
         "output": [describe_stream(1, sys.stdout), describe_stream(2, sys.stderr)],
-        "gc": (gc.isenabled(), gc.get_threshold()),
+        "gc": (isenabled(), get_threshold()),
         "threads": len(sys._current_frames()),  # noqa: SLF001 - documented
         "children": has_children(),
     }
@@ -101,6 +111,7 @@ def has_children() -> bool:
 
 def had_children() -> bool:
     """Tell whether this process has or had children, whose imports it cannot see."""
-    import resource  # noqa: PLC0415 - seldom needed
+    with STANDARD_LIBRARY:
+        import resource  # noqa: PLC0415 - seldom needed
 
     return has_children() or resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 0
