@@ -452,6 +452,33 @@ bench_a.setup = bench_b.setup = lambda: log(ARM, os.getpid())
         assert len({pid for _, pid in logged}) == processes
 
 
+def test_what_is_not_compared_reaches_nothing_that_is(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    source = """
+def bench_a(): ...
+def bench_b(): ...
+bench_a.setup = lambda: log(ARM, "a")
+bench_b.setup = lambda: log(ARM, "b")
+def bench_changed(): ...
+bench_changed.setup = lambda: log(ARM, "changed")
+"""
+    added = """
+def bench_new(): ...
+bench_new.setup = lambda: log(ARM, "new")
+bench_changed.number = 7
+"""
+    engine = make_engine(
+        {"benchmarks/bench_it.py": logging_file(tmp_path, source)},
+        head={"benchmarks/bench_it.py": logging_file(tmp_path, source + added)},
+    )
+    discovered(engine)
+    observations = measure(engine, ["it/new", "it/b", "it/changed", "it/a"])
+    order = list(dict.fromkeys(o.benchmark for o in observations))
+    assert order == ["it/b", "it/a", "it/new", "it/changed"]
+    assert [name for arm, name in log_of(tmp_path) if arm == HEAD] == ["b", "a", "new", "changed"]
+
+
 def test_an_interpreter_of_its_own_with_options_and_spaces(
     make_engine: MakeEngine, tmp_path: Path
 ) -> None:

@@ -66,10 +66,15 @@ class PythonEngine:
     def measure_round(
         self, ids: Sequence[str], rng: random.Random, round_index: int
     ) -> Iterator[Observation]:
-        """Measure the benchmarks file by file, with a fresh pair of workers for each file."""
+        """Measure the benchmarks file by file, with a fresh pair of workers for each file.
+
+        Benchmarks that are not compared are measured last in each process, because what they leave
+        there, such as a filled cache, would change the numbers of one arm only.
+        """
         groups: dict[tuple[object, ...], list[str]] = {}
-        for id_ in ids:
-            entry = self._discovery.entries[id_]
+        entries = self._discovery.entries
+        for id_ in sorted(ids, key=lambda id_: not entries[id_].is_compared):
+            entry = entries[id_]
             # A thread keeps the CPUs that its process had when the thread started.
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)

@@ -30,11 +30,13 @@ class ArmEntry:
     """A benchmark in one arm: its file, its name in the file, and the settings there.
 
     Attributes:
+        workload: identifies its work there.
         timeout_s: limit for one launch.
     """
 
     file: BenchFile
     name: str
+    workload: str
     parallel: bool
     timeout_s: float
 
@@ -49,6 +51,12 @@ class Entry:
 
     sides: Mapping[ArmName, ArmEntry]
     lead: ArmName
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether both arms do the same work."""
+        workloads = [side.workload for side in self.sides.values()]
+        return len(workloads) > 1 and len(set(workloads)) == 1
 
     @property
     def parallel(self) -> bool:
@@ -179,19 +187,21 @@ class PythonDiscovery:
     def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
         id_ = file.id_of(described["id"])
         parallel = file.benchmark.parallel or described["parallel"]
-        side = ArmEntry(file, described["id"], parallel, self._workers.timeout_s(file))
-        entry = Entry({arm.name: side}, self._lead)
-        known = self.entries.get(id_)
-        self.entries[id_] = known.joined(entry) if known else entry
         parts = {
             **described["parts"],
             **settings_of(file.benchmark),
             **scripts_of(arm, file.benchmark),
             **self._data.parts(arm.name, (*file.benchmark.data, *described["data"])),
         }
+        workload = workload_of(parts)
+        timeout_s = self._workers.timeout_s(file)
+        side = ArmEntry(file, described["id"], workload, parallel, timeout_s)
+        entry = Entry({arm.name: side}, self._lead)
+        known = self.entries.get(id_)
+        self.entries[id_] = known.joined(entry) if known else entry
         return Definition(
             id=id_,
-            workload=workload_of(parts),
+            workload=workload,
             parts=parts,
             also_runs=described["also_runs"],
             tier=Tier.LOCKSTEP,
