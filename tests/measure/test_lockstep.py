@@ -78,7 +78,7 @@ def test_the_faster_arm_sets_the_loops_unless_the_other_would_take_forever(
 def plan_of(loops: int, sample_ns: int, *, warmup: int | None = 3) -> SamplePlan:
     return make_plan(
         loops,
-        sample_ns,
+        [sample_ns, sample_ns],
         timer_cost_ns=50,
         launch_ns=LAUNCH_NS,
         samples=45,
@@ -109,7 +109,7 @@ def test_a_single_sample_needs_no_warm_up_where_first_calls_are_as_fast() -> Non
     def warmup_of(sample_ns: int, warmup: int | None) -> int | None:
         plan = make_plan(
             1,
-            sample_ns,
+            [sample_ns],
             timer_cost_ns=50,
             launch_ns=LAUNCH_NS,
             samples=45,
@@ -129,6 +129,24 @@ def test_a_sample_that_is_too_short_for_the_timer_is_noted() -> None:
         "reading the clock costs 50 ns, 1.0 % of a sample of 4999 ns: raise `number`",
     )
     assert plan_of(1, 5_000).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("is_limited", "advice"),
+    [(False, "raise `number`"), (True, "the other side is too slow for more calls in a sample")],
+)
+def test_the_shortest_sample_of_an_arm_is_noted(advice: str, *, is_limited: bool) -> None:
+    plan = make_plan(
+        1,
+        [1_000, 6_000_000],
+        timer_cost_ns=50,
+        launch_ns=LAUNCH_NS,
+        samples=45,
+        warmup=3,
+        is_limited=is_limited,
+    )
+    note = f"reading the clock costs 50 ns, 5.0 % of a sample of 1000 ns: {advice}"
+    assert plan == SamplePlan(1, 33, 3, (note,))
 
 
 def test_the_warm_up_is_left_open_only_where_it_can_settle() -> None:

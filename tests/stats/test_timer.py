@@ -63,9 +63,7 @@ def test_bad_differences_are_refused(differences_ns: np.ndarray, message: str) -
 
 
 def test_an_interval_of_100_times_the_cost_is_long_enough() -> None:
-    assert timer_note(1000, 50) == (
-        "reading the clock costs 50 ns, 5.0 % of a sample of 1000 ns: raise `number`"
-    )
+    assert timer_note(1000, 50) == "reading the clock costs 50 ns, 5.0 % of a sample of 1000 ns"
     assert timer_note(5000, 50) is None
     assert timer_note(4999, 50) is not None
     assert timer_note(5e-324, 0) is None

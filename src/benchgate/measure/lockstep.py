@@ -55,6 +55,8 @@ _LONGEST_STRETCH = 20
 # A sample of the slower arm may take this many times its time, so that the faster arm's is long
 # enough.
 _LONGEST_SAMPLE = 10
+_RAISE_NUMBER = "raise `number`"
+_LIMITED = "the other side is too slow for more calls in a sample"
 
 
 class Player(Protocol):
@@ -112,34 +114,37 @@ def shared_loops(calibrated: Sequence[tuple[int, int]], target_ns: int) -> int:
 
 def make_plan(
     loops: int,
-    sample_ns: int,
+    samples_ns: Sequence[int],
     *,
     timer_cost_ns: float,
     launch_ns: int,
     samples: int,
     warmup: int | None,
+    is_limited: bool = False,
     is_warm: bool = False,
 ) -> SamplePlan:
     """Determine the number of samples, which is the same for all arms.
 
     Args:
         loops: calls in one sample, on every arm.
-        sample_ns: duration of a sample on the slowest arm.
+        samples_ns: duration of a sample on each arm.
         launch_ns: time for the samples of one launch; a launch may take up to four times as long
             to keep the number of samples, because the tail needs them.
         samples: how many to take if the work is short enough.
         warmup: how many to discard before them; None to determine it later. Slow work always gets
             a fixed number, at most as many as it has samples.
+        is_limited: whether the slowest arm limits the calls in a sample.
         is_warm: whether the first call in a process takes no longer than the next. If so, a launch
             with a single sample discards none, which halves its time.
     """
-    fitting = int(STRETCH * launch_ns / sample_ns)
-    if _FEWEST_SAMPLES * sample_ns <= _LONGEST_STRETCH * launch_ns:
+    longest_ns = max(samples_ns)
+    fitting = int(STRETCH * launch_ns / longest_ns)
+    if _FEWEST_SAMPLES * longest_ns <= _LONGEST_STRETCH * launch_ns:
         fitting = max(fitting, _FEWEST_SAMPLES)
     count = max(1, min(samples, fitting))
     notes = []
-    if note := timer_note(sample_ns, timer_cost_ns):
-        notes.append(note)
+    if note := timer_note(min(samples_ns), timer_cost_ns):
+        notes.append(f"{note}: {_LIMITED if is_limited else _RAISE_NUMBER}")
     if count == 1 and is_warm:
         warmup = 0
     if warmup is None and count < _WARMUP_WINDOW:

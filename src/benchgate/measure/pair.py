@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 # How much longer than the next call the first call may take, and still count as warm.
 _WARM_RATIO = 1.01
+# How many times as fast calls must become in the warm-up, to calibrate again.
+_MUCH_FASTER = 2
 _NOTHING: FloatArray = np.empty(0)
 
 
@@ -102,16 +104,14 @@ def measure_launch(
     Raises:
         WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
     """
+    once = Stopwatch()
     opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
     own_rss = [step["rss_is_own"] or alone for (step,) in opened]
     is_first = plan is None
-    once = Stopwatch()
     if plan is None:
-        with once:
-            plan = _calibrate(workers, sampling)
-    _ask(workers, timeout_s, "loops", loops=plan.loops)
-    _allow_turns(workers, timeout_s)
-    warmup, plan = _warm_up(workers, plan, rng)
+        warmup, plan = _first_warm_up(workers, sampling, rng, timeout_s, once)
+    else:
+        warmup, plan = _warm_up(workers, plan, rng, timeout_s)
     _ask(workers, timeout_s, "begin")
     _allow_turns(workers, timeout_s)
     turns = take_turns(workers, plan.samples, rng)
@@ -155,7 +155,28 @@ def _allow_turns(workers: Sequence[Worker], timeout_s: float) -> None:
         worker.allow(timeout_s * len(workers))
 
 
-def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> SamplePlan:
+def _first_warm_up(
+    workers: Sequence[Worker],
+    sampling: Sampling,
+    rng: random.Random,
+    timeout_s: float,
+    once: Stopwatch,
+) -> tuple[list[Turns], SamplePlan]:
+    """Make the plan and warm up; make it again if the calls that it is made from were slow ones."""
+    with once:
+        plan, samples_ns = _calibrate(workers, sampling)
+    turns, warm_plan = _warm_up(workers, plan, rng, timeout_s)
+    pairs = zip(turns, samples_ns, strict=True)
+    if all(_MUCH_FASTER * min(each.wall_ns, default=ns) >= ns for each, ns in pairs):
+        return turns, warm_plan
+    with once:
+        _allow_turns(workers, timeout_s)
+        plan, _ = _calibrate(workers, sampling)
+    return _warm_up(workers, plan, rng, timeout_s)
+
+
+def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> tuple[SamplePlan, list[int]]:
+    """Make a plan; return it, and the duration of a sample in each worker."""
     timer_cost_ns = max(worker.timer.error_ns for worker in workers)
     target_ns = target_interval_ns(timer_cost_ns, sampling.launch_ns, sampling.samples)
     found = [worker.ask("calibrate", target_ns=target_ns) for worker in workers]
@@ -164,21 +185,26 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> SamplePlan:
         each if each["loops"] == loops else worker.ask("time", loops=loops)
         for each, worker in zip(found, workers, strict=True)
     ]
-    return make_plan(
+    samples_ns = [each["sample_ns"] for each in shared]
+    plan = make_plan(
         loops,
-        max(each["sample_ns"] for each in shared),
+        samples_ns,
         timer_cost_ns=timer_cost_ns,
         launch_ns=sampling.launch_ns,
         samples=sampling.samples,
         warmup=sampling.warmup,
+        is_limited=loops < max(each["loops"] for each in found),
         is_warm=all(each["first_ns"] <= _WARM_RATIO * each["sample_ns"] for each in found),
     )
+    return plan, samples_ns
 
 
 def _warm_up(
-    workers: Sequence[Worker], plan: SamplePlan, rng: random.Random
+    workers: Sequence[Worker], plan: SamplePlan, rng: random.Random, timeout_s: float
 ) -> tuple[list[Turns], SamplePlan]:
     """Discard samples; if their number is open, determine it for all launches."""
+    _ask(workers, timeout_s, "loops", loops=plan.loops)
+    _allow_turns(workers, timeout_s)
     if plan.warmup is not None:
         return take_turns(workers, plan.warmup, rng), plan
     turns, settled = warm_up_until_settled(workers, rng)

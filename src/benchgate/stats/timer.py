@@ -79,5 +79,5 @@ def timer_note(interval_ns: float, cost_ns: float) -> str | None:
     percent = 100 * cost_ns / interval_ns
     return (
         f"reading the clock costs {cost_ns:.0f} ns, {percent:.1f} % of a sample of "
-        f"{interval_ns:.0f} ns: raise `number`"
+        f"{interval_ns:.0f} ns"
     )
