@@ -224,35 +224,88 @@ def test_loops_are_calibrated_once(make_engine: MakeEngine) -> None:
     assert len(loops) == 1
 
 
-def test_a_slow_first_call_does_not_settle_the_samples(make_engine: MakeEngine) -> None:
-    source = """
-import time
-PAUSES = [0.3]
-def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.0001)
+def with_clock(tmp_path: Path, code: str) -> str:
+    """Make an interpreter that runs code before benchgate's worker; return its path."""
+    folder = tmp_path / "clock"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(f"import itertools, time\n{code}\n")
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
+    return str(python)
+
+
+def with_own_time(tmp_path: Path) -> PythonBenchmark:
+    """Benchmarks for which time passes only if their code adds to `time.now_ns`."""
+    code = """
+time.now_ns = 0
+def read():
+    time.now_ns += 50
+    return time.now_ns
+time.perf_counter_ns = time.process_time_ns = read
 """
-    engine = make_engine({"benchmarks/bench_it.py": source})
-    discovered(engine)
-    for observation in measure(engine, ["it/a"]):
-        assert metrics_of(observation)["time"].samples.shape == (10,)
+    return functions("benchmarks", interpreter=with_clock(tmp_path, code))
 
 
-@pytest.mark.parametrize(("first_s", "warmups"), [(0.3, 0), (0.9, 1)])
-def test_slow_work_is_warmed_up_where_its_first_call_takes_longer(
-    first_s: float, warmups: int, make_engine: MakeEngine
+@pytest.mark.parametrize(
+    ("slow_calls", "slow_ns"), [(1, 300_000_000), (3, 5_000_000), (5, 5_000_000)]
+)
+def test_slow_first_calls_do_not_settle_the_samples(
+    slow_calls: int, slow_ns: int, make_engine: MakeEngine, tmp_path: Path
 ) -> None:
     source = f"""
 import time
-PAUSES = [{first_s}]
-def bench_a(): time.sleep(PAUSES.pop() if PAUSES else 0.6)
+PAUSES_NS = {slow_calls} * [{slow_ns}]
+def bench_a(): time.now_ns += PAUSES_NS.pop() if PAUSES_NS else 100_000
 """
-    engine = make_engine({"benchmarks/bench_it.py": source})
+    files = {"benchmarks/bench_it.py": source}
+    engine = make_engine(files, with_own_time(tmp_path))
+    discovered(engine)
+    for observation in measure(engine, ["it/a"]):
+        found = metrics_of(observation)["time"]
+        # A sample should take 200 us.
+        assert (found.loops, found.samples.shape) == (2, (10,))
+        assert found.samples.max() < 110e-6
+
+
+def test_the_arm_with_the_shortest_samples_is_noted(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    def source(call_ns: int) -> dict[str, str]:
+        work = f"import time\ndef bench_a(): time.now_ns += {call_ns}\n"
+        return {"benchmarks/bench_it.py": work}
+
+    engine = make_engine(source(100), with_own_time(tmp_path), head=source(50_000_000))
+    discovered(engine)
+    for observation in measure(engine, ["it/a"]):
+        (note,) = observation.notes
+        assert note == (
+            "reading the clock costs 50 ns, 33.3 % of a sample of 150 ns: "
+            "the other side is too slow for more calls in a sample"
+        )
+
+
+@pytest.mark.parametrize(("first_ns", "warmups"), [(300_000_000, 0), (900_000_000, 1)])
+def test_slow_work_is_warmed_up_if_its_first_call_takes_longer(
+    first_ns: int, warmups: int, make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    source = f"""
+import time
+PAUSES_NS = [{first_ns}]
+def bench_a():
+    time.sleep(0.02)
+    time.now_ns += PAUSES_NS.pop() if PAUSES_NS else 600_000_000
+"""
+    files = {"benchmarks/bench_it.py": source}
+    engine = make_engine(files, with_own_time(tmp_path))
     discovered(engine)
     for index in range(2):
         for observation in measure(engine, ["it/a"], index):
             found = metrics_of(observation)["time"]
             assert (len(found.warmup), len(found.samples)) == (warmups, 1)
             # Calibration and the tracing of allocations, on both arms: three calls.
-            assert (observation.once_s > 2 * 1.2) == (index == 0)
+            once_s = observation.once_s
+            assert once_s >= 2 * 3 * 0.02 if index == 0 else once_s == 0
 
 
 def test_the_arms_share_the_loops_that_the_faster_one_needs(make_engine: MakeEngine) -> None:
@@ -663,13 +716,14 @@ def test_a_bad_function_fails_alone(make_engine: MakeEngine) -> None:
     assert {o.arm: o.error for o in measure(engine, ["it/b"])} == {BASE: None, HEAD: None}
 
 
-def test_the_slowest_clock_of_an_arm_is_told(make_engine: MakeEngine) -> None:
-    slow_clock = (
-        "import itertools, time\n"
-        "time.perf_counter_ns = itertools.count(0, 7_000_000).__next__\n"
-        "def bench_x(): ...\n"
+def test_the_slowest_clock_of_an_arm_is_told(make_engine: MakeEngine, tmp_path: Path) -> None:
+    clock = "time.perf_counter_ns = itertools.count(0, 7_000_000).__next__"
+    engine = make_engine(
+        {**BENCHES, "slow/bench_a.py": "def bench_x(): ...\n"},
+        functions("slow", interpreter=with_clock(tmp_path, clock)),
+        functions("benchmarks"),
+        arms=(HEAD,),
     )
-    engine = make_engine({**BENCHES, "benchmarks/bench_a.py": slow_clock}, arms=(HEAD,))
     timers = engine.discover().timers
     assert timers == {HEAD: Timer(cost_ns=7e6, resolution_ns=7e6, pairs=1000)}
 
