@@ -188,13 +188,21 @@ def _judge_first(found: StoredResults, head: Result, config: Config) -> JudgedRu
     )
 
 
-def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None) -> Verdict:
+def make_verdict(
+    judged: JudgedRuns,
+    config: Config,
+    *,
+    day: date | None = None,
+    ids: Sequence[str] | None = None,
+) -> Verdict:
     """Decide from the rows, and add everything that a reader needs.
 
     Args:
         day: the day, in UTC, on which waivers must be valid. The default is the day of the
             measurement, so that the same result is judged the same way on any later day. If
             untrusted people measured the result, do not take the day from the result.
+        ids: the benchmarks for which the rules of base and head are compared. The default is all
+            of the base; an untrusted result may name very many.
     """
     gate, judgement = config.gate, judged.judgement
     day = day or date.fromisoformat(judged.head.started[:10])
@@ -234,19 +242,21 @@ def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None)
         rounds=_rounds(judged.head),
         base_source=judged.base_source,
         skipped=judged.skipped,
-        policy_changes=_policy_changes(judged, config),
+        policy_changes=_policy_changes(judged, config, ids),
         reason=concluded.reason,
         complete=judged.complete,
     )
     return replace(verdict, summary=headline(verdict))
 
 
-def _policy_changes(judged: JudgedRuns, config: Config) -> tuple[PolicyChange, ...]:
+def _policy_changes(
+    judged: JudgedRuns, config: Config, ids: Sequence[str] | None
+) -> tuple[PolicyChange, ...]:
     """Describe how the change loosens its own gate; nothing if its own configuration decides."""
     if config.sides is None:
         return ()
-    benchmarks = (*judged.base.benchmarks, *judged.head.benchmarks)
-    ids = [benchmark.id for benchmark in benchmarks if not is_canary(benchmark)]
+    if ids is None:
+        ids = [one.id for one in judged.base.benchmarks if not is_canary(one)]
     return loosening(config.sides.base, config.sides.head, ids, config.sides.accepted)
 
 
