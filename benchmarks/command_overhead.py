@@ -1,7 +1,7 @@
-"""What measuring a command adds to it: `true` run by benchgate, and by what Python offers.
+"""What benchgate adds to the time of a command: `true`, run by benchgate and by Python's own means.
 
-The ways take turns in one process, so that they meet the same machine. Of each are shown the
-time that it says the command took, and the time that passed for the caller.
+All ways take turns in one process, so that they meet the same machine. For each way, the table
+shows the time that the command took by its own account, and the time that passed for the caller.
 
     python benchmarks/command_overhead.py [ROUNDS]
 """

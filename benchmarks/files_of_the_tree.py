@@ -1,12 +1,12 @@
-"""How often a check of identical code fails whose benchmarks read and write in the tree.
+"""How often a check of identical code fails if its benchmarks read and write files in the tree.
 
 Run it with `python benchmarks/files_of_the_tree.py [CHECKS] [OPTION...]`; options go to
-`benchgate check`. In a scratch repository it makes so many checks of the working tree against HEAD,
-which are the same, beside a process that writes to the disk all the time. The benchmarks write a
-file of the tree, read and map one of 2 MiB, fill a database on disk, and list folders. It prints
-what each check said, and for every benchmark how far base and head differed: the median of a
-check's rounds (a bias of that check if the rounds agree), and the robust spread of the rounds. Exit
-code 1 when more than one check in a hundred failed.
+`benchgate check`. In a scratch repository, it makes this number of checks of the working tree
+against HEAD, which are the same, beside a process that writes to the disk all the time. The
+benchmarks write a file of the tree, read and map one of 2 MiB, fill a database on disk, and list
+folders. It prints what each check said, and for every benchmark how far base and head differed: the
+median of a check's rounds (a bias of that check if the rounds agree), and the robust spread of the
+rounds. The exit code is 1 if more than one check in a hundred failed.
 """
 
 from __future__ import annotations

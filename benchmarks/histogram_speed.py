@@ -1,9 +1,9 @@
-"""How fast the histogram counts, and in how much memory, beside the package hdrhistogram.
+"""How fast the histogram counts, and in how much memory, compared with the package hdrhistogram.
 
-Run it with `python benchmarks/histogram_speed.py`. Both count the same latencies in the same run,
-hdrhistogram a sample of them: by its `record_value`, and as fast as it can be fed many values,
-once for each distinct one with its count. Its C code encodes, decodes and adds histograms, but
-records nothing.
+Run it with `python benchmarks/histogram_speed.py`. Both count the same latencies in the same run;
+hdrhistogram counts a sample of them. It does so with its `record_value`, and in its fastest way for
+many values: once for each distinct value with its count. Its C code encodes, decodes and adds
+histograms, but records nothing.
 """
 
 from __future__ import annotations

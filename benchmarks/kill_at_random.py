@@ -1,11 +1,11 @@
-"""What `benchgate check` leaves behind when it is killed at a random moment.
+"""What `benchgate check` leaves behind if it is killed at a random moment.
 
-Run it with `python benchmarks/kill_at_random.py [KILLS] [SEED]`. In a scratch repository a check
-of functions and a command, with a build, is started again and again and killed by SIGKILL, at
-moments spread over all of its life. Command and build leave grandchildren, in their process group
-and out of it. What must hold each time: the result file is whole or absent; every process ends by
-itself; after the next start no worktree and no temporary file is left, and the repository is as
-it was. Exit code 1 when anything of this fails. Linux only.
+Run it with `python benchmarks/kill_at_random.py [KILLS] [SEED]`. In a scratch repository, it starts
+a check of functions and a command, with a build, again and again, and kills it by SIGKILL at
+moments spread over its whole life. The command and the build leave grandchildren, in their process
+group and outside of it. Each time, all of this must hold: the result file is whole or absent; every
+process ends by itself; after the next start, no worktree and no temporary file is left, and the
+repository is unchanged. Otherwise the exit code is 1. Linux only.
 """
 
 from __future__ import annotations

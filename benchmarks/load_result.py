@@ -1,6 +1,6 @@
-"""How long the largest result file that is promised takes to load, and how much memory.
+"""How long it takes to load the largest result file that benchgate promises, and how much memory.
 
-Writes 10,000 benchmarks x 20 launches x 50 samples into a temporary folder, plain and gzip, and
+It writes 10,000 benchmarks x 20 launches x 50 samples into a temporary folder, plain and gzip, and
 loads each in a fresh process. Goals: <= 10 s, <= 1.5 GiB.
 
     python benchmarks/load_result.py

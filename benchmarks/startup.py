@@ -1,9 +1,9 @@
-"""How long `benchgate --version` and `--help` take, against a bare click program's.
+"""How long `benchgate --version` and `--help` take, compared with a bare click program.
 
 Run it with `python benchmarks/startup.py [ROUNDS]`. The bare program has one command and a version
-option; it is started by the same interpreter and in the same way, from a package with an entry
-module. All are measured in turn, in an order that is shuffled for each round, so that the
-ratio of their medians is as good as it gets. Exit code 1 when a ratio is above the goal.
+option. The same interpreter starts it in the same way, from a package with an entry module. All are
+measured in turn, in an order that is shuffled for each round, so that the ratio of their medians is
+as precise as possible. The exit code is 1 if a ratio is above the goal.
 """
 
 from __future__ import annotations

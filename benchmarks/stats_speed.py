@@ -1,9 +1,9 @@
-"""How long deciding 10,000 rows takes, and how much longer a loop over scipy.stats would.
+"""How long it takes to decide 10,000 rows, and how much longer a loop over scipy.stats would take.
 
 Run it with `python benchmarks/stats_speed.py`. Both are measured in the same run, the loop on a
-sample of the rows. The loop does less: its two tests and its estimate, but no interval. Where
-values are tied, neither the normal approximation nor random permutations give the exact p of
-Mann-Whitney; all 2,704,156 permutations of 12 v 12 would, in about 20 s for each test of a row.
+sample of the rows. The loop does less: two tests and an estimate, but no interval. If values are
+tied, neither the normal approximation nor random permutations give the exact p of Mann-Whitney. All
+2,704,156 permutations of 12 v 12 would, in about 20 s for each test of a row.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.mannwhitney import mann_whitney
+from benchgate.stats.mannwhitney import mann_whitney, two_sample_shift
 from benchgate.stats.multiplicity import holm
-from benchgate.stats.shift import paired_shift, two_sample_shift
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.signedrank import paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,9 +1,9 @@
 """What one turn costs beyond the sample itself: the request, waking the worker, its reply.
 
-Run it with `python benchmarks/turn_overhead.py`. Two workers share one CPU and take turns, as
-base and head do; benchgate's side runs on another CPU, and then on the same one. The exit code is
-1 when the median of all turns is above the limit in either place; other programs on the machine
-add to it, so a busy machine may miss the limit.
+Run it with `python benchmarks/turn_overhead.py`. Two workers share one CPU and take turns, as base
+and head do. benchgate's side runs on another CPU, and then on the same one. The exit code is 1 if
+the median of all turns is above the limit in either place. Other programs on the machine add to it,
+so a busy machine may miss the limit.
 """
 
 from __future__ import annotations

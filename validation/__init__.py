@@ -1,5 +1,5 @@
-"""The statistics held against references and simulated truths: what docs/validation.md shows.
+"""Checks the statistics against references and simulated data, and writes docs/validation.md.
 
-`python -m validation` writes the page, `python -m validation --check` fails where a statistic no
+`python -m validation` writes the page. `python -m validation --check` fails if a statistic no
 longer does what the page says. Nothing here is part of the package that users install.
 """

@@ -1,4 +1,4 @@
-"""Write docs/validation.md, or check that it still says what the statistics do."""
+"""Writes docs/validation.md, or checks that it still says what the statistics do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "validation.md"
 
 
 def main() -> str | None:
-    """Do what the command line asks; give what is wrong, else None."""
+    """Do what the command line asks; return what is wrong, or None."""
     parser = argparse.ArgumentParser("python -m validation", description=__doc__)
     parser.add_argument(
         "--check", action="store_true", help="compare with the page, and write nothing"

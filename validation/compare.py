@@ -1,9 +1,9 @@
-"""Whether a page that was just made says the same as the one that is kept.
+"""Decides whether a page that was just made says the same as the one in docs.
 
-Every character must be the same but for what was measured. There, processors that round the last
-bit of a logarithm differently may turn a replicate or two: percentages may differ by 0.1, and the
-largest differences, which are such last bits, by a factor of ten (below 1e-13 they are all alike).
-The verdicts may not differ.
+Everything except measured values must be equal. Processors may round the last bit of a logarithm
+differently, so that some replicates have another result. So percentages may differ by 0.1, and the
+largest differences, which are such last bits, by a factor of ten (all below 1e-13 are equal). The
+verdicts may not differ.
 """
 
 from __future__ import annotations

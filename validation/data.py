@@ -1,4 +1,4 @@
-"""What the simulations draw: rows of samples whose truth is known. Fractions are of the level."""
+"""The data that the simulations draw: samples whose truth is known. Fractions are of the level."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LEVEL = 100.0
 SPREAD = 0.1
 
-# What launches of one program look like: they differ more than their samples let expect.
+# Launches of one program look like this: they differ more than their samples suggest.
 BETWEEN = 0.02
 WITHIN = 0.03
 

@@ -1,4 +1,4 @@
-"""The page: what its sections say and hold, worked out in parallel and written as Markdown."""
+"""Makes the page: computes its sections in parallel and writes them as Markdown."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ SECTIONS: tuple[Section, ...] = (
 
 
 def make(processes: int) -> str:
-    """Work every row out and write the page.
+    """Compute every row and write the page.
 
     Raises:
-        BrokenError: naming every row that did not come out as it must.
+        BrokenError: with every row that does not have the result that it must have.
     """
     places = [(s, r) for s, section in enumerate(SECTIONS) for r in range(len(section.rows))]
     # NumPy may have threads, and a process that has threads must not fork.

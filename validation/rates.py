@@ -1,4 +1,4 @@
-"""How often something happened in a simulation, how sure that is, and what it says of a promise."""
+"""How often something happened in a simulation, with bounds, and whether this keeps a promise."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 SHOWN = 0.95
-# With many rows some 95 % bounds miss the truth by chance alone.
+# With many rows, some 95 % bounds miss the truth by chance alone.
 JUDGED = 0.9999
-# Up to so many times the errors promised are a little short; more are not to be trusted.
+# Up to this many times the promised errors is a little short; more is not to be trusted.
 MOST = 1.5
-# On another processor the last bit of a logarithm may differ, and turn a replicate.
+# On another processor, the last bit of a logarithm may differ and change a replicate.
 SPARE = 4
 
 
 class Verdict(StrEnum):
-    """What a simulation says of a promised rate of errors."""
+    """Whether a simulation confirms a promised rate of errors."""
 
     HOLDS = "holds"
     CAUTIOUS = "holds, with fewer errors"
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many hits in so many independent trials."""
+    """The number of hits in a number of independent trials."""
 
     hits: int
     trials: int
@@ -54,11 +54,11 @@ class Rate:
 
 
 def judge(errors: Rate, promised: float) -> Verdict:
-    """Hold a rate of errors against the one promised.
+    """Compare a rate of errors with the promised one.
 
     Raises:
-        BrokenError: if the bounds are so wide that they hold both the promise and a rate that is
-            not to be trusted.
+        BrokenError: if the bounds are so wide that they contain both the promise and a rate that
+            is not to be trusted.
     """
     low, high = errors.bounds(JUDGED)
     if high < promised:
@@ -85,19 +85,20 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """A rate that is found by simulation, and what it must be.
+    """A rate found by simulation, and what it must be.
 
     Attributes:
         what: the method.
         data: where the values come from, and how many.
-        promised: the rate that the method promises: the errors of a test, or the coverage of
-            an interval where `covers`.
-        expected: the verdict that must come out.
-        run: from a generator to whether each replicate hit: raised an alarm, or covered.
+        promised: the rate that the method promises: the errors of a test, or, if `covers`, the
+            coverage of an interval.
+        expected: the verdict that the row must have.
+        run: takes a generator and says for each replicate whether it hit: raised an alarm, or
+            covered.
         covers: whether a hit is a success and not an error.
-        known: the true rate and how far from it the bounds may lie, where theory or the
-            literature has one.
-        note: what to know about the row, and what to use where it fails.
+        known: the true rate and how far from it the bounds may be, if theory or the literature
+            has one.
+        note: what to know about the row, and what to use if the method fails.
     """
 
     what: str
@@ -110,7 +111,7 @@ class Simulation:
     note: str = ""
 
     def cells(self) -> tuple[str, ...]:
-        """Simulate; BrokenError unless the verdict and the known rate come out."""
+        """Simulate; raise BrokenError if the verdict or the known rate is not as expected."""
         hits = np.asarray(self.run(seeded(self.what, self.data)), dtype=np.bool_)
         rate = Rate(int(hits.sum()), len(hits))
         self._require_known(rate)

@@ -1,4 +1,4 @@
-"""What a page of evidence is made of: sections with a table each, and rows that can fail."""
+"""What a page of evidence consists of: sections with a table each, and rows that can fail."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class BrokenError(Exception):
-    """A row did not come out as it must."""
+    """A row does not have the result that it must have."""
 
 
 class Row(Protocol):
     """One line of a table."""
 
     def cells(self) -> Sequence[str]:
-        """Work the row out, and give a text for each column; BrokenError where it fails."""
+        """Compute the row, and return a text for each column; raise BrokenError if it fails."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""How often a change that is there is found."""
+"""How often an existing change is found."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.stats.differences import two_sample_t
 from benchgate.stats.intervals import mean_interval
 from benchgate.stats.mannwhitney import mann_whitney
 from benchgate.stats.power import (
@@ -17,7 +18,6 @@ from benchgate.stats.power import (
 )
 from benchgate.stats.signedrank import signed_rank
 from benchgate.stats.spread import robust_spread
-from benchgate.stats.ttest import two_sample_t
 from validation.rates import Simulation, Verdict
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LAUNCHES = 5_000
 # Of the ratios of lockstep pairs on a shared virtual machine.
 PAIR_SPREAD = 0.011
 POWER = 0.9
-# What the details promise.
+# The power that `compare --detail` promises.
 USUAL = 0.8
 
 
@@ -67,7 +67,7 @@ def _detected(rng: np.random.Generator, change: float, alpha: float) -> BoolArra
 
 
 def _arms_of_ten(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Two arms so far apart that Student's t at 5 % finds it in 80 % of cases."""
+    """Draw two arms so far apart that Student's t at 5 % finds it in 80 % of cases."""
     x, y = rng.standard_normal((2, LAUNCHES, 10))
     return x, y + 1.325
 

@@ -1,1 +1,1 @@
-"""How often the gate is wrong, and how much it finds: on real work, recorded and simulated."""
+"""Measures how often the gate is wrong and how much it finds, on recorded and simulated builds."""

@@ -1,4 +1,4 @@
-"""Records builds of known truth, and judges the gate by them.
+"""Records builds whose truth is known, and judges the gate by them.
 
 python -m benchmarks.gate record --budget 30m    measure what is missing
 python -m benchmarks.gate peers --budget 30m     give other tools the same work
@@ -24,7 +24,7 @@ from benchmarks.gate.stored_page import stored_blocks
 
 from benchgate.units import parse_duration_s
 
-# Processes of their own get it, too: a function of this module could not be given to them.
+# Worker processes get this object as well. They could not get a function of this module.
 _SAY = partial(print, flush=True)
 
 

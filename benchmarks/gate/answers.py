@@ -1,4 +1,4 @@
-"""What the gate, and what simple rules say of builds made of recorded launches."""
+"""What the gate and simple rules say about builds made of recorded launches."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Answer:
 def ask(
     way: Way, percent: int, builds: int, *, seed: int, pool: Executor | None = None
 ) -> list[Answer]:
-    """Let the gate judge as many builds.
+    """Let the gate judge a number of builds.
 
     Args:
         pool: shares the work; the answers do not depend on it.
@@ -103,7 +103,7 @@ def _replayed(row: Row) -> ReplayedRow:
 
 
 def launch_p25(base: FloatArray, head: FloatArray) -> bool:
-    """Exact one-sided Mann-Whitney over p25 of the launches, against a ratio of the margin."""
+    """Test p25 of the launches against a ratio of the margin, by exact one-sided Mann-Whitney."""
     before, after = (1 + _MARGIN) * nearest_rank(base, 0.25), nearest_rank(head, 0.25)
     test = mann_whitney(before[np.newaxis], after[np.newaxis])
     return bool(test.p_greater[0] < _P)
@@ -118,7 +118,7 @@ LAUNCH_RULES: Mapping[str, Rule] = {
 def ask_rules(
     way: Way, percent: int, builds: int, *, seed: int, pool: Executor | None = None
 ) -> dict[str, list[RuledBuild]]:
-    """Ask each of the simple rules about as many builds; of a change, only where it is."""
+    """Ask each simple rule about a number of builds; about a changed benchmark alone, if any."""
     found = _of_each(partial(_called, way, percent, seed), builds, pool)
     return {name: [called[name] for called in found] for name in LAUNCH_RULES}
 

@@ -1,4 +1,4 @@
-"""The tables of what was found on launches that were recorded apart."""
+"""The tables about launches that were recorded apart."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _TITLES = ("change", "builds with a false alarm", "rows", "change found")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What became of many builds that were put together and changed in one way.
+    """The results of many builds that were made and changed in one way.
 
     Attributes:
         way: its name.
-        percent: what the head of one benchmark did more; 0 where nothing changed.
-        alarms: builds in which something regressed that had not changed.
-        rows: rows that regressed of all that were tested and had not changed.
-        found: builds whose changed benchmark regressed; None where nothing changed.
+        percent: how much more the head of one benchmark did; 0 if nothing changed.
+        alarms: builds in which a benchmark regressed that had not changed.
+        rows: rows that regressed, of all tested rows that had not changed.
+        found: builds whose changed benchmark regressed; None if nothing changed.
         failed: builds that failed.
-        open_share: of the rows of locations, those inconclusive.
-        rounds: of each benchmark, on average.
+        open_share: share of the rows of locations that are inconclusive.
+        rounds: mean number of rounds of a benchmark.
     """
 
     way: str
@@ -55,12 +55,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All that the tables say.
+    """Everything that the tables show.
 
     Attributes:
         stored, turns: what the gate said.
-        called: for each simple rule, way and percent, how many builds the rule fails: clean ones,
-            or those of which it finds the change.
+        called: for each simple rule, way and percent, how many clean builds the rule fails, or in
+            how many changed builds it finds the change.
     """
 
     stored: Sequence[Line]
@@ -69,10 +69,10 @@ class Answers:
 
 
 def ask_all(builds: int, *, seed: int, processes: int, say: Callable[[str], None]) -> Answers:
-    """Put together and judge builds in each way.
+    """Make and judge builds in each way.
 
     Args:
-        builds: clean ones of each way; of those with a change there are a third as many.
+        builds: how many clean ones in each way; there are a third as many with a change.
     """
     with _pool(processes) as pool:
         asking = _Asking(builds, seed, pool, say)

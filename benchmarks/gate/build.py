@@ -1,4 +1,4 @@
-"""One build of rounds that come from a source: a recording of real launches, or a simulation."""
+"""One build, made of rounds from a source: a recording of real launches, or a simulation."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TIME = Metric("time", "s")
 
 
 def run_build(source: Mapping[str, FloatArray], config: Config) -> ReplayedBuild:
-    """Measure and judge one build as `check` does, the budget without end.
+    """Judge one build as `check` does, with an infinite budget.
 
     Args:
-        source: for each benchmark an array of shape (2, rounds, 2): p25 and p95 of the launches
-            of base and head, as many rounds as the gate may ask for.
+        source: for each benchmark an array of shape (2, rounds, 2): p25 and p95 of the launches of
+            base and head, with as many rounds as the gate may ask for.
     """
     evidences = evidences_of(source, config)
     build = replay(evidences, WaveSettings.of(config), config.gate.confidence)
@@ -39,7 +39,7 @@ def run_build(source: Mapping[str, FloatArray], config: Config) -> ReplayedBuild
 
 
 def evidences_of(source: Mapping[str, FloatArray], config: Config) -> list[Evidence]:
-    """Gather the rows of both arms, with every round that there is."""
+    """Gather the rows of both arms, with all rounds."""
     base, head = (_run({id_: values[arm] for id_, values in source.items()}) for arm in (0, 1))
     return gather_rows(base, head, config, paired=True)[1]
 
@@ -61,7 +61,7 @@ def _launches(values: FloatArray) -> tuple[Launch, ...]:
 
 
 def _samples(p25: float, p95: float) -> FloatArray:
-    """Samples that have these quantiles; 0 stands for a tail that was not measured."""
+    """Return samples that have these quantiles; 0 stands for a tail that was not measured."""
     half = LEAST_TAIL_SAMPLES // 2
     values = [p25, p95] if p95 else [p25]
     return np.repeat(values, half)

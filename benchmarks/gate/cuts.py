@@ -1,4 +1,4 @@
-"""Builds whose budget ends early: after every single round, what the verdict would be."""
+"""What the verdict on a build would be if its budget ended after each single round."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
 
 LAST_CUT = 40
-"""Every procedure has come to its end by then."""
+"""By then, every procedure has ended."""
 _SHOWN_CUTS = (5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 30)
 _CHANGES = (0.05, 0.15, 0.70)
 _RECORDINGS = ("rounds-clean", "rounds-edited")
@@ -44,7 +44,7 @@ class CutBuild:
 
     Attributes:
         slower: the benchmark that was changed; "" in a clean build.
-        regressed: for each cut, from that after the first round on, what would be called slower.
+        regressed: for each cut, beginning after the first round, what would be called slower.
         open: the cuts at which a suspect would be neither confirmed nor cleared.
     """
 
@@ -78,7 +78,7 @@ def cut_everywhere(slower: str, source: Mapping[str, FloatArray], config: Config
 
 
 def worst_cut(builds: Sequence[CutBuild]) -> tuple[int, str]:
-    """Give the cut at which most builds would fail in vain, and how many would."""
+    """Give the cut with the most false alarms, and their number."""
     alarms = Counter({c: sum(b.is_false_alarm(c) for b in builds) for c in range(1, LAST_CUT + 1)})
     cut = alarms.most_common(1)[0][0]
     return cut, with_bounds(rate(build.is_false_alarm(cut) for build in builds))
@@ -111,7 +111,8 @@ def launches_alone(
 ) -> tuple[int, str]:
     """Give the cut at which the test on all rounds alone fails most clean builds, and how many.
 
-    More than it does, because here it tests every row, whatever else has been said of it.
+    These are more than in a real check, because here it tests every row, even one that another
+    test has decided.
     """
     waves = WaveSettings.of(config)
     logs = np.log(np.stack([_drawn_rows(machine, (*seed, index)) for index in range(builds)]))
@@ -152,11 +153,11 @@ def replay_cuts(question: Question, seed: int, index: int) -> CutBuild:
 def cut_all(
     builds: int, *, config: str, seed: int, processes: int, say: Callable[[str], None]
 ) -> None:
-    """Cut builds of every simulated machine and of the recordings, and say what came out.
+    """Cut builds of every simulated machine and of the recordings, and report the results.
 
     Args:
-        builds: clean ones of each kind; of the others there are a tenth as many.
-        config: TOML laid over the defaults.
+        builds: how many clean ones of each kind; there are a tenth as many of the others.
+        config: TOML that overrides the defaults.
     """
     settings = loads(config, "--config")
     with ProcessPoolExecutor(processes) as pool:

@@ -1,4 +1,4 @@
-"""What became of the builds that were really executed."""
+"""The results of the builds that were really executed."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Executed:
     """The builds of one scenario.
 
     Attributes:
-        alarms: builds in which something regressed that had not changed.
+        alarms: builds in which a benchmark regressed that had not changed.
         rows: rows that regressed, of all that had not changed.
-        found: builds whose changed benchmark regressed; None where nothing changed.
+        found: builds whose changed benchmark regressed; None if nothing changed.
         no_verdict: builds that ended without a verdict.
         open_locations: rows of locations that stayed inconclusive.
-        seconds: of each build, from start to end.
-        load: of the machine when they began, the lowest and the highest.
+        seconds: how long each build took, from start to end.
+        load: the lowest and the highest load average when they began.
     """
 
     alarms: Rate
@@ -46,23 +46,23 @@ class Executed:
 
     @property
     def typical_seconds(self) -> float:
-        """How long half of the builds take at most."""
+        """Half of the builds take at most this long."""
         return median(self.seconds)
 
     @property
     def long_seconds(self) -> float:
-        """How long 19 of 20 builds take at most."""
+        """19 of 20 builds take at most this long."""
         return sorted(self.seconds)[int(0.95 * (len(self.seconds) - 1))]
 
 
 def executed(folder: Path) -> Executed | None:
-    """Count the builds of a scenario's recordings; None where there are none."""
+    """Count the builds of a scenario's recordings; None if there are none."""
     found = [read_recording(path).about for path in sorted(folder.glob("*.json.gz"))]
     return count(found) if found else None
 
 
 def count(builds: Sequence[Mapping[str, Any]]) -> Executed:
-    """Count builds by what their recordings say about them."""
+    """Count builds by what their recordings say."""
     unchanged = [
         (row, outcome)
         for build in builds

@@ -1,4 +1,4 @@
-"""The figure of the page: false alarms against power, as an SVG that needs nothing to be shown."""
+"""The figure of the page, false alarms against power, as an SVG that needs no other files."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 940, 600
 _LINE = 20
 _LEFT, _TOP, _RIGHT, _BOTTOM = 70, 30, 400, 60
-# Room between the axes' end and the names, for marks that stand there.
+# Room between the end of the axes and the names, for marks at the end.
 _GAP = 50
-# Options are long, and known from the table.
+# Options are long, and the table has them.
 _SHORT = {
     "--benchmark-timer=time.process_time ": "CPU time, ",
     "--benchmark-compare-fail=": "",
     "Mann-Whitney over all samples, and p95 ratio": "Mann-Whitney over samples, p95",
 }
-# Okabe and Ito's colours are told apart by everybody.
+# Okabe and Ito's colors, which color-blind people can distinguish.
 _OURS, _OTHERS = "#0072B2", "#D55E00"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A rule: the share of clean builds that it fails, and of slower ones that it finds."""
+    """A rule: the share of clean builds that it fails, and of slower builds that it finds."""
 
     name: str
     false_alarms: float
@@ -102,14 +102,14 @@ def _places(points: Sequence[Point]) -> dict[_Place, list[int]]:
 
 
 def _mark(place: _Place, numbers: Sequence[int]) -> str:
-    colour = _OURS if place.is_ours else _OTHERS
+    color = _OURS if place.is_ours else _OTHERS
     text = ", ".join(map(str, numbers))
     width = max(18, 7 * len(text) + 8)
-    # A wide one begins at its place, or ends there where it would run into the names.
+    # A wide mark begins at its place, or ends there if it would run into the names.
     left = place.x - 9 if place.x < _x(0.9) else place.x + 9 - width
     return (
         f'<rect x="{left}" y="{place.y - 9}" width="{width}" height="18" rx="9" '
-        f'fill="{colour}" fill-opacity="0.85"/>'
+        f'fill="{color}" fill-opacity="0.85"/>'
         f'<text x="{left + width / 2}" y="{place.y + 4}" text-anchor="middle" '
         f'fill="white">{text}</text>'
     )
@@ -120,9 +120,9 @@ def _entry(number: int, point: Point) -> str:
     name = point.name
     for long, short in _SHORT.items():
         name = name.replace(long, short)
-    colour = _OURS if point.is_ours else _OTHERS
+    color = _OURS if point.is_ours else _OTHERS
     weight = ' font-weight="bold"' if point.is_ours else ""
     return (
-        f'<text x="{_WIDTH - _RIGHT + _GAP}" y="{y}" fill="{colour}"{weight}>'
+        f'<text x="{_WIDTH - _RIGHT + _GAP}" y="{y}" fill="{color}"{weight}>'
         f"{number} {escape(name)}</text>"
     )

@@ -1,14 +1,14 @@
-"""Builds made of launches that were recorded apart: which launches base and head take of them.
+"""Builds made of launches that were recorded apart: which launches the base and the head take.
 
-Three sessions of ten functions of real work, in `recordings/launches`; a launch is a fresh process
-that ran all ten, and what a build takes of a launch it takes for all benchmarks:
+There are three sessions of ten functions of real work, in `recordings/launches`. A launch is a
+fresh process that ran all ten. If a build takes a launch, it takes it for all benchmarks:
 
 - `aa1`: 300 launches of unchanged code, one after the other, in three and a half minutes;
-- `inj1`: directly after it 60 rounds of five launches, whose functions really did 0, 2, 3, 5 and
+- `inj1`: directly after it, 60 rounds of five launches whose functions really did 0, 2, 3, 5 and
   10 % more;
-- `lock1`: 20 minutes later 30 lockstep pairs of unchanged code, and 30 whose head did 3 % more.
+- `lock1`: 20 minutes later, 30 lockstep pairs of unchanged code, and 30 whose head did 3 % more.
 
-Of the 50 samples of a launch the first five, in which the process warms up, are not in the files.
+A launch took 50 samples. The files leave out the first five, in which the process warmed up.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LAUNCHES = RECORDINGS / "launches"
 
 @lru_cache
 def session(name: str) -> Recording:
-    """Read a session; its samples have the shape that `about` tells, in seconds."""
+    """Read a session; `about` has the shape of its samples, which are in seconds."""
     return read_recording(LAUNCHES / f"{name}.json.gz")
 
 
@@ -43,7 +43,7 @@ def in_any_order(rng: np.random.Generator, total: int, n: int) -> IntArray:
     """Give n launches to each arm, from anywhere in the session, none of them twice.
 
     Returns:
-        Shape (2, n), indices of launches, base first; so do the other arrangements.
+        Shape (2, n), indices of launches, base first, as for the other arrangements.
     """
     return rng.permutation(total)[: 2 * n].reshape(2, n)
 
@@ -61,7 +61,7 @@ def in_distant_blocks(rng: np.random.Generator, total: int, n: int) -> IntArray:
 
 
 def in_turn(rng: np.random.Generator, total: int, n: int) -> IntArray:
-    """Let the arms take turns: two neighbours are a round, and n rounds in a row a build."""
+    """Let the arms take turns: two neighbors are a round, and n rounds in a row are a build."""
     first = int(rng.integers(total - 2 * n + 1))
     return _rounds(rng, first + 2 * np.arange(n))
 
@@ -80,7 +80,7 @@ def unchanged(arrange: Arrangement, n: int, rng: np.random.Generator) -> Samples
     """Draw a clean build from `aa1`.
 
     Returns:
-        By benchmark the samples of the launches of both arms, shape (2, n, samples); so do the
+        By benchmark the samples of the launches of both arms, shape (2, n, samples), as for the
         other draws.
     """
     launches = session("aa1").samples
@@ -89,7 +89,7 @@ def unchanged(arrange: Arrangement, n: int, rng: np.random.Generator) -> Samples
 
 
 def rounds_changed(n: int, rng: np.random.Generator, percent: int) -> Samples:
-    """Draw n rounds of `inj1` in any order, each a launch unchanged and one with a change."""
+    """Draw n rounds of `inj1` in any order: one unchanged launch each, and one with a change."""
     rounds = session("inj1")
     chosen = rng.permutation(_length(rounds.samples, axis=1))[:n]
     arms = [_of_change(rounds.about, 0), _of_change(rounds.about, percent)]
@@ -97,7 +97,7 @@ def rounds_changed(n: int, rng: np.random.Generator, percent: int) -> Samples:
 
 
 def against_session_before(n: int, rng: np.random.Generator, percent: int = 0) -> Samples:
-    """Draw n launches in a row from `aa1`, and n of one change from `inj1`, minutes later."""
+    """Draw n launches in a row from `aa1`, and n with one change from `inj1`, minutes later."""
     later = session("inj1")
     changed = _of_change(later.about, percent)
     return _after_aa1(n, rng, {id_: values[changed] for id_, values in later.samples.items()})
@@ -122,7 +122,7 @@ def _in_a_row(rng: np.random.Generator, total: int, n: int) -> slice:
 
 
 def lockstep(n: int, rng: np.random.Generator, percent: int = 0) -> Samples:
-    """Draw n lockstep pairs of one change from `lock1`, with replacement: there are but 30."""
+    """Draw n lockstep pairs of one change from `lock1`, with replacement: there are only 30."""
     pairs = session("lock1")
     chosen = rng.integers(_length(pairs.samples, axis=2), size=n)
     changed = _of_change(pairs.about, percent)
@@ -130,7 +130,7 @@ def lockstep(n: int, rng: np.random.Generator, percent: int = 0) -> Samples:
 
 
 def _of_change(about: Mapping[str, Any], percent: int) -> int:
-    """Give the index of the launches that did so many percent more."""
+    """Give the index of the launches that did this percentage more."""
     index: int = about["changes_percent"].index(percent)
     return index
 

@@ -1,8 +1,8 @@
-"""Recorded launches: what of a result is kept, and how it is stored and read again.
+"""Recorded launches: what is kept of a result, and how it is stored and read.
 
-A recording is a result of `benchgate check`, cut to the time of its benchmarks and to whole
-nanoseconds. Of a session every sample is kept; of a build, of which there are hundreds, p25 and
-p95 of each launch: these are what the gate judges. Recordings are gzip files of JSON.
+A recording is a result of `benchgate check`, reduced to the time of its benchmarks, in whole
+nanoseconds. A session keeps every sample. There are hundreds of builds, so a build only keeps p25
+and p95 of each launch, which is what the gate judges. Recordings are gzip files of JSON.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """The launches of one check, the canary's among them; times in seconds.
+    """The launches of one check, including the canary's; times in seconds.
 
     Attributes:
         about: what was measured: scenario, seed, machine, verdict.
         statistics: by benchmark p25 and p95 of each launch, shape (2, rounds, 2), base first.
-        samples: by benchmark every sample, shape (2, rounds, samples); empty where they were
-            not kept.
+        samples: by benchmark every sample, shape (2, rounds, samples); empty if they were not
+            kept.
     """
 
     about: Mapping[str, Any]
@@ -46,7 +46,7 @@ class Recording:
 
 
 def recording_of(result: Result, about: Mapping[str, Any], *, whole: bool) -> Recording:
-    """Cut a result to what is kept.
+    """Reduce a result to what is kept.
 
     Args:
         whole: keep every sample.
@@ -83,7 +83,7 @@ def read_recording(path: Path) -> Recording:
 
 
 def without_canary(values: Values) -> dict[str, FloatArray]:
-    """Leave out the workload that is benchgate's own."""
+    """Leave out benchgate's own workload."""
     return {id_: x for id_, x in values.items() if id_ not in CANARY_IDS}
 
 
@@ -103,7 +103,7 @@ def _by_id(run: Run) -> dict[str, BenchmarkResult]:
 
 
 def _samples(*arms: BenchmarkResult) -> FloatArray:
-    """Stack the samples of both arms, as many of each launch as the shortest has."""
+    """Stack the samples of both arms; the shortest launch says how many of each are taken."""
     launches = []
     for arm in arms:
         series = series_of(arm, "time")

@@ -1,4 +1,4 @@
-"""How busy the machine was when recordings began: its load average, as the OS told it."""
+"""How busy the machine was when recordings began: the load average that the OS reported."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def load_range(abouts: Iterable[Mapping[str, Any]]) -> str:
-    """The lowest and the highest; "unknown" where no OS told it.
+    """Give the lowest and the highest load average; "unknown" if no OS reported it.
 
     Args:
-        abouts: what each recording says of itself.
+        abouts: what each recording says about itself.
     """
     known = [load for about in abouts if (load := about.get("load")) is not None]
     return f"{min(known):.1f} to {max(known):.1f}" if known else "unknown"

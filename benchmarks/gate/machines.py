@@ -1,4 +1,4 @@
-"""Simulated machines, whose truth is known: what no recording can give in such numbers."""
+"""Simulated machines, whose truth is known, for numbers of builds that no recording can have."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Machine:
 
     Attributes:
         pair_spread: robust standard deviation of log(head / base) of one round.
-        tail_spread: the same of p95; None where launches have too few samples for a tail.
+        tail_spread: the same for p95; None if launches have too few samples for a tail.
         outliers: share of rounds in which one arm is interrupted, and takes 5 to 30 % longer.
         freedom: degrees of freedom of Student's t that the noise follows; None is normal.
-        drift: standard deviation of the step from launch to launch of a random walk that
-            both arms follow; the arms of a round take turns, so half a step lies between them.
-        two_speeds: by how much slower half of all launches are, drawn for each of them, as a
-            fraction: where data lies in memory can do that.
+        drift: both arms follow a random walk; standard deviation of its step from launch to
+            launch. The arms of a round take turns, so half a step is between them.
+        two_speeds: how much slower half of all launches are, drawn for each launch, as a
+            fraction. The place of data in memory can have this effect.
         uneven: standard deviation of the log of each benchmark's own spread, over `pair_spread`.
         shared: share of the variance of a round that all benchmarks have in common.
         benchmarks: how many the suite has.
@@ -56,7 +56,7 @@ MACHINES = (
 )
 
 
-# For what a few rounds can show: what may lead a test astray that trusts few values.
+# For tests on few rounds: noise that may mislead a test that trusts few values.
 MACHINES_CUT_SHORT = (
     *MACHINES,
     Machine("two benchmarks", tail_spread=None, benchmarks=2),
@@ -73,10 +73,10 @@ MACHINES_CUT_SHORT = (
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What was done to the benchmark that may differ, as fractions.
+    """How much slower the head of the changed benchmark is, as fractions.
 
     Attributes:
-        everywhere: it was done to all of them.
+        everywhere: whether all benchmarks changed.
     """
 
     location: float = 0.0

@@ -1,4 +1,4 @@
-"""Works out docs/believability.md and its figure from what was recorded, and from nothing else."""
+"""Computes docs/believability.md and its figure from the recordings alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN_PERCENT = 3
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many builds are judged of each kind: clean ones, and those of which one row changed."""
+    """How many builds of each kind are judged: clean ones, and those with one changed row."""
 
     clean: int = 3000
     slower: int = 1000
@@ -140,7 +140,7 @@ def _executed() -> Iterator[str]:
         "those that a user waits, start-up included. The machine is a virtual one with two\n"
         "CPUs, shared with others. Unless a line says otherwise, two builds ran at a time,\n"
         "each on one CPU with the other build as its neighbor. *One build at a time* has both\n"
-        "CPUs. The load average when the builds began tells what else ran: a build alone is\n"
+        "CPUs. The load average when the builds began shows what else ran: a build alone is\n"
         "about 1, and the rest is other work, such as tests. A build without a verdict is one\n"
         "whose canary was disturbed."
     )
@@ -167,7 +167,7 @@ def _executed_row(name: str, found: Executed) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What became of the replayed builds of a kind."""
+    """The results of the replayed builds of one kind."""
 
     alarms: Rate
     found: Rate | None
@@ -199,14 +199,14 @@ def _replayed(
 
 
 def _abouts(scenarios: Iterable[Scenario]) -> Iterator[Mapping[str, Any]]:
-    """What each recording of these scenarios says of itself."""
+    """What each recording of these scenarios says about itself."""
     for one in scenarios:
         for path in sorted((RECORDINGS / one.name).glob("*.json.gz")):
             yield read_recording(path).about
 
 
 def _age_of_sessions() -> str:
-    """Say so if the sessions were recorded with other measuring code than the builds."""
+    """Return a sentence if sessions and builds were recorded with different measuring code."""
     sessions, builds = ({about.get("code") for about in _abouts(s)} for s in (SESSIONS, BUILDS))
     if not sessions.isdisjoint(builds):
         return ""
@@ -216,7 +216,7 @@ def _age_of_sessions() -> str:
 
 
 def _has_half(name: str) -> bool:
-    """Whether there are sessions enough for a half of them."""
+    """Whether there are enough sessions to judge half of them."""
     return len(list((RECORDINGS / name).glob("*.json.gz"))) > 1
 
 

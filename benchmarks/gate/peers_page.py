@@ -1,4 +1,4 @@
-"""What other tools said of the same work, as blocks of markdown, and as points of the figure."""
+"""What other tools said about the same work, as blocks of Markdown and points of the figure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ People choose such thresholds to avoid false alarms, so the table also shows low
 
 
 def peer_blocks() -> list[str]:
-    """Give heading, text and table; nothing where no session is recorded."""
+    """Give heading, text and table; nothing if no session is recorded."""
     lines = peer_lines(PEER_RECORDINGS)
     if not lines:
         return []

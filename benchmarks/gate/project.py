@@ -22,10 +22,10 @@ FOLDER = Path(__file__).parent / "ten"
 _WORKLOADS = (FOLDER / "workloads.py").read_text(encoding="utf-8")
 NAMES = tuple(re.findall(r'^    "(\w+)",$', _WORKLOADS, re.MULTILINE))
 PYTHON_CONFIG = '[[benchmark]]\npython = "benchmarks"\n'
-# The interpreter itself: what `python3` is first on the path may be a script that looks for it.
+# The interpreter itself: the first `python3` on the path may be a script that looks for it.
 _PYTHON = Path(sys.executable).resolve()
 COMMAND_CONFIG = f'[[benchmark]]\nname = "program"\ncommand = "{_PYTHON} command.py"\n'
-# Edits that have nothing to do with what is measured: text of workloads.py, and what replaces it.
+# Edits that do not concern what is measured: a text in workloads.py, and its replacement.
 EDITS = {
     "docstring": ("def sort() -> None:\n", 'def sort() -> None:\n    """Sort some numbers."""\n'),
     "import": ("import re\n", "import csv\nimport fractions\nimport re\n"),
@@ -40,7 +40,7 @@ EDITS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the head does more than the base, in percent of loop units really executed, up to 99.
+    """How much more the head does than the base, in percent of loop units, up to 99.
 
     Attributes:
         percents: by workload.
@@ -61,7 +61,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one `benchgate check` said, and how long it took from start to end."""
+    """The answer of one `benchgate check`, and how long it took from start to end."""
 
     exit_code: int
     seconds: float
@@ -76,7 +76,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 @contextmanager
 def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
-    """A scratch repository of one commit, with the change in the working tree."""
+    """Make a scratch repository of one commit, with the change in the working tree."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "project"
         shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -93,7 +93,7 @@ def repository(change: Change, config: str = PYTHON_CONFIG) -> Iterator[Path]:
 
 
 def _percents(values: Sequence[int]) -> str:
-    """The line that says them, as long for all values: both arms have the same layout."""
+    """Write the line of the percents, equally long for all values, so that layouts are equal."""
     return f'PERCENTS = "{" ".join(f"{value:02}" for value in values)}"'
 
 
@@ -105,7 +105,7 @@ def _replace(path: Path, before: str, after: str) -> None:
 
 
 def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
-    """Run `benchgate check` against HEAD, as a user would; the result is kept in `output`."""
+    """Run `benchgate check` against HEAD, as a user would, and keep the result in `output`."""
     command = [sys.executable, "-m", "benchgate", "check", "--against", "HEAD", "--json", "-"]
     environ = {**os.environ, "CI": "true"}
     started = time.monotonic()
@@ -125,7 +125,7 @@ def check(folder: Path, output: Path, options: Sequence[str] = ()) -> Answer:
 
 @contextmanager
 def burner(where: str) -> Iterator[None]:
-    """Keep a CPU busy that is not measured on ("other"), every CPU ("same"), or none ("")."""
+    """Keep the CPU busy that does not measure ("other"), every CPU ("same"), or none ("")."""
     cpus = sorted(os.sched_getaffinity(0)) if where else []
     if where == "other":
         cpus = cpus[:1]

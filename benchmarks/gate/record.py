@@ -1,9 +1,9 @@
-"""Measures builds whose truth is known, as long as the time given lasts.
+"""Measures builds whose truth is known until the given time is over.
 
-Every build is a real `benchgate check` in a scratch repository. What is there already is not
-measured again, so a recording can be stopped at any time and continued later. Sessions, and builds
-whose time counts, have the machine for themselves. Of the others one runs on each CPU at a time,
-which is twice as quick, and a hard test: each has the other for a neighbour.
+Every build is a real `benchgate check` in a scratch repository. A build that is already recorded is
+not measured again, so you can stop a recording at any time and continue later. Sessions, and builds
+whose time counts, have the machine to themselves. Of the other builds, one runs on each CPU at a
+time. This is twice as fast, and a hard test, because they disturb each other.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ class Scenario:
 
     Attributes:
         name: of its folder.
-        percent: extra loop units in one workload, another one in each build; or in all of
-            them where `everywhere`.
+        percent: extra loop units in one workload, another one in each build; or, if `everywhere`,
+            in all of them.
         is_edited: the head has one of the edits that change nothing measured, in turn.
         is_command: a program of about 30 ms is measured instead of the ten functions.
         burner: see `project.burner`.
-        rounds: 0 where benchgate chooses; else as many, of everything.
+        rounds: how many rounds of everything are measured; 0 if benchgate chooses.
         margin: of the gate.
-        is_alone: has the machine for itself.
-        builds: as many are wanted.
-        weight: how many are measured in a turn, before the next scenario has its own.
+        is_alone: whether it has the machine to itself.
+        builds: how many are wanted.
+        weight: how many are measured before it is the next scenario's turn.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Scenario:
 
     @property
     def words(self) -> str:
-        """What it is, for people."""
+        """A description for people."""
         what = "a program" if self.is_command else ""
         change = f"+{self.percent} %" if self.percent else ""
         edit = "an unrelated edit" if self.is_edited else ""
@@ -84,11 +84,11 @@ class Scenario:
         return ", ".join(part for part in parts if part)
 
     def change(self, index: int) -> Change:
-        """What the head of a build does more."""
+        """What the head of a build does in addition."""
         if self.is_command:
             return Change({}, command=self.percent)
         names = NAMES if self.everywhere else (NAMES[index % len(NAMES)],)
-        # One after the other in each half of the sessions, too.
+        # Each half of the sessions has all of them, one after the other.
         turn = index // 2 if self.rounds else index
         edit = list(EDITS)[turn % len(EDITS)] if self.is_edited else ""
         return Change(dict.fromkeys(names, self.percent), edit=edit)
@@ -133,7 +133,7 @@ def record(budget_s: float, say: Callable[[str], None], *, only: str = "*") -> N
     """Measure what is missing, sessions first, until the time is over or nothing is missing.
 
     Args:
-        only: of the scenarios whose name matches.
+        only: a pattern for the names of scenarios.
     """
     ends = time.monotonic() + budget_s
     missing = [one for one in plan() if fnmatchcase(one[0].name, only) and not place(*one).exists()]
@@ -174,7 +174,7 @@ def _record(
 
 
 def plan() -> Iterator[tuple[Scenario, int]]:
-    """Give what is wanted, in an order in which any beginning of it is of use."""
+    """Give what is wanted, in an order that makes a recording useful whenever it is stopped."""
     for scenarios in (SESSIONS, BUILDS):
         done = dict.fromkeys(scenarios, 0)
         while any(done[s] < s.builds for s in scenarios):

@@ -1,9 +1,9 @@
 """Builds made of recorded rounds: thousands of them, judged by the gate's own code.
 
-A build draws rounds of one recorded session in random order, the same rounds for all benchmarks:
-what disturbs one often disturbs its neighbours. The benchmark that got slower takes its rounds
-from a session in which its head really did more. Half of the sessions are for tuning, half for
-judging.
+A build draws rounds of one recorded session in random order. All benchmarks take the same rounds,
+because what disturbs one often disturbs its neighbors. The benchmark that got slower takes its
+rounds from a session in which its head really did more. Half of the sessions are for tuning, half
+for judging.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Half(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked again and again.
+    """A question that many builds answer.
 
     Attributes:
         clean: folder of the sessions in which nothing changed.
-        slower: of those in which every head did more; "" for clean builds.
-        config: TOML laid over the defaults.
+        slower: folder of those in which every head did more; "" for clean builds.
+        config: TOML that overrides the defaults.
     """
 
     half: Half
@@ -55,7 +55,7 @@ class Question:
     config: str = ""
 
     def sessions(self) -> int:
-        """How many sessions the answer rests on."""
+        """How many sessions the answer is based on."""
         return sum(len(_paths(name, self.half)) for name in (self.clean, self.slower) if name)
 
 
@@ -96,7 +96,7 @@ class RuledBuild:
 
 
 def replay(question: Question, builds: int, *, seed: int, processes: int) -> list[Replayed]:
-    """Judge as many builds."""
+    """Judge a number of builds."""
     with ProcessPoolExecutor(processes) as pool:
         return list(pool.map(partial(_one, question, seed), range(builds), chunksize=16))
 
@@ -152,7 +152,7 @@ def samples_of(name: str, half: Half) -> tuple[Mapping[str, FloatArray], ...]:
 
 
 def replay_rules(question: Question, builds: int, *, seed: int) -> dict[str, list[RuledBuild]]:
-    """Ask each of the simple rules about as many builds, drawn in the same way."""
+    """Ask each simple rule about a number of builds, drawn in the same way."""
     answers: dict[str, list[RuledBuild]] = {name: [] for name in RULES}
     for index in range(builds):
         slower, drawn = _draw(question, samples_of, np.random.default_rng((seed, index)), index)

@@ -1,7 +1,7 @@
-"""The rules that people use instead, on the same recorded launches: which builds would they fail?
+"""Simple rules that people use instead, applied to the same recorded launches.
 
-Each takes the samples of ten rounds of both arms of one benchmark, shape (rounds, samples), and
-says whether it calls the head slower. A build fails when any of its benchmarks is.
+Each rule takes the samples of ten rounds of both arms of one benchmark, shape (rounds, samples),
+and says whether the head is slower. A build fails if one of its benchmarks is slower.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ _P = 0.05
 
 
 def mean_ratio_above(limit: float) -> Rule:
-    """The mean of all samples of the head is more than `limit` times the base's."""
+    """Whether the mean of all samples of the head is more than `limit` times that of the base."""
     return lambda base, head: bool(head.mean() > limit * base.mean())
 
 
 def p95_ratio(base: FloatArray, head: FloatArray) -> bool:
-    """The pooled p95 of the head is at least 1.05 times the base's."""
+    """Whether the pooled p95 of the head is at least 1.05 times that of the base."""
     before, after = nearest_rank(base.ravel(), 0.95), nearest_rank(head.ravel(), 0.95)
     return bool(after >= _SLOWER_RATIO * before)
 
 
 def pooled_mann_whitney(base: FloatArray, head: FloatArray) -> bool:
-    """Mann-Whitney over all samples says p < 0.05, and the pooled p95 is 1.05 times as long."""
+    """Whether Mann-Whitney over all samples has p < 0.05, and the pooled p95 is 1.05 times."""
     p = mann_whitney_classical(base.reshape(1, -1), head.reshape(1, -1))[0]
     return bool(p < _P) and p95_ratio(base, head)
 
 
 def launch_means(base: FloatArray, head: FloatArray) -> bool:
-    """Mann-Whitney over the launches' means, says p < 0.05, two-sided, and they are longer."""
+    """Whether two-sided Mann-Whitney over the launches' means has p < 0.05, and they are longer."""
     test = mann_whitney(base.mean(axis=1)[np.newaxis], head.mean(axis=1)[np.newaxis])
     return bool(2 * test.p_greater[0] < _P)
 

@@ -1,4 +1,4 @@
-"""Builds of simulated machines: clean ones, slower ones, and changes that equal the margin."""
+"""Builds of simulated machines: clean ones, slower ones, and changes equal to the margin."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def simulate(
 
 
 def report_clean(builds: Sequence[ReplayedBuild]) -> str:
-    """False alarms, and what becomes of unchanged rows."""
+    """Report false alarms, and the outcomes of unchanged rows."""
     shares = []
     for outcome in (Outcome.UNCHANGED, Outcome.INCONCLUSIVE):
         found = [share(builds, statistic, outcome) for statistic in ("p25", "p95")]
@@ -50,13 +50,13 @@ def report_clean(builds: Sequence[ReplayedBuild]) -> str:
 
 
 def report_slower(builds: Sequence[ReplayedBuild]) -> str:
-    """How often the slower benchmark, and no other, was found."""
+    """Report how often the slower benchmark, and no other, was found."""
     found = rate(build.regressed == {SLOWER} for build in builds)
     return f"found {with_bounds(found)}, {rounds_each(builds):.1f} rounds each"
 
 
 def report_at_margin(builds: Sequence[ReplayedBuild]) -> str:
-    """How often a change that is exactly the margin was called unchanged."""
+    """Report how often a change of exactly the margin was called unchanged."""
     texts = []
     for statistic in ("p25", "p95"):
         rows = [row for build in builds for row in build.rows if row.statistic == statistic]
@@ -69,11 +69,11 @@ def report_at_margin(builds: Sequence[ReplayedBuild]) -> str:
 def simulate_all(
     builds: int, *, config: str, seed: int, processes: int, say: Callable[[str], None]
 ) -> None:
-    """Simulate every machine, and say what came out.
+    """Simulate every machine, and report the results.
 
     Args:
-        builds: clean ones for each machine; of the others there are fewer.
-        config: TOML laid over the defaults.
+        builds: how many clean ones for each machine; there are fewer of the others.
+        config: TOML that overrides the defaults.
     """
     settings = loads(config, "--config")
     gate = settings.gate

@@ -1,7 +1,7 @@
-"""Stored baselines on simulated machines, whose runs differ though the code does not.
+"""Stored baselines on simulated machines, on which runs of the same code differ.
 
-Each run shifts all launches of a benchmark by an effect of its own, half of whose variance all
-benchmarks of the run share. Nothing of the gate is imitated: its own code judges.
+Each run shifts all launches of a benchmark by an effect of its own. All benchmarks of the run share
+half of the variance of these effects. The gate's own code judges.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class Between(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked again and again.
+    """A question that many builds answer.
 
     Attributes:
-        effect: standard deviation of what shifts all launches of a run alike.
-        runs: how many earlier ones there are.
-        changes: of the first benchmarks of the head; the others are as they were.
-        other_machine: the earlier runs are of another, which was 30 % faster.
+        effect: standard deviation of the shift that all launches of a run share.
+        runs: how many earlier runs there are.
+        changes: of the first benchmarks of the head; the others did not change.
+        other_machine: the earlier runs come from another machine, which was 30 % faster.
         launch_spread: standard deviation of the launches of a run.
     """
 
@@ -77,7 +77,7 @@ class Screened:
     Attributes:
         settled: how many benchmarks were not measured in turn.
         launches: of both arms and all benchmarks.
-        without: the same where all is measured in turn.
+        without: the same if everything is measured in turn.
     """
 
     regressed: frozenset[str]
@@ -101,7 +101,7 @@ def ask(question: Question, seed: tuple[int, ...]) -> frozenset[str]:
 
 
 def screen(question: Question, seed: tuple[int, ...]) -> Screened:
-    """Screen the head by stored runs where these are steady, confirm on a lockstep machine."""
+    """Screen the head by steady stored runs, and confirm on a lockstep machine."""
     rng = np.random.default_rng(seed)
     gate = _CONFIG.gate
     evidences = [

@@ -1,4 +1,4 @@
-"""What simulated stored baselines come to, as blocks of markdown."""
+"""The results with simulated stored baselines, as blocks of Markdown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Asker:
-    """Asks each question so many times, always with the same answers."""
+    """Asks each question a number of times, always with the same answers."""
 
     pool: Executor
     seed: int
@@ -49,7 +49,7 @@ class _Asker:
     def _all(
         self, one: Callable[[Question, tuple[int, ...]], T], question: Question, builds: int
     ) -> list[T]:
-        # Each question has random numbers of its own, so that their answers may be added up.
+        # Each question has its own random numbers, so that their answers may be added up.
         seeds = [(self.seed, crc32(repr(question).encode()), i) for i in range(builds)]
         return list(self.pool.map(partial(one, question), seeds, chunksize=8))
 
@@ -57,10 +57,11 @@ class _Asker:
 def stored_blocks(
     builds: int, *, seed: int, processes: int, say: Callable[[str], None]
 ) -> list[str]:
-    """Simulate stored baselines, and give what came out in blocks of markdown.
+    """Simulate stored baselines, and give the results in blocks of Markdown.
 
     Args:
-        builds: clean ones of each kind; a quarter of changed ones, a fifth of screened ones.
+        builds: how many clean ones of each kind; a quarter as many changed ones, and a fifth as
+            many screened ones.
     """
     blocks: list[str] = []
     with ProcessPoolExecutor(processes) as pool:

@@ -1,4 +1,4 @@
-"""What many builds have in common: rates with their bounds, rounds, and what became of rows."""
+"""Rates of many builds with their bounds, their rounds, and the outcomes of their rows."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def with_bounds(found: Rate) -> str:
     low, high = found.bounds(CONFIDENCE)
     share = f"{found.hits} of {found.trials:,}: {found.hits / found.trials:.2%}"
     if not found.hits:
-        # All of the error on one side: the bound of a rate that never showed.
+        # The whole error is on one side, because nothing was counted.
         return f"{share} (at most {1 - 0.05 ** (1 / found.trials):.2%})"
     return f"{share} ({low:.2%} to {high:.2%})"
 
 
 def share(builds: Sequence[ReplayedBuild], statistic: str, outcome: Outcome) -> float | None:
-    """Give how many of the rows of a statistic came out so; None where none was tested."""
+    """Give the rate of an outcome among the tested rows of a statistic; None without such rows."""
     tested = [
         row.outcome is outcome
         for build in builds

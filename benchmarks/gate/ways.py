@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchmarks.gate.independent import Samples
 
 STORED_LAUNCHES = 12
-# As many as `inj1` has; the gate asks for fewer.
+# `inj1` has this many; the gate asks for fewer.
 _MOST_ROUNDS = 60
 _EVERY = (2, 3, 5, 10)
 
@@ -37,12 +37,13 @@ class Way:
     """How the launches of a build were measured, and are judged.
 
     Attributes:
-        name: as the tables say it.
+        name: in the tables.
         clean: draws a build in which nothing changed.
-        changed: draws one in which every head did so many percent more.
+        changed: draws one in which every head did this percentage more.
         percents: which changes there are.
-        paired: the arms took turns; else their launches share no rounds, as with stored results.
-        in_waves: the gate chooses the rounds; else it judges all at once.
+        paired: whether the arms took turns; otherwise their launches share no rounds, as with
+            stored results.
+        in_waves: whether the gate chooses the rounds; otherwise it judges all at once.
     """
 
     name: str

@@ -1,9 +1,8 @@
-"""What judges rows: many of them at once, as a suite has them."""
+"""The functions that judge rows, on as many rows at once as a suite has."""
 
 import numpy as np
 
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.shift import two_sample_shift
+from benchgate.stats.mannwhitney import mann_whitney, two_sample_shift
 from benchgate.stats.signedrank import signed_rank
 
 ROWS = np.random.default_rng(1).normal(size=(200, 12))

@@ -19,7 +19,8 @@ from benchgate.model.run import BenchmarkResult, Kind, Launch, Metric, Run, Seri
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.conftest import Call, Done
+    from tests.cli.conftest import Call
+    from tests.done import Done
 
 TIME = Metric("time", "s")
 COUNT = Metric("count", "", kind=Kind.EXACT)

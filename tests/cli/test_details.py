@@ -33,7 +33,8 @@ from benchgate.stats.outliers import OUTLIER_MODES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.conftest import Call, Done
+    from tests.cli.conftest import Call
+    from tests.done import Done
 
     from benchgate.git.repository import Git
 

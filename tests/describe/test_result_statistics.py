@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import math
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +14,7 @@ from tests.describe.conftest import (
     result_of,
     series_of,
 )
+from tests.finite import all_finite
 
 from benchgate.describe.detail import DetailSettings
 from benchgate.describe.result_statistics import describe
@@ -24,8 +24,6 @@ from benchgate.model.run import CANARY_ID, Kind, Metric, Status
 from benchgate.stats.outliers import OUTLIER_MODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from benchgate.stats.outliers import OutlierMode
 
 FEW = "fewer than 10 samples in a launch: too few to see how neighbors depend on each other"
@@ -33,18 +31,6 @@ FEW = "fewer than 10 samples in a launch: too few to see how neighbors depend on
 magnitudes = st.floats(1e-150, 1e150)
 values = magnitudes | magnitudes.map(lambda x: -x) | st.sampled_from([0.0, 1.0, 5e-324])
 launches = st.lists(st.lists(values, min_size=1, max_size=12), min_size=1, max_size=6)
-
-
-def numbers(found: object) -> Iterator[float]:
-    """Every number in nested dataclasses and tuples."""
-    if is_dataclass(found):
-        for field in fields(found):
-            yield from numbers(getattr(found, field.name))
-    elif isinstance(found, tuple):
-        for item in found:
-            yield from numbers(item)
-    elif isinstance(found, (int, float)):
-        yield float(found)
 
 
 @given(launches, st.sampled_from(OUTLIER_MODES))
@@ -56,7 +42,7 @@ def test_whatever_was_measured_is_described_in_finite_numbers(
 
     found = describe(result_of(*cells), detail=DetailSettings(mode))
 
-    assert all(map(math.isfinite, numbers(found)))
+    assert all_finite(found)
     assert found.runs[0].series[0].detail is not None
 
 
@@ -75,7 +61,7 @@ def test_values_as_far_apart_as_can_be(samples: list[list[float]]) -> None:
 
     found = describe(Result(head), detail=DetailSettings())
 
-    assert all(map(math.isfinite, numbers(found)))
+    assert all_finite(found)
     # What is divided by 5e-324 is beyond the largest float; the other way round it is 0.
     assert found.runs[0].grids[0].pairs[2].ratio == 0.0
     assert found.runs[0].series[2].detail is not None

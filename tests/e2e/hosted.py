@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from tests.contract.records import Repository, Token
     from tests.contract.server import GitHubServer
-    from tests.e2e.conftest import Done, Program, Project
+    from tests.done import Done
+    from tests.e2e.conftest import Program, Project
 
 NUMBER = 7
 _REPOSITORY = {"id": HELLO.id, "full_name": HELLO.full_name, "default_branch": "main"}
@@ -51,6 +52,19 @@ def push(before: str, sha: str, *, forced: bool = False) -> Event:
     ref = "refs/heads/main"
     payload = {"ref": ref, "before": before, "after": sha, "forced": forced, "deleted": False}
     return Event("push", payload, sha, ref, sha, "main")
+
+
+def run_of(event: Event, run_id: int) -> Run:
+    """GitHub's record of a run that starts now."""
+    return Run(
+        id=run_id,
+        repository=HELLO.full_name,
+        head_repository=event.head_repository.full_name,
+        event=event.name,
+        head_branch=event.head_branch,
+        head_sha=event.head_sha,
+        created_at=datetime.now(UTC).replace(microsecond=0),
+    )
 
 
 def pull_request(base: str, head: str, merge: str, *, fork: bool = False) -> Event:
@@ -161,17 +175,7 @@ class Hosted:
     ) -> Job:
         """Check out as actions/checkout does, and call `benchgate ci`; keep what it leaves."""
         run_id = next(self._run_ids)
-        self.server.state.put(
-            Run(
-                id=run_id,
-                repository=HELLO.full_name,
-                head_repository=event.head_repository.full_name,
-                event=event.name,
-                head_branch=event.head_branch,
-                head_sha=event.head_sha,
-                created_at=datetime.now(UTC).replace(microsecond=0),
-            )
-        )
+        self.server.state.put(run_of(event, run_id))
         self._know_main()
         checkout, files = self._checkout(run_id, event.sha), self.folder / f"files-{run_id}"
         files.mkdir()

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.contract.act import ActArtifacts
 from tests.contract.faults import Fault
-from tests.contract.records import START, Comment, Run, Token
+from tests.contract.records import START, Comment, Token
 from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE, TOKEN
 from tests.contract.server import GitHubServer
 from tests.e2e import hosted
 from tests.e2e.conftest import processes_with
-from tests.e2e.hosted import Event, pull_request, push
+from tests.e2e.hosted import Event, pull_request, push, run_of
 
 from benchgate.cli.workflows import workflow_texts
 
@@ -216,17 +216,7 @@ class Runner:
         action: Path | None = None,
         **more: str,
     ) -> subprocess.Popen[str]:
-        self.server.state.put(
-            Run(
-                id=run_id,
-                repository=HELLO.full_name,
-                head_repository=event.head_repository.full_name,
-                event=event.name,
-                head_branch=event.head_branch,
-                head_sha=event.head_sha,
-                created_at=datetime.now(UTC).replace(microsecond=0),
-            )
-        )
+        self.server.state.put(run_of(event, run_id))
         git = self.project.git
         branch = "main" if event.ref == "refs/heads/main" else "merged"
         git.run("checkout", "--quiet", "-B", branch, event.sha)

@@ -13,7 +13,8 @@ import pytest
 from benchgate.model.codec import RESULT, VERDICT
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Done, Program, Project
+    from tests.done import Done
+    from tests.e2e.conftest import Program, Project
 
 pytestmark = pytest.mark.slow
 

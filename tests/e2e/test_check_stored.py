@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Done, Program, Project
+    from tests.done import Done
+    from tests.e2e.conftest import Program, Project
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,8 @@ from benchgate.git.repository import Git
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.e2e.conftest import Done, Program, Project
+    from tests.done import Done
+    from tests.e2e.conftest import Program, Project
 
 ONE_ROUND = ("--rounds", "1")
 

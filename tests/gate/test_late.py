@@ -14,8 +14,7 @@ from benchgate.gate.findings import Stage
 from benchgate.gate.late import foretold, is_within_reach, late_test
 from benchgate.gate.waves import LATE_LOOKS
 from benchgate.model.outcome import Outcome
-from benchgate.stats.shift import paired_shift
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.signedrank import paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

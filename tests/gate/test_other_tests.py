@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -9,13 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests.finite import all_finite
 
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.suite import Judgement
@@ -69,18 +70,6 @@ def compare(
         return row.detail
 
     return run
-
-
-def numbers(found: object) -> Iterator[float]:
-    """Every number in nested dataclasses and tuples."""
-    if is_dataclass(found):
-        for field in fields(found):
-            yield from numbers(getattr(found, field.name))
-    elif isinstance(found, tuple):
-        for item in found:
-            yield from numbers(item)
-    elif isinstance(found, (int, float)):
-        yield float(found)
 
 
 def ratio_of(found: Comparison, name: str) -> RatioEstimate:
@@ -469,7 +458,7 @@ def test_whatever_was_measured_is_compared_in_finite_numbers(
 ) -> None:
     found = compare(base, head, paired=paired)
 
-    assert all(map(math.isfinite, numbers(found)))
+    assert all_finite(found)
     for one in found.ratios:
         assert one.ratio >= 0
         if one.interval:

@@ -15,7 +15,7 @@ from benchgate.model.environment import Environment
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS
 from benchgate.model.run import Run, Source, Tier
 from benchgate.stats.power import detectable_ratio
-from benchgate.stats.shift import paired_shift
+from benchgate.stats.signedrank import paired_shift
 from benchgate.stats.spread import robust_spread
 
 if TYPE_CHECKING:

@@ -193,7 +193,7 @@ def test_says_what_is_wrong_with_a_function(start: Start, source: str, error: st
         *((word, "") for word in ("pytestmark", "cache_parameters", "retry", "step", "size", "_x")),
     ],
 )
-def test_a_misspelt_attribute_is_refused(start: Start, attribute: str, error: str) -> None:
+def test_a_misspelled_attribute_is_refused(start: Start, attribute: str, error: str) -> None:
     hello = start(f"def bench_a(): ...\nbench_a.{attribute} = [1]\n").ready(20)
     assert hello["faults"] == ({"a": error} if error else {})
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import RESULT, decode_result, encode_result
@@ -176,25 +177,10 @@ def test_what_is_written_is_read_again(original: Result) -> None:
     assert encode_result(decode_result(data, NAME), as_is) == data
 
 
-def refusal(data: bytes) -> FormatError | None:
-    try:
-        decode_result(data, NAME)
-    except FormatError as error:
-        return error
-    return None
-
-
 @settings(deadline=None)
 @given(st.data())
 def test_a_damaged_file_is_refused_or_still_a_result(data: st.DataObject) -> None:
-    file = bytearray(encode_result(result(), as_is))
-    for _ in range(data.draw(st.integers(1, 3))):
-        at = data.draw(st.integers(0, len(file) - 1))
-        file[at : at + data.draw(st.integers(0, 5))] = data.draw(
-            st.binary(max_size=3) | st.sampled_from([b"NaN", b"-", b"[", b"{", b"1e999", b"null"])
-        )
-    error = refusal(bytes(file))
-    assert error is None or (error.message.startswith(f"{NAME}: ") and error.hint)
+    read_damaged(decode_result, encode_result(result(), as_is), NAME, data)
 
 
 def test_a_file_cut_off_anywhere_is_refused() -> None:

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.model.damage import read_damaged
 
 from benchgate.errors import FormatError
 from benchgate.model.codec import VERDICT, encode_verdict
@@ -186,25 +187,10 @@ def test_the_schema_refuses_what_reading_refuses() -> None:
     assert not validator.is_valid(document() | {"decision": "maybe"})
 
 
-def refusal(data: bytes) -> FormatError | None:
-    try:
-        VERDICT.read(data, NAME)
-    except FormatError as error:
-        return error
-    return None
-
-
 @settings(deadline=None)
 @given(st.data())
 def test_a_damaged_file_is_refused_or_still_a_verdict(data: st.DataObject) -> None:
-    file = bytearray(encode_verdict(verdict(), as_is))
-    for _ in range(data.draw(st.integers(1, 3))):
-        at = data.draw(st.integers(0, len(file) - 1))
-        file[at : at + data.draw(st.integers(0, 5))] = data.draw(
-            st.binary(max_size=3) | st.sampled_from([b"NaN", b"-", b"[", b"{", b"1e999", b"null"])
-        )
-    error = refusal(bytes(file))
-    assert error is None or (error.message.startswith(f"{NAME}: ") and error.hint)
+    read_damaged(VERDICT.read, encode_verdict(verdict(), as_is), NAME, data)
 
 
 def test_the_layout_is_the_documented_one() -> None:

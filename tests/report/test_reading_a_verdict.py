@@ -1,4 +1,4 @@
-"""The page that explains the output, held against what can be put out."""
+"""Compares the page that explains the output with everything that can be printed."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchgate.stats.autocorrelation import Weights, autocorrelation, corrected_sem
 from benchgate.stats.checks import LARGEST
+from benchgate.stats.timeseries import Weights, autocorrelation, corrected_sem
 
 RAMP = np.arange(1.0, 101.0)
 BOTH: tuple[Weights, ...] = ("plain", "bartlett")
@@ -85,7 +85,7 @@ def test_both_weights_agree_with_the_slow_formula(n: int) -> None:
 
 @pytest.mark.parametrize("weights", BOTH)
 def test_the_error_of_a_correlated_series_is_found(weights: Weights) -> None:
-    """The true one is known: sd / sqrt(n) times sqrt((1 + phi) / (1 - phi)), about."""
+    """The true error is about sd / sqrt(n) times sqrt((1 + phi) / (1 - phi))."""
     phi, n = 0.6, 4000
     true = math.sqrt(1 / (1 - phi) ** 2 / n)
     errors = [corrected_sem(autoregressive(phi, n, seed), weights) for seed in range(30)]

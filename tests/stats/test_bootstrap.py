@@ -91,7 +91,7 @@ def test_percentile_interval_leaves_out_the_share_it_says(
 def test_ends_are_those_of_scipy_but_for_the_interpolation(
     n: int, seed: int, statistic: Callable[[FloatArray], FloatArray], method: Method
 ) -> None:
-    """Ours are replicates, SciPy's lie between two of them: a place apart at the most."""
+    """Our ends are replicates, SciPy's are between two: they differ by at most one place."""
     rng = np.random.default_rng(seed)
     values = rng.lognormal(size=n)
     reference = stats.bootstrap(

@@ -49,7 +49,7 @@ def test_steps_up_and_down_are_all_found(test: ChangeTest) -> None:
         off += sum(0 < distance <= 2 for distance in near)
         missed += sum(distance > 2 for distance in near)
         extra += len(found) - len(places)
-    # Of 32 steps of three to four standard deviations.
+    # The histories have 32 steps of three to four standard deviations.
     assert off <= 8
     assert missed <= 1
     assert extra <= 2
@@ -78,7 +78,7 @@ def test_false_alarms_are_no_more_than_alpha(test: ChangeTest, name: str) -> Non
     alarms = sum(
         bool(change_points(values, alpha=alpha, test=test, permutations=99)) for values in histories
     )
-    # Ten are expected; more than 20 come once in a thousand times.
+    # Ten are expected; more than 20 happen once in a thousand times.
     assert alarms <= 20
 
 
@@ -207,7 +207,7 @@ def test_permutations_end_when_it_is_certain(monkeypatch: pytest.MonkeyPatch) ->
     assert len(scans) < 2000
     scans.clear()
     assert len(change_points(history(1, 100, 110))) == 1
-    # To find it, to place it, and once for every order.
+    # Once to find the change, once to place it, and once for every order.
     assert scans.count(40) == 2 + 199
 
 

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.effect import effect_size
+from benchgate.stats.differences import effect_size, two_sample_t
 from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.ttest import two_sample_t
 
 X = np.array([1000.0, 1020, 980, 1010, 990])
 Y = np.array([980.0, 970, 990, 960, 985])

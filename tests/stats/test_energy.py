@@ -18,7 +18,7 @@ def scaled(values: list[int]) -> np.ndarray:
 
 
 def statistic(values: np.ndarray, low: int, at: int, high: int) -> float:
-    """Q from its definition, in mean distances of all values."""
+    """Compute Q from its definition, in mean distances of all values."""
 
     def mean_distance(of: np.ndarray) -> float:
         return float(np.mean([abs(a - b) for a, b in combinations(of, 2)]))
@@ -63,7 +63,7 @@ def test_the_statistic_agrees_with_scipys_distance() -> None:
         cut = EnergyScan(2 * m, m).best(z)
         distances = np.abs(np.subtract.outer(z, z)).sum() / (2 * m * (2 * m - 1))
         energy = cut.statistic / (m / 2) * distances
-        # SciPy's is over all pairs, each value with itself among them.
+        # SciPy's is over all pairs, including those of a value with itself.
         assert energy == pytest.approx(stats.energy_distance(x, y) ** 2, rel=0.01)
 
 

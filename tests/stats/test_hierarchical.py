@@ -88,11 +88,11 @@ def test_intervals_are_those_of_resampling_in_plain_words(uneven: bool) -> None:
 
 
 def test_launches_without_spread_within_are_drawn_as_values() -> None:
-    """Of 45 ones and 45 threes the median is a one; both launches are threes once in four."""
+    """The median of 45 ones and 45 threes is a one; one draw in four has only threes."""
     launches = [np.full(45, 1.0), np.full(45, 3.0)]
     assert ends(several(launches))[0].tolist() == [1, 3]
     assert ends(several(launches, confidence=0.4))[0].tolist() == [1, 1]
-    # p95 is a three unless both are ones.
+    # p95 is a three unless both drawn launches are ones.
     assert ends(several(launches, confidence=0.4))[1].tolist() == [3, 3]
 
 
@@ -174,7 +174,7 @@ def test_the_least_and_the_greatest_sample_have_no_interval() -> None:
 def test_few_launches_are_covered_as_seldom_as_documented(
     launches: int, least: float, greatest: float
 ) -> None:
-    """The truth is that of samples that vary by 2 % and 3 % together."""
+    """The true quantile is that of samples with both variations, 2 % and 3 %."""
     runs, spread = 150, np.hypot(0.02, 0.03)
     truth = 100 * np.exp(spread * stats.norm.ppf(QUANTILES))
     covered = np.zeros(2)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COUNTER_BYTES = 33_421 * 8
 EMPTY = {"count": 0, "clamped": 0, "min": None, "max": None, "mean": None, "stdev": None}
 
-# All magnitudes alike, the exact ones and those beyond the range included.
+# All magnitudes are equally likely, including exact ones and those beyond the range.
 durations = st.one_of(
     st.integers(0, 3000),
     st.integers(0, 43).flatmap(lambda bits: st.integers(2**bits - 1, 2**bits + 1)),
@@ -38,7 +38,7 @@ def histogram_of(values: Iterable[int]) -> Histogram:
 
 
 def facts(histogram: Histogram) -> dict[str, float | None]:
-    """Everything that it answers; the percentiles of all ranks tell what every bucket holds."""
+    """Everything that it answers; the percentiles of all ranks show every bucket."""
     n = histogram.count
     scalars = {name: getattr(histogram, name) for name in EMPTY}
     return scalars | {f"{k}/{n}": histogram.percentile(k / n) for k in range(n + 1) if n}
@@ -95,7 +95,7 @@ def test_it_agrees_with_hdrhistogram(seed: int, lowest: float, highest: float) -
     for p in fractions:
         assert histogram.percentile(p) == min(expected[100 * p], values.max())
     assert histogram.count == reference.get_total_count()
-    # It puts the mid-point of a bucket wider than 1 at its upper half, half a ns too high.
+    # It puts the mid-point of a bucket that is wider than 1 half a ns too high.
     half = 0.5 * np.mean(values >= 2048)
     assert histogram.mean == pytest.approx(reference.get_mean_value() - half, rel=1e-12)
     if lowest >= 2048:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchgate.stats.bootstrap import bootstrap_interval
-from benchgate.stats.intervals import log_mean_interval
-from benchgate.stats.location import location_interval
+from benchgate.stats.intervals import location_interval, log_mean_interval
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -98,7 +97,7 @@ def test_huge_and_tiny_values_have_one(n: int) -> None:
     [[3.0], [1e300, 5e-324], [1e300, 5e-324] * 15, [2.0**900, 2.0**1000]],
 )
 def test_where_there_is_none(values: list[float]) -> None:
-    """One value; values over 2**1000 apart; an upper end beyond the largest float."""
+    """No interval: one value, values over 2**1000 apart, or an end beyond the largest float."""
     assert location_interval(np.array(values), 0.95, seed=1) is None
 
 

@@ -90,7 +90,7 @@ def test_published_critical_values(n1: int, n2: int, critical: int) -> None:
     np.testing.assert_array_equal(lower, mann_whitney_lower(n2, n1))
 
 
-# SciPy names the sides by its first argument, we by the second.
+# SciPy's alternatives are about its first argument, ours about the second.
 Alternative = Literal["two-sided", "less", "greater"]
 SIDES: tuple[tuple[Alternative, str], ...] = (
     ("less", "p_greater"),

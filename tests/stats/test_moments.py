@@ -34,7 +34,7 @@ def test_moments_agree_with_scipy(n: int, seed: int) -> None:
 @given(times)
 def test_times_of_any_size_agree_with_exact_fractions(values: list[float]) -> None:
     described = moments(np.array(values))
-    # Half of the last bit of a subnormal is all that may be lost besides.
+    # Apart from that, only half of the last bit of a subnormal may be lost.
     assert described.mean == pytest.approx(statistics.mean(values), rel=1e-14, abs=TINIEST)
     assert described.sd == pytest.approx(statistics.stdev(values), rel=1e-13, abs=TINIEST)
 

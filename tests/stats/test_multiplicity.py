@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.multiplicity import benjamini_hochberg, holm
+from benchgate.stats.multiplicity import benjamini_hochberg, holm, kruskal_wallis, pairwise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.arrays import FloatArray
+
 
 families = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -95,3 +96,104 @@ def test_bad_input_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         adjust(p)
+
+
+several = st.lists(
+    st.lists(st.integers(-4, 4), min_size=1, max_size=8).map(lambda x: np.array(x, float)),
+    min_size=2,
+    max_size=5,
+)
+
+
+def groups(*rows: list[float]) -> list[np.ndarray]:
+    return [np.array(row, dtype=np.float64) for row in rows]
+
+
+def test_golden_groups() -> None:
+    found = kruskal_wallis(groups([1, 2, 3], [4, 5, 6], [7, 8, 9]))
+    assert found.h == pytest.approx(7.2, abs=1e-12)
+    assert found.df == 2
+    assert found.p == pytest.approx(0.0273237, abs=5e-8)
+    assert found.notes == ("p is approximate: take at least 5 launches of each group",)
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, -1e300, 5e-324])
+def test_equal_values_give_p_1(value: float) -> None:
+    found = kruskal_wallis([np.full(6, value)] * 3)
+    assert (found.h, found.df, found.p, found.notes) == (0, 2, 1, ())
+    assert [(pair.p, pair.p_adjusted) for pair in pairwise([np.full(6, value)] * 3)] == [(1, 1)] * 3
+
+
+def test_one_value_in_each_group_is_enough_for_a_number() -> None:
+    found = kruskal_wallis(groups([1], [2]))
+    assert (found.h, found.df) == (1, 1)
+    assert found.p == pytest.approx(stats.chi2.sf(1, 1))
+    (pair,) = pairwise(groups([1], [2]))
+    assert (pair.first, pair.second, pair.u, pair.p, pair.p_adjusted) == (0, 1, 0, 1, 1)
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (5, 9, 2), (30, 1, 12, 12), (200, 300, 400), (2,) * 20])
+@pytest.mark.parametrize("steps", [3, 20, 10**6])
+def test_it_agrees_with_scipy(sizes: tuple[int, ...], steps: int) -> None:
+    rng = np.random.default_rng(steps + len(sizes))
+    drawn = [rng.integers(0, steps, size=n).astype(np.float64) for n in sizes]
+    found, theirs = kruskal_wallis(drawn), stats.kruskal(*drawn)
+    assert found.h == pytest.approx(theirs.statistic, rel=1e-10, abs=1e-12)
+    assert found.p == pytest.approx(theirs.pvalue, rel=1e-9)
+    for pair in pairwise(drawn):
+        x, y = drawn[pair.first], drawn[pair.second]
+        assert pair.u == stats.mannwhitneyu(x, y).statistic
+
+
+def test_two_groups_are_the_classical_mann_whitney_test() -> None:
+    x, y = np.random.default_rng(5).integers(0, 9, size=(2, 12)).astype(np.float64)
+    plain = stats.mannwhitneyu(x, y, method="asymptotic", use_continuity=False)
+    assert kruskal_wallis([x, y]).p == pytest.approx(plain.pvalue, rel=1e-9)
+
+
+def test_each_pair_is_tested_exactly_and_adjusted_by_holm() -> None:
+    drawn = groups([1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [3, 4, 6, 8, 11])
+    found = pairwise(drawn)
+    assert [(pair.first, pair.second) for pair in found] == [(0, 1), (0, 2), (1, 2)]
+    assert found[0].p == pytest.approx(0.00793651, abs=5e-9)
+    adjusted = holm(np.array([pair.p for pair in found]))
+    assert [pair.p_adjusted for pair in found] == adjusted.tolist()
+    assert found[0].p_adjusted == 3 * found[0].p
+
+
+@given(several)
+def test_neither_order_nor_scale_matters(drawn: list[np.ndarray]) -> None:
+    plain = kruskal_wallis(drawn)
+    assert 0 <= plain.p <= 1
+    assert plain.h >= 0
+    moved = kruskal_wallis([np.exp(group[::-1]) * 1e-200 for group in drawn[::-1]])
+    assert moved.h == pytest.approx(plain.h, rel=1e-12, abs=1e-12)
+    turned = kruskal_wallis([-1e300 * group for group in drawn])
+    assert turned.h == pytest.approx(plain.h, rel=1e-12, abs=1e-12)
+
+
+@given(several)
+def test_a_pair_is_never_more_significant_adjusted_than_alone(drawn: list[np.ndarray]) -> None:
+    found = pairwise(drawn)
+    assert len(found) == len(drawn) * (len(drawn) - 1) // 2
+    for pair in found:
+        assert pair.p <= pair.p_adjusted <= 1
+        assert 0 <= pair.u <= len(drawn[pair.first]) * len(drawn[pair.second])
+
+
+@pytest.mark.parametrize(
+    ("drawn", "message"),
+    [
+        ([], "at least 2 groups are needed to compare them, not 0"),
+        (groups([1, 2]), "at least 2 groups are needed to compare them, not 1"),
+        (groups([1, 2], []), "group 1 is empty"),
+        (groups([1, np.nan], [1]), "group 0 must be finite, and is nan"),
+        (groups([1], [np.inf]), "group 1 must be finite, and is inf"),
+        ([np.ones((2, 2)), np.ones(2)], "group 0 must have shape"),
+        (groups([1], [1e302]), "group 1 must be within"),
+    ],
+)
+def test_groups_that_cannot_be_compared_are_refused(drawn: list[np.ndarray], message: str) -> None:
+    for compare in (kruskal_wallis, pairwise):
+        with pytest.raises(ValueError, match=message):
+            compare(drawn)

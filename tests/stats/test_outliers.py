@@ -134,7 +134,7 @@ def test_trimming_follows_shift_and_scale(values: list[int], mode: OutlierMode, 
     array = np.array(values, dtype=np.float64)
     plain, scaled = trim(array, mode), trim(np.ldexp(array, -1000), mode)
     assert np.ldexp(scaled.kept, 1000).tolist() == plain.kept.tolist()
-    if mode != "mad":  # Rounding decides of a value that is just at such a fence.
+    if mode != "mad":  # If a value is exactly at such a fence, rounding decides.
         assert trim(array + by, mode).kept.tolist() == (plain.kept + by).tolist()
 
 

@@ -132,7 +132,7 @@ def test_the_interval_of_a_quantile_agrees_with_scipy(n: int, p: float, confiden
 @pytest.mark.parametrize("n", [20, 30, 101])
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.8])
 def test_it_is_exact_at_both_ends(n: int, p: float) -> None:
-    """The ends miss with at most the chance allowed, and the next ones in with more."""
+    """The ends miss with at most the allowed chance, and the next ones inside with more."""
     interval = quantile_interval(np.arange(1.0, n + 1), p, 0.9)
     assert interval is not None
     below = stats.binom(n, p)
@@ -141,7 +141,7 @@ def test_it_is_exact_at_both_ends(n: int, p: float) -> None:
 
 
 def test_a_level_met_but_for_a_rounding_error_is_met() -> None:
-    # 0.8**4 = 0.4096 all lie at or below the quantile, and so much is left of 0.1808.
+    # All are at or below the quantile with a chance of 0.8**4 = 0.4096 = (1 - 0.1808) / 2.
     assert stats.binom.sf(3, 4, 0.8) > (1 - 0.1808) / 2
     assert quantile_interval(np.arange(4.0), 0.8, 0.1808) is not None
     assert quantile_interval(np.arange(4.0), 0.8, 0.1809) is None

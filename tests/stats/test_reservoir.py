@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import IntArray
 
-# One fair sampler in 10,000 would fail by chance; the seeds are fixed, so none does.
+# One correct sampler in 10,000 would fail by chance. The seeds are fixed, so this one does not.
 FAIR_LEVEL = 1e-4
 
 
@@ -103,7 +103,7 @@ def test_every_value_of_a_stream_is_kept_equally_often() -> None:
 
 
 def merged(rng: random.Random) -> IntArray:
-    """One far beyond its capacity, one little, one below it, one empty; then more is recorded."""
+    """Merge streams far beyond capacity, a little beyond, below, and empty; then record more."""
     result = Reservoir(rng, 8)
     for stream in (range(50), range(50, 62), range(62, 65), range(0)):
         result.merge(reservoir_of(stream, rng, 8))
@@ -126,7 +126,7 @@ def test_how_many_come_from_each_stream_is_hypergeometric() -> None:
         one.merge(reservoir_of(range(sizes[0], sum(sizes)), rng, capacity))
         found[np.count_nonzero(one.values() >= sizes[0])] += 1
     expected = trials * stats.hypergeom(sum(sizes), sizes[1], capacity).pmf(range(capacity + 1))
-    # The rare counts make one class, so that each expects 5 and more.
+    # The rare counts are one class, so that at least 5 are expected in each class.
     common = expected >= 5
     observed = [*found[common], found[~common].sum()]
     awaited = [*expected[common], expected[~common].sum()]
@@ -138,7 +138,7 @@ def test_a_slow_worker_weighs_as_little_as_it_did() -> None:
     fast.record_many(np.zeros(990_000, dtype=np.int64))
     slow.record_many(np.ones(10_000, dtype=np.int64))
     fast.merge(slow)
-    # 100 of 10,000 are due, with a standard deviation of 9.9.
+    # 100 of 10,000 are expected, with a standard deviation of 9.9.
     assert fast.values().sum() == pytest.approx(100, abs=4 * 9.9)
 
 

@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.mannwhitney import mann_whitney
-from benchgate.stats.shift import paired_shift, two_sample_shift
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.mannwhitney import mann_whitney, two_sample_shift
+from benchgate.stats.signedrank import paired_shift, signed_rank
 
 CONFIDENCES = (0.5, 0.8, 0.9, 0.9375, 0.95, 0.98, 0.99)
 confidences = st.sampled_from(CONFIDENCES)
-# Neither ties between sizes nor zeros.
+# There are no ties between sizes and no zeros.
 untied_differences = st.lists(
     st.integers(-200, 200).filter(bool), min_size=1, max_size=15, unique_by=abs
 )
@@ -24,7 +23,7 @@ def row(*values: float) -> np.ndarray:
 
 
 def reached(p: float, confidence: float) -> bool:
-    """p <= 1 - confidence, but for the rounding of the subtraction."""
+    """Whether p <= 1 - confidence, apart from the rounding error of the subtraction."""
     return p <= (1 - confidence) * (1 + 1e-12)
 
 
@@ -138,7 +137,7 @@ def test_more_confidence_is_never_narrower(values: list[int]) -> None:
 
 @pytest.mark.parametrize("step", [0.0, 1.0])
 def test_intervals_cover_the_truth_as_often_as_they_say(step: float) -> None:
-    """Also where a coarse clock (`step`) ties most values."""
+    """Even if a coarse clock (`step`) ties most values."""
     m, n = 10_000, 10
     d = np.random.default_rng(9).standard_t(4, size=(m, n))
     d = np.round(d / step) * step if step else d

@@ -62,7 +62,7 @@ def test_it_agrees_with_scipy_without_ties(n: int) -> None:
     ours = signed_rank(d)
     for alternative, side in SIDES:
         theirs = stats.wilcoxon(d, axis=1, alternative=alternative, method="exact")
-        # SciPy takes one of the tails as 1 - p, which costs the digits below 1e-16.
+        # SciPy computes one of the tails as 1 - p, which loses the digits below 1e-16.
         np.testing.assert_allclose(getattr(ours, side), theirs.pvalue, rtol=1e-9, atol=1e-15)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.ttest import TTest, paired_t, pooled_sd, two_sample_t
+from benchgate.stats.differences import TTest, paired_t, pooled_sd, two_sample_t
 
 X = np.array([1000.0, 1020, 980, 1010, 990])
 Y = np.array([980.0, 970, 990, 960, 985])
@@ -19,7 +19,7 @@ ONE_LAUNCH = ("one launch: no spread between launches; take at least 2 of each s
 
 
 def numbers(found: TTest) -> tuple[float, float, float, float, float]:
-    """What exists where there is a spread."""
+    """What exists if there is a spread."""
     assert found.t is not None
     assert found.df is not None
     assert found.p_two_sided is not None
@@ -147,7 +147,7 @@ def test_the_interval_excludes_0_where_the_test_rejects(d: np.ndarray, confidenc
     interval, wider = found.interval, paired_t(d, 0.999).interval
     assert interval is not None
     assert wider is not None
-    # Where the level is met to the last digit rounding decides.
+    # If the level is met to the last digit, rounding decides.
     if abs(two_sided - (1 - confidence)) > 1e-12:
         assert (interval.low > 0 or interval.high < 0) == (two_sided < 1 - confidence)
     assert wider.low < interval.low < found.estimate < interval.high < wider.high

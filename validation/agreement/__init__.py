@@ -1,4 +1,4 @@
-"""The statistics against SciPy and against their definitions."""
+"""Compares the statistics with SciPy and with their definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A statistic held against another way to compute it, over sizes, kinds of data and seeds."""
+"""Compares a statistic with another way to compute it, on many sizes, kinds of data and seeds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KINDS = ("normal", "skewed", "tied")
 
 
 class Draw:
-    """Draws the values of a case: a kind of data, so many rows."""
+    """Draws the values of a case: a number of rows of one kind of data."""
 
     def __init__(self, rng: np.random.Generator, kind: str, rows: int) -> None:
         self.rng = rng
@@ -42,7 +42,7 @@ class Draw:
     def __call__(self, n: int) -> FloatArray:
         """Give values > 0 of shape (rows, n).
 
-        The tied are whole numbers with many repeats; the uniform lie between 0 and 1.
+        Tied values are whole numbers with many repeats; uniform ones are between 0 and 1.
         """
         shape = (self.rows, n)
         if self.kind == "normal":
@@ -63,14 +63,14 @@ class Agreement:
 
     Attributes:
         statistic: its name.
-        reference: what it is held against.
+        reference: what it is compared with.
         sizes: the numbers of values.
         limit: the largest relative difference allowed.
-        both: from drawn data and a size to what the package finds and what the reference finds,
-            both of the same shape.
+        both: takes drawn data and a size, and returns the results of the package and of the
+            reference, in the same shape.
         kinds: of data; each kind is drawn for each size.
-        rows: of data of each kind and size, each with another seed.
-        least: numbers nearer to 0 are compared as if they were that large, where the reference
+        rows: rows of data of each kind and size, each with another seed.
+        least: numbers closer to 0 are compared as if they were this large, if the reference
             itself has lost their digits.
     """
 
@@ -84,7 +84,7 @@ class Agreement:
     least: float = 0.0
 
     def cells(self) -> tuple[str, ...]:
-        """Compare every case; BrokenError where one differs by more than the limit."""
+        """Compare every case; raise BrokenError if one differs by more than the limit."""
         cases, largest = 0, 0.0
         for n, kind in itertools.product(self.sizes, self.kinds):
             rng = seeded(self.statistic, kind, str(n))
@@ -110,7 +110,7 @@ class Agreement:
         ours, theirs = (np.asarray(values, dtype=np.float64) for values in (found, wanted))
         if ours.shape != theirs.shape:
             raise BrokenError(f"{self.statistic}: {ours.shape} results and not {theirs.shape}")
-        # Where there is no number both say NaN.
+        # If there is no number, both say NaN.
         differs = (ours != theirs) & ~(np.isnan(ours) & np.isnan(theirs))
         if not differs.any():
             return 0.0

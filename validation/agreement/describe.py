@@ -1,4 +1,4 @@
-"""What describes one sample, or the launches of one benchmark."""
+"""Statistics that describe one sample, or the launches of one benchmark."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchgate.stats.autocorrelation import autocorrelation, corrected_sem
-from benchgate.stats.components import variance_components
 from benchgate.stats.intervals import log_mean_interval, mean_interval, trimmed_mean_interval
 from benchgate.stats.moments import moments
 from benchgate.stats.outliers import trim
+from benchgate.stats.spread import variance_components
+from benchgate.stats.timeseries import autocorrelation, corrected_sem
 from validation.agreement.case import Agreement, Draw, Pair
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ CONFIDENCE = 0.95
 
 
 def ends(intervals: Iterable[Interval | None]) -> FloatArray:
-    """Give the ends of intervals, shape (2, rows); NaN where there is none."""
+    """Give the ends of intervals, shape (2, rows); NaN if there is none."""
     pairs = [(i.low, i.high) if i else (math.nan, math.nan) for i in intervals]
     return np.array(pairs).T
 
 
 def varied(draw: Draw, n: int) -> FloatArray:
-    """Rows that are not constant, of which SciPy would only warn."""
+    """Draw rows that are not constant; about a constant row, SciPy would only warn."""
     values = draw(n)
     values[:, 0] += np.where(np.ptp(values, axis=1) == 0, 1.0, 0.0)
     return values

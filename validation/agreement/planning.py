@@ -1,4 +1,4 @@
-"""Spread, and what can be shown with so many launches."""
+"""Spread, and the changes that a number of launches can show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks, rank tests and what is made of their p."""
+"""Ranks, rank tests, and adjusted p-values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchgate.stats.mannwhitney import mann_whitney, mann_whitney_classical
 from benchgate.stats.multiplicity import holm
 from benchgate.stats.ranks import doubled_midranks
 from benchgate.stats.signedrank import signed_rank
-from benchgate.stats.warmup import trend_p
+from benchgate.stats.timeseries import trend_p
 from validation.agreement.case import Agreement, Draw, Pair
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _two_arms(draw: Draw, n: int) -> tuple[FloatArray, FloatArray]:
 def _mann_whitney(draw: Draw, n: int, *, method: Literal["exact", "asymptotic"]) -> Pair:
     x, y = _two_arms(draw, n)
     ours = mann_whitney(x, y, method)
-    # SciPy names the sides by its first argument.
+    # SciPy's alternatives are about its first argument.
     theirs = [
         stats.mannwhitneyu(y, x, alternative=side, method=method, axis=1).pvalue
         for side in ("greater", "less", "two-sided")
@@ -92,7 +92,7 @@ def _trend(draw: Draw, n: int) -> Pair:
 
 
 def _trend_asymptotic(draw: Draw, n: int) -> Pair:
-    """SciPy's approximation has no continuity correction: its standard deviation is taken."""
+    """Compute p with SciPy's standard deviation; its p has no continuity correction."""
     series = draw(n) + draw.rng.uniform(0.01, 0.05, size=(draw.rows, 1)) * np.arange(n)
     if draw.kind == "tied":
         series = np.round(series / 10)

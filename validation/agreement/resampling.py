@@ -1,4 +1,4 @@
-"""What bootstrap intervals make of replicates, and histograms of durations."""
+"""Bootstrap intervals from replicates, and summaries of streams."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _percentile(draw: Draw, b: int) -> Pair:
 
 
 def _bca(draw: Draw, n: int) -> Pair:
-    """SciPy's replicates, and the shares of them that lie outside of each end."""
+    """Compare the shares of SciPy's replicates beyond each end."""
     ours, theirs = [], []
     for row in draw(n):
         found = stats.bootstrap((row,), np.mean, n_resamples=20_000, rng=draw.rng, method="BCa")
@@ -39,7 +39,7 @@ def _bca(draw: Draw, n: int) -> Pair:
 
 
 def _histogram(draw: Draw, n: int) -> Pair:
-    """Percentiles of durations, to be less than 1/1,024 above the exact ones."""
+    """Compare percentiles of durations, which must be less than 1/1,024 above the exact ones."""
     durations = np.rint(draw(n) * 1e5).astype(np.int64)
     shares = (0.01, 0.25, 0.5, 0.95, 0.99)
     ours = []
@@ -52,7 +52,7 @@ def _histogram(draw: Draw, n: int) -> Pair:
 
 
 def _reservoir(draw: Draw, slots: int) -> Pair:
-    """How often each place of a stream is kept: all as often, whatever their order."""
+    """Count how often each place of a stream is kept: all must be kept equally often."""
     stream = np.arange(2 * slots + 1)
     random = Random(int(draw.rng.integers(2**32)))  # noqa: S311 - a simulation, no secret
     kept = np.zeros(len(stream))

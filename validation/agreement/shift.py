@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
+from benchgate.stats.mannwhitney import two_sample_shift
 from benchgate.stats.quantiles import nearest_rank, quantile_interval
-from benchgate.stats.shift import paired_shift, two_sample_shift
+from benchgate.stats.signedrank import paired_shift
 from validation.agreement.case import Agreement, Draw, Pair
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How often each test raises an alarm where nothing changed."""
+"""How often each test raises an alarm although nothing changed."""
 
 from __future__ import annotations
 

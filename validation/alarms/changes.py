@@ -1,4 +1,4 @@
-"""Change points seen in histories in which nothing changed."""
+"""Change points found in histories in which nothing changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 REPLICATES = 4_000
-# The fewest that can give a p of 5 %: how often it does so is the same with more.
+# The fewest permutations that can give a p of 5 %; with more, alarms are as frequent.
 PERMUTATIONS = 19
 
 
@@ -34,7 +34,7 @@ _t = partial(_found, "t")
 
 
 def _with_outlier(rng: np.random.Generator) -> FloatArray:
-    """Histories one value of which is ten times as high."""
+    """Draw histories in which one value is ten times as high."""
     histories = data.normal(rng, REPLICATES, 20)
     histories[np.arange(REPLICATES), rng.integers(20, size=REPLICATES)] *= 10
     return histories

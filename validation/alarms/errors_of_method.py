@@ -1,4 +1,4 @@
-"""Comparisons that are made often and cannot be trusted, with what to do instead."""
+"""Comparisons that are common and cannot be trusted, with what to do instead."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _medians(rng: np.random.Generator) -> BoolArray:
 
 
 def _classical_builds(rng: np.random.Generator, launches: int, unit: str) -> BoolArray:
-    """Builds of 20 benchmarks: is any called slower by the classical rule?"""
+    """Say for builds of 20 benchmarks whether the classical rule calls one slower."""
     rows = CLASSICAL_BUILDS * BENCHMARKS
     base, head = (data.launches(rng, rows, launches, 45) for _ in range(2))
     pooled = list(base.reshape(rows, -1)), list(head.reshape(rows, -1))

@@ -1,4 +1,4 @@
-"""False alarms of a suite of tests, and among what a suite reports."""
+"""False alarms in a suite of tests, and among what a suite reports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _common_disturbance(rng: np.random.Generator) -> FloatArray:
 
 
 def _one_changed_out_of_many(rng: np.random.Generator) -> BoolArray:
-    """Five benchmarks changed beyond doubt: is any other reported?"""
+    """Say whether another benchmark is reported if five clearly changed."""
     p = _independent(rng)
     p[:, :5] *= 1e-6
     return np.array([(holm(row)[5:] <= ALPHA).any() for row in p])
@@ -56,7 +56,7 @@ def _any_false_by_benjamini_hochberg(rng: np.random.Generator) -> BoolArray:
 
 
 def _false_among_reported(rng: np.random.Generator) -> BoolArray:
-    """Five of 20 changed: is one of those reported, drawn at random, one that did not?
+    """Say whether a random report of a suite is false if five of 20 benchmarks changed.
 
     So the rate is the expected share of false reports, and each suite is one trial.
     """

@@ -1,4 +1,4 @@
-"""False alarms of a suite that few rounds have to decide: what ranks and what t make of chance."""
+"""False alarms of a suite that is decided by few rounds: rank tests and t tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _any_rejected(p: FloatArray) -> BoolArray:
 
 
 def _fast_or_slow(rng: np.random.Generator, rounds: int) -> tuple[FloatArray, FloatArray]:
-    """Logs of the launches of two arms: by lot each is 20 % slower, and hardly varies beside."""
+    """Draw logs of launches of two arms: half of them, at random, are 20 % slower."""
     shape = (2, SUITES * BENCHMARKS, rounds)
     slow = rng.integers(0, 2, size=shape) * np.log(1.2)
     base, head = slow + rng.normal(0, _NOISE, size=shape)
@@ -34,7 +34,7 @@ def _fast_or_slow(rng: np.random.Generator, rounds: int) -> tuple[FloatArray, Fl
 
 
 def _common_rounds(rng: np.random.Generator, rounds: int) -> tuple[FloatArray, FloatArray]:
-    """Logs of launches that have nine tenths of their variance in common with the other arm's."""
+    """Draw logs of launches that share nine tenths of their variance with the other arm's."""
     shape = (SUITES * BENCHMARKS, rounds)
     common = rng.normal(0, 3, size=shape)
     base, head = (common + rng.normal(size=shape) for _ in range(2))
@@ -52,7 +52,7 @@ def _t_of_pairs(launches: tuple[FloatArray, FloatArray]) -> BoolArray:
 
 
 def _t_of_a_shared_spread(rng: np.random.Generator) -> BoolArray:
-    """Add what the quieter rows know to the variance of each, as the moderated t does."""
+    """Test with variances that borrow from the other rows, as the moderated t does."""
     rounds = 5
     spread = np.tile([5.0, 1.0, 1.0, 1.0], SUITES)[:, np.newaxis]
     d = spread * rng.normal(size=(SUITES * BENCHMARKS, rounds))

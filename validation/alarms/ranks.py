@@ -13,7 +13,7 @@ from benchgate.stats.mannwhitney import (
     mann_whitney_lower,
 )
 from benchgate.stats.signedrank import signed_rank, signed_rank_lower
-from benchgate.stats.warmup import trend_p
+from benchgate.stats.timeseries import trend_p
 from validation import data
 from validation.rates import Simulation, Verdict
 

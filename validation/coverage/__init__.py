@@ -1,4 +1,4 @@
-"""How often each interval holds the truth."""
+"""How often each interval contains the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals, and the one that changes its method with the number of values."""
+"""Bootstrap intervals, and the interval whose method depends on the number of values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.stats.bootstrap import Method, bootstrap_interval
-from benchgate.stats.location import LEAST_BOOTSTRAP, location_interval
+from benchgate.stats.intervals import LEAST_BOOTSTRAP, location_interval
 from validation import data
 from validation.coverage.held import CONFIDENCE, coverage, held
 from validation.rates import Verdict

@@ -1,4 +1,4 @@
-"""Whether intervals hold what is true."""
+"""Whether intervals contain the true value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ coverage = partial(Simulation, promised=CONFIDENCE, covers=True)
 
 
 def held(intervals: Iterable[Interval | None], truth: float) -> BoolArray:
-    """Say for each interval whether it holds the truth; BrokenError where there is none."""
+    """Say for each interval whether it contains the truth; raise BrokenError if one is None."""
 
     def holds(interval: Interval | None) -> bool:
         if interval is None:

@@ -28,7 +28,7 @@ SAMPLES = 15
 TAIL = 0.95
 
 
-# Of the samples of all launches that could be.
+# Of the samples of all possible launches.
 TAIL_OF_ALL = data.LEVEL * math.exp(float(ndtri(TAIL)) * math.hypot(data.BETWEEN, data.WITHIN))
 
 

@@ -1,4 +1,4 @@
-"""Intervals of the centre of one sample, or of one benchmark's launches."""
+"""Intervals of the center of one sample, or of one benchmark's launches."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from scipy.special import stdtrit
 
 from benchgate.interval import Interval
-from benchgate.stats.autocorrelation import corrected_sem
 from benchgate.stats.intervals import log_mean_interval, mean_interval, trimmed_mean_interval
 from benchgate.stats.outliers import OutlierMode, trim
+from benchgate.stats.timeseries import corrected_sem
 from validation import data
 from validation.coverage.held import CONFIDENCE, coverage, held
 from validation.rates import Verdict
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     import numpy as np
 
     from benchgate.arrays import BoolArray, FloatArray
-    from benchgate.stats.autocorrelation import Weights
+    from benchgate.stats.timeseries import Weights
 
 REPLICATES = 10_000
 SKEWED_MEAN = data.LEVEL * math.exp(0.5)
-# Of the logs of launches and samples both: the mean of a lognormal distribution.
+# The mean of a lognormal distribution, of launches as well as of samples.
 LAUNCH_MEAN = data.LEVEL * math.exp((data.BETWEEN**2 + data.WITHIN**2) / 2)
 
 

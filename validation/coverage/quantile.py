@@ -42,7 +42,7 @@ def _of_launches(rng: np.random.Generator) -> BoolArray:
 
 
 def _truth(n: int, p: float) -> tuple[float, float]:
-    """The binomial probability that the number of values below the quantile is between ranks."""
+    """Return the binomial probability that the quantile is between the ranks."""
     tail = (1 - CONFIDENCE) / 2
     low, high = stats.binom.ppf(tail, n, p), stats.binom.isf(tail, n, p) + 1
     return float(stats.binom.cdf(high - 1, n, p) - stats.binom.cdf(low - 1, n, p)), 0.0

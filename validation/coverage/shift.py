@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.mannwhitney import mann_whitney_lower
-from benchgate.stats.shift import Shift, paired_shift, two_sample_shift
-from benchgate.stats.signedrank import signed_rank_lower
+from benchgate.stats.mannwhitney import mann_whitney_lower, two_sample_shift
+from benchgate.stats.signedrank import paired_shift, signed_rank_lower
 from validation import data
 from validation.alarms.ranks import attainable
 from validation.coverage.held import CONFIDENCE, coverage
@@ -16,6 +15,7 @@ from validation.rates import Verdict
 
 if TYPE_CHECKING:
     from benchgate.arrays import BoolArray, FloatArray
+    from benchgate.stats.ranks import Shift
 
 REPLICATES = 20_000
 BUILDS = 4_000

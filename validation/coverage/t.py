@@ -1,4 +1,4 @@
-"""t intervals of a change, beside the ranks' for those who know them."""
+"""t intervals of a change, which are shown beside those by ranks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.stats.ttest import paired_t, two_sample_t
+from benchgate.stats.differences import paired_t, two_sample_t
 from validation import data
 from validation.coverage.held import CONFIDENCE, coverage, held
 from validation.coverage.shift import CHANGE, arms

@@ -1,4 +1,4 @@
-"""The statistics against tables and examples that others have printed."""
+"""Compares the statistics with printed tables and examples."""
 
 from __future__ import annotations
 

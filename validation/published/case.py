@@ -20,7 +20,7 @@ class Published:
     """Numbers as they were printed, and how the package finds them.
 
     Attributes:
-        printed: each with the decimals of the print, which say how near the package must come.
+        printed: each with its printed decimals, which say how close the package must come.
     """
 
     statistic: str
@@ -29,7 +29,7 @@ class Published:
     find: Callable[[], Sequence[float | None]]
 
     def cells(self) -> tuple[str, ...]:
-        """Compare each number; BrokenError where one differs by more than its last digit's half."""
+        """Compare each number; raise BrokenError if one differs in its last digit."""
         found = self.find()
         if len(found) != len(self.printed):
             raise BrokenError(f"{self.statistic}: {len(found)} numbers, not {len(self.printed)}")

@@ -7,9 +7,8 @@ import itertools
 import numpy as np
 
 from benchgate.stats.changepoint import change_points
-from benchgate.stats.groups import kruskal_wallis
-from benchgate.stats.multiplicity import benjamini_hochberg, holm
-from benchgate.stats.ttest import TTest, paired_t, two_sample_t
+from benchgate.stats.differences import TTest, paired_t, two_sample_t
+from benchgate.stats.multiplicity import benjamini_hochberg, holm, kruskal_wallis
 from validation.published.case import Published
 
 # Hours of sleep gained with two drugs (Cushny and Peebles; Student, 1908).
@@ -29,7 +28,7 @@ HEART_P = (
     *(0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000),
 )
 
-# Annual flow of the Nile at Aswan, 1871 to 1970, in 10^8 cubic metres.
+# Annual flow of the Nile at Aswan, 1871 to 1970, in 10^8 cubic meters.
 NILE = """
 1120 1160 963 1210 1160 1160 813 1230 1370 1140 995 935 1110 994 1020 960 1180 799 958 1140
 1100 1210 1150 1250 1260 1220 1030 1100 774 840 874 694 940 833 701 916 692 1020 1050 969

@@ -1,1 +1,1 @@
-"""The same work through other tools, each run with its own commands as its documentation says."""
+"""The same work in other tools, each run with its own commands as its documentation recommends."""

@@ -38,7 +38,7 @@ _ROW = re.compile(r"^\| (.) +\|.*\| +ten\.time_(\w+) +\|$", re.MULTILINE)
 
 
 def measure(lab: Lab) -> list[PeerBuild]:
-    """Compare each arm with the one before."""
+    """Compare each arm with the previous one."""
     config = lab.folder / "asv.conf.json"
     config.write_text(json.dumps(CONFIG), encoding="utf-8")
     _set_up(lab)
@@ -47,7 +47,7 @@ def measure(lab: Lab) -> list[PeerBuild]:
 
 def _set_up(lab: Lab) -> None:
     """Make the environment that commits are installed into, unless an earlier session did."""
-    # It ends with exit code 1 also where it succeeds, as its list of environments is not 0.
+    # It ends with exit code 1 even if it succeeds, because its list of environments is not 0.
     done = lab.run("asv", "setup", codes=(0, 1), environ={"PIP_CONSTRAINT": str(LOCK)})
     if not list(ENVIRONMENTS.glob("*/asv-env-info.json")):
         raise RuntimeError(f"asv setup made no environment:\n{done.out}{done.err}")
@@ -55,7 +55,7 @@ def _set_up(lab: Lab) -> None:
 
 
 def _home(lab: Lab) -> dict[str, str]:
-    """Where asv keeps its file about the machine: not in the user's own home."""
+    """Variables that keep asv's file about the machine out of the user's home."""
     return {"HOME": str(lab.kept)}
 
 

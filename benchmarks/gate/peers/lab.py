@@ -1,4 +1,4 @@
-"""Where a peer works: a scratch repository of the ten workloads, with a commit for each arm."""
+"""The scratch repository in which a peer works: ten workloads, with a commit for each arm."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ARMS = ("base", "same", "slower")
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A command that came to its end, from whose start `seconds` have passed."""
+    """A command that has ended, after `seconds`."""
 
     exit_code: int
     out: str
@@ -45,7 +45,7 @@ class Lab:
         folder: the repository. Each of `ARMS` is a tag: "same" is an empty commit after "base",
             and "slower" has 3 % more loop units in each of the ten workloads.
         kept: a folder beside it for what the tools save.
-        cpu: what is measured is bound to it; None where the OS cannot.
+        cpu: the CPU to which the work is bound; None if the OS cannot.
     """
 
     folder: Path
@@ -53,7 +53,7 @@ class Lab:
     cpu: int | None
 
     def checkout(self, arm: str) -> None:
-        """Turn the working tree into that of an arm, without anything that lay there."""
+        """Check out an arm, and remove everything else from the working tree."""
         git(self.folder, "checkout", "--force", arm)
         git(self.folder, "clean", "-dfx")
 
@@ -70,7 +70,7 @@ class Lab:
             environ: variables to set.
 
         Raises:
-            RuntimeError: with all that it printed, if it failed.
+            RuntimeError: if it failed; with everything that it printed.
         """
         path = os.pathsep.join((str(ENVIRONMENT / "bin"), os.environ["PATH"]))
         started = time.monotonic()

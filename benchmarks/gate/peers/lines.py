@@ -1,4 +1,4 @@
-"""What the recorded sessions say of each peer: false alarms, power and time."""
+"""What the recorded sessions say about each peer: false alarms, power and time."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class PeerLine:
     """A tool with one choice of options.
 
     Attributes:
-        false_alarms: clean builds of ten in which it calls any workload slower.
-        found: by workload, how often it is called slower when it is.
+        false_alarms: clean builds in which it calls one of the ten workloads slower.
+        found: by workload, how often it is called slower if it is.
         seconds: median time of a build.
     """
 

@@ -1,7 +1,7 @@
-"""Measures sessions with each of the peers in turn, as long as the time given lasts.
+"""Measures sessions with each of the peers in turn until the given time is over.
 
 A session is three measurements of the ten workloads: as they are, once more, and with 3 % more work
-in each. What is there already is not measured again.
+in each. What is already recorded is not measured again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Peer:
 
     Attributes:
         folder: of its recordings.
-        how: what is run, and why so, in Markdown.
+        how: what is run, and why in this way, in Markdown.
     """
 
     folder: str
@@ -56,22 +56,22 @@ PEERS = (
         pytest_benchmark.measure,
         "`pytest --benchmark-save` measures the base; the next run compares itself with that by\n"
         "`--benchmark-compare` and `--benchmark-compare-fail`, the documented way to make a suite\n"
-        "fail. All else is as by default: a second of rounds for each test. `taskset` binds it to\n"
-        "one CPU, for the isolation that its FAQ asks for.",
+        "fail. Everything else is the default: a second of rounds for each test. `taskset` binds\n"
+        "it to one CPU, for the isolation that its FAQ asks for.",
     ),
     Peer(
         "pytest-benchmark-cpu-time",
         "pytest-benchmark",
         partial(pytest_benchmark.measure, options=(pytest_benchmark.CPU_TIMER,)),
-        f"The same with `{pytest_benchmark.CPU_TIMER}`, the FAQ's last resort where one cannot do\n"
-        "without virtual machines or other programs.",
+        f"The same with `{pytest_benchmark.CPU_TIMER}`, the FAQ's last resort if you cannot avoid\n"
+        "virtual machines or other programs.",
     ),
     Peer(
         "asv",
         "asv",
         asv.measure,
         f"`asv continuous --interleave-rounds --attribute rounds={asv.ROUNDS}`, bound to one CPU\n"
-        "by `taskset`: what its page on tuning recommends where accuracy matters, as it does for\n"
+        "by `taskset`: what its page on tuning recommends if accuracy matters, as it does for\n"
         "`continuous`. The factor 1.1 is the default; with others `asv compare` judges the same\n"
         "samples. The time includes a wheel of each commit and its installation.",
     ),
@@ -79,8 +79,8 @@ PEERS = (
         "pyperf",
         "pyperf",
         pyperf.measure,
-        "`Runner.bench_func` as by default: 20 processes of 3 values for each benchmark, and\n"
-        "`--affinity` as its documentation advises where no CPU is isolated. `pyperf compare_to`\n"
+        "`Runner.bench_func` with the defaults: 20 processes of 3 values for each benchmark, and\n"
+        "`--affinity` as its documentation advises if no CPU is isolated. `pyperf compare_to`\n"
         "judges by its own test, and by that and `--min-speed`. `pyperf system tune` is not run:\n"
         "it needs root and changes the whole machine.",
     ),
@@ -108,7 +108,7 @@ def record_peers(
 
 
 def plan(recordings: Path) -> Iterator[tuple[Peer, Path]]:
-    """Give what is wanted and its place, the tools taking turns."""
+    """Give what is wanted and its place; the tools take turns."""
     for index in range(SESSIONS):
         for peer in PEERS:
             yield peer, recordings / peer.folder / f"{index:03}.json.gz"

@@ -1,4 +1,4 @@
-"""What peers said: the builds that a session is made of, and how they are kept."""
+"""What peers said: the builds that a session consists of, and how they are stored."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class PeerBuild:
     """A base and a head, compared.
 
     Attributes:
-        is_clean: they are the same; else every workload of the head is slower.
-        seconds: that measuring both took, start-up included.
+        is_clean: whether they are the same; otherwise every workload of the head is slower.
+        seconds: how long it took to measure both, including start-up.
         slower: by options of the tool the workloads that it calls slower.
         values_ns: by workload what the tool compared, of base and head.
     """
@@ -52,21 +52,21 @@ class PeerBuild:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Some builds measured one after another, and the tool, machine and time of them."""
+    """Some builds that were measured one after another, with their tool, machine and time."""
 
     about: Mapping[str, Any]
     builds: Sequence[PeerBuild]
 
 
 def build_of(before: PeerRun, after: PeerRun) -> PeerBuild:
-    """Make a build of a run and the next one, which was compared with it."""
+    """Make a build from a run and the next one, which was compared with it."""
     values_ns = {name: (values, after.values_ns[name]) for name, values in before.values_ns.items()}
     is_clean = after.arm != SLOWER
     return PeerBuild(is_clean, before.seconds + after.seconds, after.slower, values_ns)
 
 
 def builds_of(runs: Sequence[PeerRun]) -> list[PeerBuild]:
-    """Make a build of each run of an unchanged arm and the run that followed it."""
+    """Make a build from each run of an unchanged arm and the run that followed it."""
     return [build_of(before, after) for before, after in pairwise(runs) if before.arm != SLOWER]
 
 

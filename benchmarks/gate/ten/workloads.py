@@ -17,7 +17,7 @@ NAMES = (
     "count_words",
     "add_points",
 )
-# As long whatever it says: one more object in memory can make another workload 6 % slower.
+# Always equally long: one more object in memory can make another workload 6 % slower.
 PERCENTS = "00 00 00 00 00 00 00 00 00 00"
 EXTRA = dict(zip(NAMES, map(int, PERCENTS.split()), strict=True))
 

@@ -52,7 +52,7 @@ def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
 def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
     """Create the folder of a project's last result; None if that is impossible.
 
-    It is never inside of the project, where it could be if the project is the home folder.
+    If the project is the home folder, this folder would be inside of it. Then nothing is kept.
     """
     path = last_result_path(root, environ)
     if path.is_relative_to(root):

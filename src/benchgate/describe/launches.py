@@ -19,11 +19,8 @@ from benchgate.model.statistics import (
     WithinLaunch,
     WithoutOutliers,
 )
-from benchgate.stats.autocorrelation import corrected_sem
-from benchgate.stats.components import variance_components
 from benchgate.stats.hierarchical import hierarchical_intervals
-from benchgate.stats.intervals import mean_interval, trimmed_mean_interval
-from benchgate.stats.location import location_interval
+from benchgate.stats.intervals import location_interval, mean_interval, trimmed_mean_interval
 from benchgate.stats.moments import finite_exp, moments
 from benchgate.stats.outliers import trim, winsorized_sem
 from benchgate.stats.power import (
@@ -34,8 +31,8 @@ from benchgate.stats.power import (
 )
 from benchgate.stats.quantiles import nearest_rank, quantile_interval, small_sample_note
 from benchgate.stats.resampling import affordable_resamples
-from benchgate.stats.spread import robust_spread
-from benchgate.stats.warmup import settled_index, trend_p
+from benchgate.stats.spread import robust_spread, variance_components
+from benchgate.stats.timeseries import corrected_sem, settled_index, trend_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from benchgate.describe.series import finite_ratio, launch_values, summarise
 from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.run import CANARY_IDS, Kind, Status
 from benchgate.model.statistics import Failure, ResultStatistics, RunStatistics, SeriesStatistics
-from benchgate.stats.groups import kruskal_wallis, pairwise
+from benchgate.stats.multiplicity import kruskal_wallis, pairwise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,7 @@ import numpy as np
 from benchgate.gate.evidence import Pair, gather, series_of
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import CANARY_IDS, FILES_CANARY_ID
-from benchgate.stats.shift import paired_shift
-from benchgate.stats.signedrank import signed_rank
+from benchgate.stats.signedrank import paired_shift, signed_rank
 from benchgate.units import format_change
 
 if TYPE_CHECKING:

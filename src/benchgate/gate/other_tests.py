@@ -11,12 +11,13 @@ import numpy as np
 from benchgate.gate.estimates import MOST_DETECTABLE_RATIO
 from benchgate.interval import Interval
 from benchgate.model.comparison import Comparison, Effect, RatioEstimate, Significance
-from benchgate.stats.effect import effect_size
+from benchgate.stats.differences import effect_size, paired_t, two_sample_t
 from benchgate.stats.hierarchical import ratio_of_percentile
 from benchgate.stats.mannwhitney import (
     least_p_mann_whitney,
     mann_whitney,
     mann_whitney_classical,
+    two_sample_shift,
 )
 from benchgate.stats.moments import finite_exp
 from benchgate.stats.multiplicity import benjamini_hochberg
@@ -28,10 +29,8 @@ from benchgate.stats.power import (
     least_launches,
 )
 from benchgate.stats.resampling import affordable_resamples
-from benchgate.stats.shift import paired_shift, two_sample_shift
-from benchgate.stats.signedrank import least_p_signed_rank, signed_rank
+from benchgate.stats.signedrank import least_p_signed_rank, paired_shift, signed_rank
 from benchgate.stats.spread import pooled_robust_spread, robust_spread
-from benchgate.stats.ttest import paired_t, two_sample_t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,10 +38,10 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.suite import Judgement
+    from benchgate.stats.differences import TTest
     from benchgate.stats.hierarchical import RatioInterval
     from benchgate.stats.mannwhitney import MannWhitney
-    from benchgate.stats.shift import Shift
-    from benchgate.stats.ttest import TTest
+    from benchgate.stats.ranks import Shift
 
 _TAIL = 0.95
 

@@ -19,8 +19,7 @@ from benchgate.gate.suite import judge
 from benchgate.gate.waves import SUSPECT_MARGIN_SHARE, SUSPECT_P, SUSPECT_TAIL_P
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Tier
-from benchgate.stats.mannwhitney import least_p_mann_whitney, mann_whitney
-from benchgate.stats.shift import two_sample_shift
+from benchgate.stats.mannwhitney import least_p_mann_whitney, mann_whitney, two_sample_shift
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -29,8 +29,7 @@ from scipy.special import bdtrc
 from benchgate.gate.batches import by_length
 from benchgate.stats.multiplicity import holm
 from benchgate.stats.power import least_launches
-from benchgate.stats.shift import paired_shift
-from benchgate.stats.signedrank import MAX_PAIRS, least_p_signed_rank, signed_rank
+from benchgate.stats.signedrank import MAX_PAIRS, least_p_signed_rank, paired_shift, signed_rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from benchgate.stats.timer import TIMER_FACTOR, timer_note
-from benchgate.stats.warmup import settled_index
+from benchgate.stats.timeseries import settled_index
 
 if TYPE_CHECKING:
     import random

@@ -165,7 +165,7 @@ class SeriesDetail(JsonObject):
     Attributes:
         samples: how many, in all launches together.
         timer_ratio: cost of reading the clock / time of one sample.
-        notes: why a value is missing, and what not to trust.
+        notes: why a value is missing, or must not be trusted.
     """
 
     samples: Count

@@ -34,8 +34,7 @@ def percentile_interval(replicates: FloatArray, confidence: float) -> tuple[floa
         Low and high, in the unit of the replicates (Efron, 1981).
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
-            (0, 1).
+        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_vector("replicates", replicates)
     require_fraction("confidence", confidence)
@@ -46,16 +45,16 @@ def percentile_interval(replicates: FloatArray, confidence: float) -> tuple[floa
 def bca_interval(
     replicates: FloatArray, estimate: float, jackknife: FloatArray, confidence: float
 ) -> tuple[float, float]:
-    """The bias-corrected and accelerated interval (Efron, 1987).
+    """Return the bias-corrected and accelerated (BCa) interval (Efron, 1987).
 
-    Instead of the quantile of the replicates at ndtr(z), it takes the one at
-    ndtr(z0 + w / (1 - a w)), w = z0 + z. The bias correction z0 is ndtri(the share of replicates
-    below the estimate, those equal to it counted half), the acceleration a is
+    The percentile interval takes the quantile of the replicates at ndtr(z). BCa takes the one at
+    ndtr(z0 + w / (1 - a w)), w = z0 + z. The bias correction z0 is ndtri(share of replicates below
+    the estimate), and replicates equal to it count half. The acceleration a is
     sum d**3 / (6 (sum d**2)**1.5), d = mean(jackknife) - jackknife.
 
-    If every replicate lies on one side of the estimate, half a replicate counts as lying on the
-    other. If the jackknife values are all equal, a is 0. If 1 - a w is not above 0, which needs an
-    impractical confidence, the end is the outermost replicate.
+    If all replicates are on one side of the estimate, half a replicate counts as being on the
+    other. If the jackknife values are all equal, a is 0. If 1 - a w is not above 0, which happens
+    only at an impractical confidence, the end is the outermost replicate.
 
     Args:
         replicates: shape (b,), the statistic of each resample, in any order.
@@ -64,11 +63,10 @@ def bca_interval(
         confidence: of the two-sided interval, e.g. 0.95.
 
     Returns:
-        Low and high, in the unit of the replicates; they need not enclose the estimate.
+        Low and high, in the unit of the replicates; the estimate may be outside.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
-            (0, 1).
+        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_vector("replicates", replicates)
     require_vector("jackknife", jackknife)
@@ -93,10 +91,10 @@ def bootstrap_interval(
     seed: int,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
-    """How a statistic varies when n values are drawn from the n measured, with replacement.
+    """Return the interval of a statistic from resamples of n values drawn with replacement.
 
-    It assumes independent values of one distribution. For few values it is too short with either
-    method; see `location_interval`. The order of the values does not matter: the statistic receives
+    It assumes independent values of one distribution. With few values, it is too short by either
+    method; see `location_interval`. The order of the values does not matter: the statistic gets
     each resample in ascending order.
 
     Args:
@@ -104,16 +102,16 @@ def bootstrap_interval(
         statistic: reduces the last axis of an array of shape (k, n) or (k, n - 1) to finite
             values, e.g. `lambda samples: samples.mean(axis=-1)`.
         confidence: e.g. 0.95.
-        method: "percentile", or "BCa", which allows for bias and skewness.
+        method: "percentile" (Efron, 1981), or "BCa", which corrects for bias and skewness.
         seed: >= 0; the same seed gives the same interval.
-        resamples: how many draws.
+        resamples: how many resamples are drawn.
 
     Returns:
         In the unit of the statistic; None for n = 1, which shows no spread.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, also of what the statistic
-            gives, or a confidence, method, seed or number of resamples out of range.
+        ValueError: if the values, or what the statistic returns, are not finite or have another
+            shape, or if another argument is out of range.
     """
     require_fraction("confidence", confidence)
     if method not in {"percentile", "BCa"}:
@@ -146,7 +144,7 @@ def _replicates(
 
 
 def _jackknife(ascending: FloatArray, statistic: Statistic) -> FloatArray:
-    """The statistic without each value in turn, shape (n,)."""
+    """Return the statistic without each value in turn, shape (n,)."""
     n = len(ascending)
     kept = np.arange(n - 1)
     left_out = np.empty(n)
@@ -179,5 +177,5 @@ def _adjusted(bias: float, acceleration: float, w: float) -> float:
 
 
 def _between_tails(replicates: FloatArray, lower: float, upper: float) -> tuple[float, float]:
-    """The nearest-rank quantiles that leave these shares below and above."""
+    """Return the nearest-rank quantiles that leave these shares below and above."""
     return float(nearest_rank(replicates, lower)), -float(nearest_rank(-replicates, upper))

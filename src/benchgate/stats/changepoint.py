@@ -1,13 +1,13 @@
-"""Finds change points in a history: where a series moved and stayed.
+"""Finds change points in a history: where a series moved to another level and stayed there.
 
-The method is E-divisive means (Matteson and James, 2014; for benchmarks Daly et al., 2020): the
-energy statistic says where to cut a stretch of the history in two, a test says whether to cut, and
-then both parts are examined in turn.
+The method is E-divisive means (Matteson and James, 2014; for benchmarks Daly et al., 2020). The
+energy statistic says where to cut a stretch of the history in two, and a test says whether to cut.
+Then both parts are examined in turn.
 
 If a place is judged only by everything before and after it, a regression that was soon fixed stays
-hidden: most values after it are like those before. So a place is also judged by the values near it,
-as Fleming et al. (2023) do for the same reason: by windows from `min_segment` values per side up to
-all values.
+hidden, because most values after it are like those before. So a place is also judged by the values
+near it, as Fleming et al. (2023) do for the same reason: by windows from `min_segment` values on
+each side up to all values.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from benchgate.stats.checks import require_fraction, require_vector
+from benchgate.stats.differences import two_sample_t
 from benchgate.stats.energy import EnergyScan
 from benchgate.stats.moments import binary_scaled
-from benchgate.stats.ttest import two_sample_t
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 ChangeTest: TypeAlias = Literal["permutation", "t"]
 
 LONGEST_HISTORY = 2000
-"""Every distance is held at once: 32 MB for so many values."""
+"""All distances are in memory at once: 32 MB for this many values."""
 
-# The statistic is in mean distances; below it, a difference is that of the order of sums.
+# The order of additions changes the statistic, which is in mean distances, by less than this.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class ChangePoint:
-    """A place where a history moved.
+    """A place at which a history moved.
 
     Attributes:
         index: of the first value after the change.
         p: of the test that found it; with "permutation" at least 1 / (permutations + 1).
-        before: median of the values since the change before, or since the beginning.
-        after: median of the values up to the change after, or up to the end.
+        before: median of the values since the previous change, or since the beginning.
+        after: median of the values up to the next change, or up to the end.
     """
 
     index: int
@@ -87,20 +87,22 @@ def change_points(
     seed: int = 0,
     permutations: int = 199,
 ) -> tuple[ChangePoint, ...]:
-    """Find where a history moved; the tests assume values independent of each other.
+    """Find the places at which a history moved, if its values are independent of each other.
 
-    One outlier is no change, wherever it is: it cancels out of the energy statistic, and Welch's
-    t of it is about 1. It can hide a change from the t test, as can several from both tests.
+    A single outlier is not a change, wherever it is: it cancels out of the energy statistic, and
+    its Welch's t is about 1. But one outlier can hide a change from the t test, and several can
+    hide one from both tests.
 
     Args:
         values: shape (n,), in the order of the history, finite, n <= 2000.
         alpha: the chance to cut a stretch in which nothing changed.
         min_segment: the fewest values between two changes, >= 2.
         test: "permutation" compares the statistic of the stretch with that of its values in
-            random orders: it assumes no distribution, and finds a change of the spread, too.
-            "t" is Welch's test, the best of the windows around the place, its p times the number
-            of all windows looked at (Bonferroni): quicker, strict, and right for normal values.
-        seed: of the random orders: the same seed gives the same result.
+            random orders. It assumes no distribution, and also finds a change of the spread.
+            "t" is Welch's test in the window around the place that gives the smallest p,
+            multiplied by the number of all windows examined (Bonferroni). It is quicker and
+            strict, and assumes normal values.
+        seed: of the random orders; the same seed gives the same result.
         permutations: random orders, >= 1 / alpha - 1. Fewer are drawn if p > alpha is certain.
 
     Returns:
@@ -123,7 +125,7 @@ def change_points(
 
 
 def _changes(values: FloatArray, rule: _Rule) -> list[tuple[int, float]]:
-    """The changes in order, each as its index and p."""
+    """Return the changes in order, each as its index and p."""
     found = []
     stretches = [(0, len(values))]
     while stretches:
@@ -136,7 +138,7 @@ def _changes(values: FloatArray, rule: _Rule) -> list[tuple[int, float]]:
 
 
 def _change(stretch: FloatArray, rule: _Rule) -> tuple[int, float] | None:
-    """Where to cut a stretch, and the p of it; None if the rule does not ask for a cut."""
+    """Return where to cut a stretch, and the p of the cut; None if the rule does not cut."""
     if len(stretch) < 2 * rule.min_segment:
         return None
     scan = EnergyScan(len(stretch), rule.min_segment)
@@ -145,7 +147,7 @@ def _change(stretch: FloatArray, rule: _Rule) -> tuple[int, float] | None:
     if cut.statistic < _ROUNDING:
         return None
     window = scaled[cut.low : cut.high]
-    # Equal windows find a change; the change need not divide them equally.
+    # Windows of equal length find a change, but it need not be in their middle.
     index = cut.low + EnergyScan(len(window), rule.min_segment).best(window).index
     if rule.test == "t":
         p = min(_welch_p(scaled[low:high], index - low) for low, high in scan.windows(index))
@@ -156,12 +158,12 @@ def _change(stretch: FloatArray, rule: _Rule) -> tuple[int, float] | None:
 
 
 def _permutation_p(stretch: FloatArray, cut: Cut, scan: EnergyScan, rule: _Rule) -> float:
-    """The share of orders that can be cut as well, the observed one among them.
+    """Return the share of orders, including the observed one, that can be cut as well.
 
-    Forwards and backwards it is the same history, so both start from the same one.
+    A history gives the same p forwards and backwards, because both start from the same order.
 
     Returns:
-        p, or if p is certain to exceed alpha the least that it can still be.
+        p, or the least that p can still be if it is certain to exceed alpha.
     """
     rng = np.random.default_rng(rule.seed)
     start = np.array(min(stretch.tolist(), stretch[::-1].tolist()))
@@ -175,6 +177,6 @@ def _permutation_p(stretch: FloatArray, cut: Cut, scan: EnergyScan, rule: _Rule)
 
 
 def _welch_p(values: FloatArray, at: int) -> float:
-    """Two-sided p of Welch's t test of values[at:] against those before; 0 if neither varies."""
+    """Return the two-sided p of Welch's t at a place; 0 if neither side varies."""
     found = two_sample_t(values[:at], values[at:], 0.95, equal_variance=False)
     return 0.0 if found.p_two_sided is None else found.p_two_sided

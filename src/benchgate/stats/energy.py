@@ -1,7 +1,8 @@
-"""Where to cut a series in two: the energy statistic of every place, near and far.
+"""Finds the place at which a series is best cut in two, by the energy statistic.
 
-The energy statistic (Szekely and Rizzo, 2005) compares the distances between two samples with
-those within them. It squares nothing, and over distinct pairs one outlier cancels out of it.
+The energy statistic (Szekely and Rizzo, 2005) compares the distances between two samples with the
+distances within them. It squares nothing, and it takes means over pairs of different values, so a
+single outlier cancels out.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place, and the windows on both sides of it that differ the most.
+    """A place, and the windows before and after it that differ most.
 
     Attributes:
-        statistic: of the windows, in mean distances of the series; 0 if nothing differs.
+        statistic: of the two windows, in mean distances of the series; 0 if nothing differs.
         index: of the first value after the cut.
-        low: where the window before the cut begins.
-        high: where the window after it ends.
+        low: index at which the window before the cut begins.
+        high: index after the last value of the window that follows the cut.
     """
 
     statistic: float
@@ -33,15 +34,15 @@ class Cut:
 
 
 class EnergyScan:
-    """Looks at all places of series that have n values.
+    """Examines every place in a series of n values.
 
     Args:
-        n: values in a series, >= 2 `least`.
-        least: the fewest values on either side of a place, >= 2. The first windows have as many
-            values; they are doubled until they reach the ends of the series.
+        n: length of the series, >= 2 `least`.
+        least: fewest values on each side of a place, >= 2. The smallest windows have this many
+            values. Each size is twice the one before, up to the whole series.
 
     Attributes:
-        looks: pairs of windows that are looked at.
+        looks: how many pairs of windows are examined.
     """
 
     def __init__(self, n: int, least: int) -> None:
@@ -51,18 +52,18 @@ class EnergyScan:
         while self._reaches[-1] < n - least:
             self._reaches.append(2 * self._reaches[-1])
         self.looks = len(self._reaches) * len(self._place)
-        # To ask for this memory again for each of many series costs more than to fill it.
+        # Allocating this memory again for each of many series takes longer than filling it.
         self._sums = np.zeros((n + 1, n))
 
     def windows(self, place: int) -> list[tuple[int, int]]:
-        """Where each pair of windows around a place begins and ends."""
+        """Return where each pair of windows around a place begins and ends."""
         return [(max(place - reach, 0), min(place + reach, self._n)) for reach in self._reaches]
 
     def best(self, values: FloatArray) -> Cut:
-        """The place where the two windows differ the most, in O(n**2).
+        """Find the place at which the two windows differ most, in O(n**2).
 
-        Q = mn / (m + n) (2 mean|x - y| - mean|x - x'| - mean|y - y'|), each mean over distinct
-        pairs (Matteson and James, 2014).
+        Q = mn / (m + n) (2 mean|x - y| - mean|x - x'| - mean|y - y'|), with m and n the lengths of
+        the windows, and each mean over distinct pairs (Matteson and James, 2014).
 
         Args:
             values: shape (n,), within (-1, 1).
@@ -85,7 +86,7 @@ class EnergyScan:
     def _statistics(
         self, square: FloatArray, reach: int, low: IntArray, high: IntArray
     ) -> FloatArray:
-        """Q of each place, for windows of `reach` values as far as the series goes."""
+        """Return Q of each place, for windows of `reach` values or up to the end of the series."""
         to_place, to_high = self._corners(reach), self._corners(2 * reach)
         m, n = self._place - low, high - self._place
         before = square[self._place] - 2 * to_place[low] + square[low]
@@ -96,20 +97,20 @@ class EnergyScan:
         return q
 
     def _fill(self, values: FloatArray) -> None:
-        """Set the sums: at [i, j] the distances of the value j from the first i values."""
+        """Set the sums: [i, j] is the sum of the distances of value j from the first i values."""
         rows = self._sums[1:]
         np.subtract.outer(values, values, out=rows)
         np.abs(rows, out=rows)
-        # Three times as fast as numpy.cumsum down the columns.
+        # This is three times as fast as numpy.cumsum along the columns.
         for i in range(1, self._n):
             rows[i] += rows[i - 1]
 
     def _corners(self, lag: int) -> FloatArray:
-        """Distances between the first i values and the first min(i + lag, n), for i = 0 .. n."""
+        """Sum the distances of the first i values to the first min(i + lag, n), i = 0 .. n."""
         n = self._n
         corners = np.concatenate([[0.0], np.cumsum(self._sums[n])])
         if lag < n:
-            # One step down the diagonal adds a row and a column.
+            # Each step along the diagonal adds a row and a column.
             steps = self._sums.diagonal(-lag)[: n - lag] + self._sums[1:].diagonal(lag)
             corners[1 : n - lag + 1] = np.cumsum(steps)
         return corners

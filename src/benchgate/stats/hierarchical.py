@@ -1,22 +1,24 @@
-"""Bootstrap intervals of samples that come in launches.
+"""Bootstrap intervals for samples that come in launches.
 
-A resample draws launches with replacement, then from each launch drawn as many samples as it
-has, and pools them (Davison and Hinkley, 1997, section 3.8). Drawn as if all were independent,
-samples would promise too much: they resemble the others of their launch, and only another launch
-shows what another launch would do. Launches of unequal sizes count by their samples.
+A resample draws launches with replacement. From each drawn launch, it draws with replacement as
+many samples as that launch has. Then it pools them (Davison and Hinkley, 1997, section 3.8).
+Samples of one launch resemble each other, so intervals that treat all samples as independent are
+too short. A launch with more samples has more weight.
 
-Of few launches the intervals are too short. Simulated with launches of 45 samples, lognormal,
-2 % between and 3 % within launches, a nominal 95 % covers (1,000 runs, standard error 1 %):
+With few launches, these intervals are too short as well. Coverage of a nominal 95 %, simulated with
+launches of 45 lognormal samples, 2 % between and 3 % within launches (1,000 runs, standard error
+1 %):
 
     launches   2    3    4    5    7   10   12   15   20
     p50       68   79   84   88   90   92   92   94   94
     p95       66   79   80   83   85   90   89   90   91
     p99        -   54   65   73   82   89   85   90   89
 
-So a note warns below 10. The t interval of the launches' means covers 95 % with any number.
+So a note warns below 10 launches. The t interval of the launches' means covers 95 % with any number
+of launches.
 
-Samples are drawn again although a launch's own samples have shown part of that spread already.
-So the intervals are too wide if launches hardly differ.
+The means of launches already vary a little because each launch has few samples. Drawing the samples
+again adds that variation a second time. So the intervals are too wide if launches hardly differ.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray, IntArray
 
 LEAST_LAUNCHES = 10
-"""With fewer an interval may cover below 90 % for a nominal 95 %."""
+"""With fewer launches, a nominal 95 % interval may cover less than 90 %."""
 
 _METHOD = "hierarchical bootstrap"
 
@@ -49,9 +51,9 @@ class LaunchIntervals:
     """Intervals of several quantiles from one set of resamples, in the unit of the data.
 
     Attributes:
-        quantiles: of each pooled quantile asked for; None for one launch, and if the quantile
-            is the least or the greatest sample, as no resample goes beyond it.
-        notes: what not to trust, for the number of launches.
+        quantiles: one interval for each quantile asked for. None for a single launch, and for a
+            quantile that is the least or the greatest sample: no resample goes beyond it.
+        notes: warnings about the number of launches.
     """
 
     quantiles: tuple[Interval | None, ...]
@@ -63,10 +65,10 @@ class RatioInterval:
     """A ratio head / base.
 
     Attributes:
-        ratio: None if a value is not above 0, or over 2**1000 times another.
-        interval: None if the ratio is, for one launch in an arm, and if the percentile is
+        ratio: None if a value is not above 0, or is more than 2**1000 times another.
+        interval: None if the ratio is None, if an arm has one launch, and if the percentile is
             the least or the greatest sample of an arm.
-        notes: why one is None, and what not to trust.
+        notes: the reasons for None, and warnings about the number of launches.
     """
 
     ratio: float | None
@@ -82,21 +84,21 @@ def hierarchical_intervals(
     seed: int,
     resamples: int = RESAMPLES,
 ) -> LaunchIntervals:
-    """Percentile intervals of pooled nearest-rank quantiles.
+    """Return percentile intervals of pooled nearest-rank quantiles.
 
-    One set of resamples serves all. A sample drawn takes some 10 ns: 0.06 s for 12 launches of 45,
-    seconds for thousands of samples in each.
+    All quantiles share one set of resamples. Each drawn sample takes about 10 ns: 0.06 s for 12
+    launches of 45 samples, and seconds for launches of thousands of samples.
 
     Args:
         launches: of shapes (n_1,), (n_2,), ..., each n_i >= 1, finite.
         quantiles: fractions, 0 < p < 1, e.g. (0.5, 0.95).
         confidence: e.g. 0.95.
         seed: >= 0; the same seed gives the same intervals.
-        resamples: how many draws.
+        resamples: how many resamples are drawn.
 
     Raises:
-        ValueError: on NaN, infinity, no launch, an empty launch, another shape, or a quantile,
-            confidence, seed or number of resamples out of range.
+        ValueError: on NaN, infinity, no launch, an empty launch, another shape, or another
+            argument out of range.
     """
     for p in quantiles:
         require_fraction("p", p)
@@ -130,24 +132,25 @@ def ratio_of_percentile(
     seed: int,
     resamples: int = RESAMPLES,
 ) -> RatioInterval:
-    """The pooled nearest-rank p-quantile of head over that of base, with a percentile interval.
+    """Estimate head / base of a pooled nearest-rank quantile, with a percentile interval.
 
-    Simulated as the module says, for p95: of arms measured apart a nominal 95 % covers 84, 93, 96
-    and 95 % with 2, 5, 10 and 20 launches; of paired arms whose rounds share the 2 %, and differ
-    by 0.5 % besides, 99 % (400 runs, standard error 1 to 2 %).
+    Coverage of a nominal 95 % for p95, simulated as above (400 runs, standard error 1 to 2 %):
+    84, 93, 96 and 95 % for arms that were measured apart, with 2, 5, 10 and 20 launches; 99 % for
+    paired arms whose rounds share the 2 % and differ by another 0.5 %.
 
     Args:
         base: launches of shapes (n_1,), (n_2,), ..., each n_i >= 1, finite.
-        head: the same; not necessarily of the same sizes.
+        head: the same; the sizes may differ from those of the base.
         p: a fraction, 0 < p < 1, e.g. 0.95.
         confidence: e.g. 0.95.
-        paired: launch i of both arms was measured in the same round, so they are drawn together.
+        paired: whether launch i of both arms was measured in the same round. Such launches are
+            drawn together.
         seed: >= 0; the same seed gives the same interval.
-        resamples: how many draws.
+        resamples: how many resamples are drawn.
 
     Raises:
-        ValueError: on NaN, infinity, no launch, an empty launch, another shape, paired arms of
-            unequal numbers of launches, or p, confidence, seed or resamples out of range.
+        ValueError: on NaN, infinity, no launch, an empty launch, another shape, paired arms with
+            different numbers of launches, or another argument out of range.
     """
     require_fraction("p", p)
     require_fraction("confidence", confidence)

@@ -1,4 +1,4 @@
-"""A histogram of durations: fixed memory, and percentiles within 1/1,024 of the exact ones."""
+"""A histogram of durations in fixed memory, with percentiles within 1/1,024 of the exact ones."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray, IntArray
 
 HIGHEST_NS = 3_600_000_000_000
-"""One hour. A longer duration counts as one hour, and is told by `Histogram.clamped`."""
+"""One hour. A longer duration counts as one hour, and `Histogram.clamped` counts it."""
 
-# 2,048 buckets of width 1, the least power of two that tells apart 3 digits; then 1,024 for each
-# power of two, twice as wide as those before.
+# First 2,048 buckets of width 1, the least power of two that distinguishes 3 digits. Then 1,024 for
+# each power of two, each twice as wide as those before.
 _EXACT_BITS = 11
 _HALF_BITS = _EXACT_BITS - 1
 _TOP_SHIFT = HIGHEST_NS.bit_length() - _EXACT_BITS
 _BUCKETS = (_TOP_SHIFT << _HALF_BITS) + (HIGHEST_NS >> _TOP_SHIFT) + 1
 
-# Values at once in `record_many`: few enough that its arrays stay in a processor's cache.
+# How many values `record_many` takes at once: few enough that its arrays fit into a cache.
 _BLOCK = 2**14
 
 
 class Histogram:
     """Counts whole numbers of ns, from 0 to one hour, to 3 significant digits.
 
-    The layout is HdrHistogram's (Tene 2012): a bucket for each value below 2,048, then 1,024
-    buckets of one width for each power of two. So two values in a bucket differ by less than
-    1/1,024 of either.
+    The layout is that of HdrHistogram (Tene, 2012): one bucket for each value below 2,048, then
+    1,024 buckets of equal width for each power of two. So two values in a bucket differ by less
+    than 1/1,024 of either.
 
-    It takes 33,421 counters of 8 bytes, 267,368 bytes, whatever is recorded, and less than 300
-    bytes beside them. It is for one thread; merge those of several.
+    It takes 33,421 counters of 8 bytes, 267,368 bytes, and less than 300 bytes more. It is for one
+    thread; merge the histograms of several.
     """
 
     __slots__ = ("_clamped", "_counts", "_max", "_min")
 
     def __init__(self) -> None:
-        # Incrementing an item of an array is faster than incrementing one of a NumPy array.
+        # An item of an array is faster to increment than an item of a NumPy array.
         self._counts = array("q", [0]) * _BUCKETS
         self._min = HIGHEST_NS
         self._max = 0
@@ -50,29 +50,29 @@ class Histogram:
 
     @property
     def count(self) -> int:
-        """How many values were recorded, the clamped ones included."""
+        """How many values were recorded, including the clamped ones."""
         return int(self._view().sum())
 
     @property
     def clamped(self) -> int:
-        """How many values were longer than one hour, and count as one hour in all figures."""
+        """How many values were longer than one hour, and count as one hour."""
         return self._clamped
 
     @property
     def min(self) -> int | None:
-        """The least value in ns, exactly; None when nothing is recorded."""
+        """The least value in ns, exactly; None if nothing is recorded."""
         return None if self._is_empty() else self._min
 
     @property
     def max(self) -> int | None:
-        """The greatest value in ns, exactly, up to one hour; None when nothing is recorded."""
+        """The greatest value in ns, exactly, up to one hour; None if nothing is recorded."""
         return None if self._is_empty() else self._max
 
     @property
     def mean(self) -> float | None:
         """The mean in ns of the mid-points of the values' buckets, within [min, max].
 
-        None when nothing is recorded.
+        None if nothing is recorded.
         """
         if self._is_empty():
             return None
@@ -83,8 +83,8 @@ class Histogram:
     def stdev(self) -> float | None:
         """The standard deviation in ns of the mid-points of the values' buckets.
 
-        The divisor is the count (ddof = 0): it describes the values recorded, and is 0 for one.
-        None when nothing is recorded.
+        It describes the recorded values, so the divisor is their count (ddof = 0), and a single
+        value has 0. None if nothing is recorded.
         """
         if self._is_empty():
             return None
@@ -99,7 +99,7 @@ class Histogram:
             ValueError: if it is negative; nothing is recorded then.
         """
         shift = value.bit_length() - _EXACT_BITS
-        # Values out of range also lie beyond the extremes, so other values need no extra check.
+        # Values out of range are also beyond the extremes, so other values need no extra check.
         if value < self._min:
             _require_not_negative(value)
             self._min = value
@@ -114,11 +114,10 @@ class Histogram:
             self._counts[value] += 1
 
     def record_many(self, values: IntArray) -> None:
-        """Count many values: the same as `record` of each, in less time.
+        """Count many values, as `record` does with each, but faster.
 
         Args:
-            values: shape (n,), in ns; n may be 0. Beside them this takes less than 1 MB,
-                whatever n is.
+            values: shape (n,), in ns; n may be 0. For any n, this takes less than 1 MB more.
 
         Raises:
             ValueError: if one is negative, or the array is not int64 of shape (n,); nothing is
@@ -139,7 +138,7 @@ class Histogram:
         self._max = max(self._max, min(greatest, HIGHEST_NS))
 
     def merge(self, other: Histogram) -> None:
-        """Count all that `other` has counted, as if it had been recorded here."""
+        """Count all values that `other` has counted, as if they had been recorded here."""
         counts = self._view()
         counts += other._view()
         self._min = min(self._min, other._min)
@@ -147,17 +146,17 @@ class Histogram:
         self._clamped += other._clamped
 
     def percentile(self, p: float) -> int | None:
-        """The nearest-rank quantile: the highest value of its bucket, within [min, max].
+        """Return the nearest-rank quantile: the highest value of its bucket, within [min, max].
 
         Args:
             p: a fraction from 0 (the minimum) to 1 (the maximum).
 
         Returns:
-            In ns; never below the exact quantile, and less than 1/1,024 above it. None when
-            nothing is recorded.
+            In ns; never below the exact quantile, and less than 1/1,024 above it. None if nothing
+            is recorded.
 
         Raises:
-            ValueError: if p lies outside [0, 1].
+            ValueError: if p is outside [0, 1].
         """
         cumulated = np.cumsum(self._view())
         rank = quantile_rank(int(cumulated[-1]), p)
@@ -172,11 +171,11 @@ class Histogram:
         return self._min > self._max
 
     def _view(self) -> IntArray:
-        """The counters as an array that shares their memory."""
+        """Return the counters as an array that shares their memory."""
         return np.frombuffer(self._counts, dtype=np.int64)
 
     def _middles(self) -> tuple[FloatArray, IntArray]:
-        """The mid-points of the buckets that hold something, ascending, and their counts."""
+        """Return the mid-points of the buckets that hold something, ascending, and their counts."""
         counts = self._view()
         held = np.flatnonzero(counts)
         return (_lowest(held) + _lowest(held + 1) - 1) / 2, counts[held]
@@ -188,20 +187,20 @@ def _require_not_negative(value: int) -> None:
 
 
 def _buckets(values: IntArray) -> IntArray:
-    """The indices of the buckets of values in [0, HIGHEST_NS]."""
-    # A float64 holds them exactly, and its exponent is their length in bits.
+    """Return the indices of the buckets of values in [0, HIGHEST_NS]."""
+    # A float64 holds these values exactly, and its exponent is their length in bits.
     shift = np.maximum(np.frexp(values)[1] - _EXACT_BITS, 0)
     buckets: IntArray = (shift << _HALF_BITS) + (values >> shift)
     return buckets
 
 
 def _lowest(buckets: IntArray) -> IntArray:
-    """The lowest values of buckets: the inverse of `_buckets`."""
+    """Return the lowest values of buckets: the inverse of `_buckets`."""
     shift = np.maximum((buckets >> _HALF_BITS) - 1, 0)
     lowest: IntArray = (buckets - (shift << _HALF_BITS)) << shift
     return lowest
 
 
 def _weighted_mean(values: FloatArray, weights: IntArray) -> float:
-    """Their mean, without a rounding error when all values are one."""
+    """Return the weighted mean, without a rounding error if all values are equal."""
     return float(values[0] + np.average(values - values[0], weights=weights))

@@ -1,4 +1,4 @@
-"""Intervals from Student's t, around the mean of one sample and around any estimate."""
+"""Intervals of a typical value of one sample, most of them from Student's t."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ import numpy as np
 from scipy.special import stdtrit
 
 from benchgate.interval import Interval
-from benchgate.stats.checks import require_fraction, require_vector
-from benchgate.stats.moments import moments
+from benchgate.stats.bootstrap import bootstrap_interval
+from benchgate.stats.checks import LARGEST, require_fraction, require_vector
+from benchgate.stats.moments import binary_scaled, moments
 from benchgate.stats.outliers import winsorized_sem
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.stats.outliers import TrimmedSample
 
+LEAST_BOOTSTRAP = 30
+"""With fewer values, a bootstrap interval is too short."""
+
 
 def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
-    """The t interval of the mean: mean +- t(n - 1) s / sqrt(n) (Student, 1908).
+    """Return the t interval of the mean: mean +- t(n - 1) s / sqrt(n) (Student, 1908).
 
-    Its coverage is right if values do not depend on each other and are not skewed; 10 values of a
-    skewed distribution cover about 84 % for a nominal 95 %: see `log_mean_interval`.
+    It is right for independent values that are not skewed. For 10 values of a skewed distribution,
+    a nominal 95 % covers about 84 %: see `log_mean_interval`.
 
     Args:
         values: shape (n,), finite.
@@ -33,8 +37,7 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
         None for n = 1, which shows no spread, and if an end is beyond the largest float.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or a confidence outside
-            (0, 1).
+        ValueError: on NaN, infinity, no value, another shape, or a confidence out of range.
     """
     require_fraction("confidence", confidence)
     described = moments(values)
@@ -44,11 +47,11 @@ def mean_interval(values: FloatArray, confidence: float) -> Interval | None:
 
 
 def trimmed_mean_interval(trimmed: TrimmedSample, confidence: float) -> Interval | None:
-    """The t interval of a trimmed mean: mean of the h values kept +- t(h - 1) Winsorized SEM.
+    """Return the t interval of a trimmed mean: mean of h kept values +- t(h - 1) Winsorized SEM.
 
-    The plain standard error of the kept values would treat dropped outliers as if they had never
-    been measured (Tukey and McLaughlin, 1963; Yuen, 1974). The theory assumes that a fixed share is
-    dropped at both ends; if fences decide, the interval is an approximation.
+    The plain standard error of the kept values would ignore that others were dropped (Tukey and
+    McLaughlin, 1963; Yuen, 1974). The theory assumes that a fixed share is dropped at both ends. If
+    fences decide what is dropped, the interval is an approximation.
 
     Args:
         trimmed: from `trim`.
@@ -69,52 +72,95 @@ def trimmed_mean_interval(trimmed: TrimmedSample, confidence: float) -> Interval
 
 
 def log_mean_interval(values: FloatArray, confidence: float) -> Interval | None:
-    """The t interval of the geometric mean: that of the logarithms, in the unit of the data again.
+    """Return the t interval of the geometric mean, computed on logarithms.
 
     Args:
         values: shape (n,), finite, > 0.
         confidence: e.g. 0.95.
 
     Returns:
-        None for n = 1, which shows no spread, and if the upper end, or its ratio to the
-        geometric mean, is beyond the largest float.
+        In the unit of the values. None for n = 1, which shows no spread, and if the upper end, or
+        its ratio to the geometric mean, is beyond the largest float.
 
     Raises:
-        ValueError: on NaN, infinity, values <= 0, an empty array, another shape, or a
-            confidence outside (0, 1).
+        ValueError: on NaN, infinity, values <= 0, no value, another shape, or a confidence out of
+            range.
     """
     require_fraction("confidence", confidence)
-    require_vector("values", values)
-    if values.min() <= 0:
-        raise ValueError(f"values must be above 0 to have a logarithm, and one is {values.min()}")
+    _require_positive(values)
     logs = moments(np.log(values))
     if logs.sem is None:
         return None
     reach = _t(logs.n - 1, confidence) * logs.sem
     if reach > math.log(sys.float_info.max):
         return None
-    # log and exp do not undo each other to the last digit: equal values keep theirs.
+    # exp(log(x)) may differ from x in the last digit; equal values keep theirs.
     center = float(np.clip(math.exp(logs.mean), values.min(), values.max()))
     return _finite(center * math.exp(-reach), center * math.exp(reach), confidence, "t on logs")
+
+
+def location_interval(values: FloatArray, confidence: float, *, seed: int) -> Interval | None:
+    """Return the interval of the geometric mean: t on logs for n < 30, BCa bootstrap from n = 30.
+
+    Both methods estimate the same quantity, so the estimate does not jump at n = 30. Simulated
+    coverage of a nominal 95 %, for independent values of one distribution:
+
+    - normal (10,000 samples each): the percentile bootstrap of the mean covers 75, 84 and 90 %
+      at n = 3, 5 and 10.
+    - lognormal (1,000): BCa covers 90, 92, 93 and 93 % at n = 10, 15, 20 and 30; t on logs 95 %.
+    - one value in ten doubled (1,000): BCa covers 92 % at n = 30 and 96 % at 50; t on logs 90 %.
+
+    Args:
+        values: shape (n,), finite, > 0.
+        confidence: e.g. 0.95.
+        seed: of the bootstrap, >= 0.
+
+    Returns:
+        In the unit of the values; its `method` names the method. None if n = 1, if the greatest
+        value is over 2**1000 times the least, and if the upper end is beyond the largest float.
+
+    Raises:
+        ValueError: on NaN, infinity, values <= 0, no value, another shape, or another argument
+            out of range.
+    """
+    _require_positive(values)
+    # After scaling by a power of two, the logarithms are the same in any unit, to the last bit.
+    scaled, exponent = binary_scaled(values)
+    if scaled.min() < 1 / LARGEST:
+        return None
+    if len(values) < LEAST_BOOTSTRAP:
+        interval = log_mean_interval(scaled, confidence)
+    else:
+        interval = _bootstrapped(scaled, confidence, seed)
+    return _unscaled(interval, exponent)
 
 
 def t_interval(
     estimate: float, standard_error: float, df: float, confidence: float, method: str
 ) -> Interval | None:
-    """The interval estimate +- t(df) standard errors; None if an end is beyond a float.
+    """Return the interval estimate +- t(df) standard errors.
 
     Args:
         estimate, standard_error: finite, in one unit.
         df: degrees of freedom of the standard error, > 0.
         confidence: within (0, 1).
         method: the interval's name.
+
+    Returns:
+        None if an end is beyond the largest float.
     """
     reach = _t(df, confidence) * standard_error
     return _finite(estimate - reach, estimate + reach, confidence, method)
 
 
+def _require_positive(values: FloatArray) -> None:
+    require_vector("values", values)
+    if values.min() <= 0:
+        raise ValueError(f"values must be above 0 to have a logarithm, and one is {values.min()}")
+
+
 def _t(df: float, confidence: float) -> float:
-    # From the lower tail, which keeps its digits if the confidence is near 1.
+    # The lower tail keeps its digits if the confidence is near 1.
     return -float(stdtrit(df, (1 - confidence) / 2))
 
 
@@ -122,3 +168,21 @@ def _finite(low: float, high: float, confidence: float, method: str) -> Interval
     if not (math.isfinite(low) and math.isfinite(high)):
         return None
     return Interval(low, high, confidence, method)
+
+
+def _bootstrapped(values: FloatArray, confidence: float, seed: int) -> Interval | None:
+    logs = bootstrap_interval(
+        np.log(values), lambda samples: samples.mean(axis=-1), confidence, method="BCa", seed=seed
+    )
+    if logs is None:
+        return None
+    # exp(log(x)) may differ from x in the last digit; equal values keep theirs.
+    low, high = np.clip(np.exp([logs.low, logs.high]), values.min(), values.max()).tolist()
+    return Interval(low, high, confidence, logs.method)
+
+
+def _unscaled(interval: Interval | None, exponent: int) -> Interval | None:
+    if interval is None or math.frexp(interval.high)[1] + exponent > 1024:
+        return None
+    low, high = math.ldexp(interval.low, exponent), math.ldexp(interval.high, exponent)
+    return Interval(low, high, interval.confidence, interval.method)

@@ -1,6 +1,6 @@
-"""The Mann-Whitney test for launches that do not share rounds, exact with ties if it can be.
+"""The Mann-Whitney test for launches that share no rounds, exact for few of them, and its estimate.
 
-Under the null hypothesis every way to assign the pooled values to the arms is equally likely. The
+Under the null hypothesis, every way to assign the pooled values to the arms is equally likely. The
 exact p comes from the sum of y's mid-ranks over all these ways: the permutation distribution given
 the ties.
 """
@@ -17,10 +17,12 @@ from scipy.special import ndtr
 
 from benchgate.stats.checks import require_two_arms
 from benchgate.stats.ranks import (
+    Shift,
     doubled_midranks,
     rank_sum_ways,
     rank_sum_ways_of_each,
     rows_by_pattern,
+    shift_from_pairs,
 )
 
 if TYPE_CHECKING:
@@ -28,10 +30,10 @@ if TYPE_CHECKING:
 
 Method: TypeAlias = Literal["auto", "exact", "asymptotic"]
 
-# `auto` is exact up to this many values in both arms together.
+# "auto" is exact up to this many values in both arms together.
 EXACT_UNTIED = 60
 EXACT_TIED = 40
-# The exact distribution of more values takes seconds per row.
+# With more values, the exact distribution takes seconds per row.
 EXACT_LIMIT = 200
 
 
@@ -40,10 +42,10 @@ class MannWhitney:
     """The test of m rows; every array has shape (m,).
 
     Attributes:
-        u: pairs in which x is above y, ties counted half; n1 * n2 / 2 when nothing differs.
+        u: pairs in which x is above y, ties counted half; n1 * n2 / 2 if nothing differs.
         p_greater: one-sided, against a y that tends to be greater than x.
         p_less: one-sided, against a y that tends to be less than x.
-        p_two_sided: twice the smaller of both, at most 1.
+        p_two_sided: twice the smaller one, at most 1.
         exact: whether the row's p is exact; otherwise it is the normal approximation.
     """
 
@@ -61,7 +63,7 @@ def mann_whitney(x: FloatArray, y: FloatArray, method: Method = "auto") -> MannW
         x: shape (m, n1), finite.
         y: shape (m, n2), finite.
         method: "auto" is exact in rows with n1 + n2 <= 60 without ties and <= 40 with ties,
-            and else asymptotic, with the corrections for ties and for continuity.
+            otherwise asymptotic, corrected for ties and for continuity (Mann and Whitney, 1947).
 
     Raises:
         ValueError: on NaN, infinity, empty arrays, other shapes, an unknown method, or
@@ -80,7 +82,9 @@ def mann_whitney(x: FloatArray, y: FloatArray, method: Method = "auto") -> MannW
 
 
 def mann_whitney_classical(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Two-sided p of the textbook form: asymptotic, ties corrected, no continuity correction.
+    """Return the two-sided p of the textbook form: asymptotic, without continuity correction.
+
+    It is corrected for ties.
 
     Args:
         x: shape (m, n1), finite.
@@ -100,8 +104,29 @@ def mann_whitney_classical(x: FloatArray, y: FloatArray) -> FloatArray:
     return p
 
 
+def two_sample_shift(x: FloatArray, y: FloatArray, confidence: float) -> Shift:
+    """Estimate how far y is above x: the median of all differences y - x.
+
+    Args:
+        x: shape (m, n1), finite.
+        y: shape (m, n2), finite.
+        confidence: of the two-sided interval, e.g. 0.95.
+
+    Raises:
+        ValueError: on NaN, infinity, empty arrays, other shapes, or a confidence outside (0, 1).
+    """
+    require_two_arms(x, y)
+    lower = mann_whitney_lower(x.shape[1], y.shape[1])
+
+    def differences(rows: slice) -> FloatArray:
+        pairs: FloatArray = y[rows, :, np.newaxis] - x[rows, np.newaxis, :]
+        return pairs.reshape(len(pairs), -1)
+
+    return shift_from_pairs(differences, len(x), lower, confidence)
+
+
 def mann_whitney_lower(n1: int, n2: int) -> FloatArray:
-    """P(U <= u) for u = 0 .. n1 * n2 without ties, from the distribution that `auto` uses."""
+    """Return P(U <= u) for u = 0 .. n1 * n2 without ties, by the distribution of "auto"."""
     if n1 + n2 <= EXACT_UNTIED:
         return _untied_lower(n1, n2)
     u = np.arange(n1 * n2 + 1)
@@ -111,7 +136,7 @@ def mann_whitney_lower(n1: int, n2: int) -> FloatArray:
 
 
 def least_p_mann_whitney(n1: int, n2: int) -> float:
-    """The least one-sided p that n1 v n2 launches can reach: no overlap at all."""
+    """Return the least one-sided p of n1 v n2 launches: the arms do not overlap."""
     return 1 / math.comb(n1 + n2, n1)
 
 
@@ -136,7 +161,7 @@ def _exact_rows(ranks: IntArray, method: Method) -> BoolArray:
 
 
 def _exact_p(ranks: IntArray, n2: int) -> tuple[FloatArray, FloatArray]:
-    # Ranks counted from 0 in their largest common step keep the tables small.
+    # Ranks counted from 0 in units of their largest common step keep the tables small.
     above = ranks - ranks.min(axis=1, keepdims=True)
     reduced = above // np.maximum(1, np.gcd.reduce(above, axis=1, keepdims=True))
     rank_sum = reduced[:, -n2:].sum(axis=1)
@@ -172,7 +197,7 @@ def _asymptotic_p(ranks: IntArray, n1: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _over_sd(excess: FloatArray, ranks: IntArray, n1: int) -> FloatArray:
-    """The excess of U in its standard deviations under the null hypothesis, given the ties."""
+    """Divide the excess of U by its standard deviation without a change, given the ties."""
     n = ranks.shape[1]
     n2 = n - n1
     squares = ((ranks - (n + 1)) ** 2).sum(axis=1) / 4

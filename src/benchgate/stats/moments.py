@@ -1,4 +1,4 @@
-"""Moments of samples, computed without overflow."""
+"""Mean and spread of samples, computed without overflow."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _LARGEST_LOG = math.log(sys.float_info.max)
 def binary_scaled(values: FloatArray) -> tuple[FloatArray, int]:
     """Divide by 2**exponent, the least power of two above every magnitude.
 
-    The division is exact, but for values that lie below the greatest by a factor of more than
-    2**1021: their last bits are lost, as they would be in any sum with it.
+    The division is exact, except for values that are more than 2**1021 times smaller than the
+    greatest. They lose their last bits, as they would in any sum with the greatest.
 
     Args:
         values: any shape, finite, at least one value.
@@ -35,23 +35,23 @@ def binary_scaled(values: FloatArray) -> tuple[FloatArray, int]:
 
 
 def finite_exp(log: float) -> float:
-    """exp(log), but the largest float if it is beyond that, as a ratio to almost nothing is."""
+    """Return exp(log), or the largest float if that is smaller."""
     return math.exp(log) if log < _LARGEST_LOG else sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Mean and spread of one sample, in the unit of the data but for `n` and `cv`.
+    """Mean and spread of one sample, in the unit of the data except for `n` and `cv`.
 
     Attributes:
         n: how many values.
         mean: arithmetic mean, never outside the range of the values.
         sd: standard deviation, ddof = 1, exactly 0 for equal values; None for n = 1.
-        sem: standard error of the mean, sd / sqrt(n), if no value depends on another; None for
+        sem: standard error of the mean, sd / sqrt(n), right for independent values; None for
             n = 1.
-        cv: coefficient of variation, sd / mean, a fraction; None for n = 1, and if the mean
-            is 0 or too near 0 for a finite ratio.
-        notes: why something is None.
+        cv: coefficient of variation, sd / mean, a fraction; None for n = 1, and if the mean is 0
+            or too close to 0 for a finite ratio.
+        notes: why a value is None.
     """
 
     n: int
@@ -63,7 +63,7 @@ class Moments:
 
 
 def moments(values: FloatArray) -> Moments:
-    """Mean, standard deviation, standard error and coefficient of variation.
+    """Compute mean, standard deviation, standard error and coefficient of variation.
 
     Args:
         values: shape (n,), finite.
@@ -92,8 +92,8 @@ def moments(values: FloatArray) -> Moments:
 def deviations(values: FloatArray) -> FloatArray:
     """Subtract the mean, so that equal values give exactly 0.
 
-    A second pass takes away what rounding left of the mean: it matters if values differ in
-    their last digits only (Chan, Golub and LeVeque, 1983).
+    A second pass removes the rounding error of the mean, which matters if values differ only in
+    their last digits (Chan, Golub and LeVeque, 1983).
 
     Args:
         values: shape (n,), finite, n >= 1, of magnitudes that need no scaling.
@@ -107,5 +107,5 @@ def deviations(values: FloatArray) -> FloatArray:
 
 
 def _mean(values: FloatArray) -> float:
-    # A rounding error must not carry the mean of nearly equal values out of their range.
+    # A rounding error must not move the mean of nearly equal values out of their range.
     return float(np.clip(values.mean(), values.min(), values.max()))

@@ -1,7 +1,7 @@
-"""Outliers dropped from one sample by a rule, and the standard error that remembers them.
+"""Drops the outliers of one sample, and computes a standard error that takes this into account.
 
-For the description of a sample only: tests and high percentiles take all values, as a tail that
-grew is what they are there to find.
+This only describes a sample. Tests and high percentiles use all values, because they must notice
+if a tail grew.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OutlierMode: TypeAlias = Literal["none", "top5", "both5", "iqr", "mad"]
 OUTLIER_MODES: tuple[OutlierMode, ...] = get_args(OutlierMode)
 
-# How far a fence lies out: in interquartile ranges from a quartile (Tukey, 1977),
+# How far out a fence is: in interquartile ranges from a quartile (Tukey, 1977),
 _QUARTILE_RANGES = 1.5
 # and in standard deviations from the median.
 _DEVIATIONS = 3
@@ -36,10 +36,10 @@ class TrimmedSample:
     Attributes:
         mode: the rule.
         kept: shape (h,), 1 <= h <= n, in the order measured, in the unit of the data.
-        dropped_low, dropped_high: how many values were dropped at either end.
-        low_fence, high_fence: values outside were dropped, in the unit of the data; None for a
-            rule without fences.
-        notes: what the rule could not do as it is meant.
+        dropped_low, dropped_high: how many values were dropped at each end.
+        low_fence, high_fence: values outside were dropped, in the unit of the data; None if the
+            rule has no fences.
+        notes: how this sample forced the rule to deviate from its definition.
     """
 
     mode: OutlierMode
@@ -52,17 +52,20 @@ class TrimmedSample:
 
 
 def trim(values: FloatArray, mode: OutlierMode) -> TrimmedSample:
-    """Drop the outliers of a sample; at least one value is always kept.
+    """Drop the outliers of a sample, but always keep at least one value.
 
     Args:
         values: shape (n,), in the order measured, finite.
-        mode: "none" keeps all. "top5" drops the ceil(n / 20) highest, "both5" the floor(n / 20)
-            lowest and as many highest; of values equal at a cut the earliest measured go at
-            the low end and the latest at the high end. "iqr" drops what is more than 1.5
-            interquartile ranges outside the quartiles (nearest rank). "mad" drops what is more
-            than 3 x 1.4826 median absolute deviations from the median; if more than half of
-            the values are equal that is 0, and would drop all others: 3 standard deviations
-            take its place, and a note says so.
+        mode: one of these rules:
+            "none" keeps all values.
+            "top5" drops the ceil(n / 20) highest.
+            "both5" drops the floor(n / 20) lowest and as many highest; among equal values, the
+            earliest at the low end and the latest at the high end.
+            "iqr" drops values more than 1.5 interquartile ranges outside the quartiles (nearest
+            rank).
+            "mad" drops values more than 3 x 1.4826 median absolute deviations from the median.
+            If more than half of the values are equal, that deviation is 0 and would drop all
+            others. Then the limit is 3 standard deviations, and a note says so.
 
     Raises:
         ValueError: on NaN, infinity, an empty array, another shape or an unknown mode.
@@ -83,10 +86,11 @@ def trim(values: FloatArray, mode: OutlierMode) -> TrimmedSample:
 
 
 def winsorized_sem(trimmed: TrimmedSample) -> float | None:
-    """The standard error of a trimmed mean: s_w sqrt(n) / h (Tukey and McLaughlin, 1963).
+    """Return the standard error of a trimmed mean: s_w sqrt(n) / h (Tukey and McLaughlin, 1963).
 
-    s_w is the standard deviation, ddof = 1, of all n values after each one dropped has taken
-    the nearest value kept; h is how many are kept. With none dropped it is the plain s / sqrt(n).
+    s_w is the standard deviation, ddof = 1, of all n values after each dropped value was replaced
+    by the nearest kept one. h is the number of kept values. If none was dropped, the result is the
+    plain s / sqrt(n).
 
     Returns:
         In the unit of the data; None if one value is kept, which shows no spread.

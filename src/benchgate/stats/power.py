@@ -1,4 +1,4 @@
-"""What so many launches can show, and how many would be enough."""
+"""Computes which changes a number of launches can show, and how many launches a change needs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray, IntArray
 
 MOST_COUNTED = 1000
-"""As many launches are worth counting to; nobody takes more."""
+"""Nobody takes more launches, so a larger number is not worth computing."""
 
 Test: TypeAlias = Literal["wilcoxon", "mann-whitney"]
 
 
 def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.9) -> FloatArray:
-    """The smallest ratio that n pairs would find: exp((t(1-alpha) + t(power)) s / sqrt(n)).
+    """Return the smallest ratio that n pairs would find: exp((t(1-alpha) + t(power)) s / sqrt(n)).
 
     Args:
         spread: shape (m,), of the log ratios, >= 0.
         n: pairs, >= 2; t has n - 1 degrees of freedom.
-        alpha: one-sided level of the one row, already divided by the number of rows.
+        alpha: one-sided level of one row, already divided by the number of rows.
         power: chance to find a change of that ratio.
 
     Returns:
@@ -44,10 +44,10 @@ def detectable_ratio(spread: FloatArray, n: int, alpha: float, power: float = 0.
 def detectable_ratio_two_sample(
     spread: FloatArray, n1: int, n2: int, alpha: float, power: float = 0.9
 ) -> FloatArray:
-    """The smallest ratio that n1 v n2 launches that share no rounds would find.
+    """Return the smallest ratio that n1 v n2 launches would find if they share no rounds.
 
-    As `detectable_ratio`, with `spread` the standard deviation of log values within an arm, the
-    standard error s sqrt(1/n1 + 1/n2) and n1 + n2 - 2 degrees of freedom.
+    As `detectable_ratio`, but `spread` is the standard deviation of log values within an arm, the
+    standard error is s sqrt(1/n1 + 1/n2), and t has n1 + n2 - 2 degrees of freedom.
 
     Raises:
         ValueError: as `detectable_ratio`, for n1 and n2.
@@ -59,18 +59,19 @@ def detectable_ratio_two_sample(
 def launches_needed(
     spread: FloatArray, half_width: FloatArray | float, confidence: float, limit: int
 ) -> IntArray:
-    """The least n whose t interval, t((1 + confidence) / 2, n-1) s / sqrt(n), is narrow enough.
+    """Return the least n whose t interval is narrow enough.
 
-    A rank interval also needs `least_launches((1 - confidence) / 2, ...)` to be finite at all.
+    Its half width is t((1 + confidence) / 2, n-1) s / sqrt(n). A rank interval also needs
+    `least_launches((1 - confidence) / 2, ...)` to be finite at all.
 
     Args:
         spread: shape (m,), >= 0.
-        half_width: wanted, in the unit of `spread`; one number or shape (m,).
+        half_width: the wanted half width, in the unit of `spread`; one number or shape (m,).
         confidence: of the two-sided interval.
         limit: the largest n to consider, >= 2.
 
     Returns:
-        Shape (m,), from 2 to `limit`; limit + 1 if not even `limit` is enough, for example if
+        Shape (m,), from 2 to `limit`; limit + 1 if `limit` is not enough, for example if
         half_width <= 0.
 
     Raises:
@@ -93,22 +94,22 @@ def launches_to_detect(
     *,
     test: Test = "wilcoxon",
 ) -> IntArray:
-    """The fewest launches per arm with which a change of `ratio` would be found.
+    """Return the fewest launches per arm with which a change of `ratio` would be found.
 
-    That is the least n whose `detectable_ratio`, or for "mann-whitney" n v n launches whose
-    `detectable_ratio_two_sample`, is no greater, and not below `least_launches`: the rank test
-    must be able to reach alpha at all.
+    This is the least n with `detectable_ratio` <= `ratio`, or for "mann-whitney" with
+    `detectable_ratio_two_sample` <= `ratio` for n v n launches. It is never below
+    `least_launches`, with which the rank test can reach alpha at all.
 
     Args:
         spread: shape (m,), as those functions take it, >= 0.
         ratio: > 0, one number or shape (m,); 1 / ratio needs as many as `ratio`.
-        alpha: one-sided level of the one row, already divided by the number of rows.
+        alpha: one-sided level of one row, already divided by the number of rows.
         power: chance to find the change, e.g. 0.8.
         limit: the largest n to consider, >= 2.
-        test: "wilcoxon" for launches in pairs, "mann-whitney" for launches that share no rounds.
+        test: "wilcoxon" for pairs of launches, "mann-whitney" for launches that share no rounds.
 
     Returns:
-        Shape (m,), from 2 to `limit`; limit + 1 if not even `limit` is enough, for example if the
+        Shape (m,), from 2 to `limit`; limit + 1 if `limit` is not enough, for example if the
         ratio is 1.
 
     Raises:
@@ -124,12 +125,12 @@ def launches_to_detect(
     n = np.arange(2, limit + 1)
     paired = test == "wilcoxon"
     per_spread = _reach(1 / n if paired else 2 / n, n - 1 if paired else 2 * n - 2, alpha, power)
-    # The ratio that so many just detect, but for a rounding error, they do detect.
+    # A rounding error must not raise n if n launches detect exactly this ratio.
     return _least_n(spread, per_spread, np.abs(np.log(ratios)) * (1 + 1e-12), least)
 
 
 def least_launches(alpha: float, test: Test) -> int:
-    """The fewest launches per arm with which the one-sided p of `test` can reach alpha.
+    """Return the fewest launches per arm with which the one-sided p of `test` can reach alpha.
 
     Raises:
         ValueError: on an alpha outside (0, 1) or an unknown test.
@@ -159,7 +160,7 @@ def _detectable(
 def _reach(
     inverse_n: FloatArray | float, df: IntArray | int, alpha: float, power: float
 ) -> FloatArray:
-    """The log ratio that would be found, in spreads."""
+    """Return the log ratio that would be found, in spreads."""
     require_fraction("alpha", alpha)
     require_fraction("power", power)
     reach: FloatArray = (_t(df, alpha) + _t(df, 1 - power)) * np.sqrt(inverse_n)
@@ -167,14 +168,14 @@ def _reach(
 
 
 def _t(df: IntArray | int, upper: float) -> FloatArray:
-    """What Student's t exceeds with probability `upper`."""
-    # From the lower tail, which keeps its digits; stdtrit goes astray below 1e-200.
+    """Return the value that Student's t exceeds with probability `upper`."""
+    # The lower tail keeps its digits; stdtrit is wrong below 1e-200.
     return -np.asarray(stdtrit(df, max(upper, 1e-200)), dtype=np.float64)
 
 
 @lru_cache(maxsize=16)
 def _half_widths(confidence: float, limit: int) -> FloatArray:
-    """Half the t interval's width with 2, 3, ..., `limit` launches, in spreads."""
+    """Return half the width of the t interval with 2, 3, ..., `limit` launches, in spreads."""
     n = np.arange(2, limit + 1)
     widths: FloatArray = _t(n - 1, (1 - confidence) / 2) / np.sqrt(n)
     widths.flags.writeable = False
@@ -184,7 +185,7 @@ def _half_widths(confidence: float, limit: int) -> FloatArray:
 def _least_n(
     spread: FloatArray, per_spread: FloatArray, wanted: FloatArray, least: int
 ) -> IntArray:
-    """The first n = 2, 3, ... with spread * per_spread[n - 2] <= wanted, not below `least`."""
+    """Return the first n >= `least` with spread * per_spread[n - 2] <= wanted."""
     n = np.arange(2, len(per_spread) + 2)
     with np.errstate(over="ignore"):
         enough = spread[:, np.newaxis] * per_spread <= wanted[..., np.newaxis]

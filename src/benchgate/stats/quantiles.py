@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def nearest_rank(values: FloatArray, p: float) -> FloatArray:
-    """The p-quantile along the last axis: x[ceil(p * n)], counted from 1 in ascending order.
+    """Return the p-quantile along the last axis: the ceil(p * n)-th of n ascending values.
 
     Args:
         values: shape (..., n), n >= 1, finite.
@@ -38,12 +38,12 @@ def nearest_rank(values: FloatArray, p: float) -> FloatArray:
 
 
 def quantile_interval(values: FloatArray, p: float, confidence: float) -> Interval | None:
-    """The interval of the p-quantile between two order statistics, whatever the distribution.
+    """Return the interval of the p-quantile between two order statistics, for any distribution.
 
-    How many of n independent values lie at or below the true quantile is binomial (n, p): the
-    ends are the closest order statistics that miss it with a chance of at most
-    (1 - confidence) / 2 each (Scheffe and Tukey, 1945). It covers at least as often as it says,
-    also with ties, and includes the nearest-rank quantile.
+    The number of n independent values at or below the true quantile is binomial (n, p). The ends
+    are the closest order statistics that miss the quantile with a chance of at most
+    (1 - confidence) / 2 each (Scheffe and Tukey, 1945). The interval covers at least as often as
+    it says, also with ties, and includes the nearest-rank quantile.
 
     Args:
         values: shape (n,), finite.
@@ -51,18 +51,17 @@ def quantile_interval(values: FloatArray, p: float, confidence: float) -> Interv
         confidence: e.g. 0.95.
 
     Returns:
-        None if n is too small for the confidence: not even the minimum or the maximum is
-        far enough out. At 0.95 the median takes n >= 6, p95 n >= 72, p99 n >= 368.
+        None if n is too small for the confidence, so that not even the minimum or the maximum is
+        far enough out. At 0.95 the median needs n >= 6, p95 n >= 72, p99 n >= 368.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, or p or confidence outside
-            (0, 1).
+        ValueError: on NaN, infinity, no value, another shape, or p or confidence out of range.
     """
     require_vector("values", values)
     require_fraction("p", p)
     require_fraction("confidence", confidence)
     n = len(values)
-    # A level met but for a rounding error (1 - 0.9 < 0.1) is met.
+    # A rounding error (1 - 0.9 < 0.1) must not decide whether a level is met.
     level = (1 - confidence) / 2 * (1 + 1e-12)
     below = bisect_right(range(n), level, key=lambda k: float(bdtr(k, n, p)))
     above = n - bisect_left(range(n), -level, key=lambda k: -float(bdtrc(k, n, p)))
@@ -74,7 +73,7 @@ def quantile_interval(values: FloatArray, p: float, confidence: float) -> Interv
 
 
 def small_sample_note(n: int, p: float) -> str | None:
-    """Say so when n values are too few to tell their p-quantile from the maximum, else None.
+    """Return a note if n values are too few to tell their p-quantile from the maximum, else None.
 
     That is n < 20 for p95, n < 100 for p99, n < 1000 for p99.9.
     """
@@ -82,12 +81,12 @@ def small_sample_note(n: int, p: float) -> str | None:
 
 
 def quantile_rank(n: int, p: float) -> int:
-    """The place of the p-quantile among n ascending values, counted from 1: ceil(p n).
+    """Return the position of the p-quantile among n ascending values, counted from 1: ceil(p n).
 
     Raises:
         ValueError: on p outside [0, 1].
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be a fraction from 0 to 1, and is {p}")
-    # A product such as (99.9 / 100) * 1000 lies a rounding error above its true whole number.
+    # A product such as (99.9 / 100) * 1000 is a rounding error above its true whole number.
     return max(1, math.ceil(p * n * (1 - 1e-12)))

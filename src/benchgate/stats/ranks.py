@@ -1,19 +1,42 @@
-"""Ranks of samples, and sums of ranks."""
+"""Ranks of samples, sums of ranks, and the estimate of a shift that inverts a rank test."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.stats.checks import require_fraction
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from benchgate.arrays import FloatArray, IntArray
 
+# With more ranks, the tables are too large to keep one for each length.
+_SHARED_UP_TO = 60
+# How many pairwise values are in memory at once: 16 MB.
+_BLOCK = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shift:
+    """The shift of m rows, in the unit of the data; every array has shape (m,).
+
+    Attributes:
+        estimate: the Hodges-Lehmann estimate, finite.
+        low: lower end of the interval, -inf if the confidence cannot be reached.
+        high: upper end of the interval, inf if the confidence cannot be reached.
+    """
+
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+
 
 def doubled_midranks(values: FloatArray) -> IntArray:
-    """Twice the mid-rank of each value within its row: (3, 5, 5) gives (2, 5, 5).
+    """Return twice the mid-rank of each value within its row: (3, 5, 5) gives (2, 5, 5).
 
     Args:
         values: shape (m, n), finite.
@@ -52,14 +75,10 @@ def rows_by_pattern(ranks: IntArray) -> Iterator[tuple[tuple[int, ...], IntArray
         yield tuple(pattern.tolist()), rows
 
 
-# The tables of more ranks are too large to keep one for every length.
-_SHARED_UP_TO = 60
-
-
 def rank_sum_ways(ranks: tuple[int, ...], k: int) -> FloatArray:
-    """In how many ways k of `ranks`, whole numbers in ascending order, have each sum.
+    """Count in how many ways k of `ranks`, whole numbers in ascending order, have each sum.
 
-    The first element belongs to the least possible sum, the last to the greatest. The ranks
+    The first element is for the least possible sum, the last for the greatest. The ranks
     0, 1, ..., n - 1 give the distribution of U in k v n - k values without ties. Counts up to
     2**53 are exact.
     """
@@ -67,21 +86,21 @@ def rank_sum_ways(ranks: tuple[int, ...], k: int) -> FloatArray:
 
 
 def rank_sum_ways_of_each(patterns: Sequence[tuple[int, ...]], k: int) -> Iterator[FloatArray]:
-    """`rank_sum_ways` of many patterns of equal length, the faster the more alike neighbors are.
+    """Yield `rank_sum_ways` of many patterns of equal length.
 
-    A table holds in how many ways j of the ranks seen so far have the sum s, at j * width + s:
-    to take one more rank is to move by width + rank. What a pattern begins with, as the next one
-    does, is counted once for both.
+    A table holds at j * width + s in how many ways j of the ranks seen so far have the sum s.
+    Taking one more rank moves by width + rank. Patterns that begin with the same ranks share the
+    tables of these ranks, so the function is faster if neighbors are alike.
 
     Args:
-        patterns: each whole numbers >= 0 in ascending order; sorted, to share most.
+        patterns: each whole numbers >= 0 in ascending order; sorted patterns share most.
         k: how many ranks are taken, from 1 to the length of a pattern.
     """
     if not patterns:
         return
     n = len(patterns[0])
     width = 1 + max(sum(ranks[n - k :]) for ranks in patterns)
-    # Of more than k ranks no table is needed, nor of too few for the rest to make up for.
+    # Sums of more than k ranks are not needed, nor sums of so few that the rest cannot make k.
     fewest = [max(0, k - n + seen) for seen in range(n + 1)]
     cuts = [
         slice((fewest[seen + 1] - fewest[seen]) * width, (k + 1 - fewest[seen]) * width)
@@ -98,6 +117,42 @@ def rank_sum_ways_of_each(patterns: Sequence[tuple[int, ...]], k: int) -> Iterat
         yield ways[sum(ranks[:k]) : sum(ranks[n - k :]) + 1]
 
 
+def shift_from_pairs(
+    pairs_of: Callable[[slice], FloatArray], m: int, lower: FloatArray, confidence: float
+) -> Shift:
+    """Estimate a shift from pairwise values, by inverting a rank test (Hodges and Lehmann, 1963).
+
+    The interval consists of the shifts that the two-sided test at 1 - confidence would not reject.
+    Its ends are order statistics of the pairwise values, and the estimate is their median. Without
+    ties, the interval excludes 0 exactly if the p of that test is at most 1 - confidence. With
+    ties, the closed interval covers at least as often as it says (Lehmann, 1975). If there are too
+    few pairs for the confidence, it is (-inf, inf).
+
+    Args:
+        pairs_of: gives the pairwise values of some rows, shape (rows, pairs), finite.
+        m: rows.
+        lower: shape (pairs + 1,), P(statistic of the test <= k) for k = 0 .. pairs.
+        confidence: of the two-sided interval, e.g. 0.95.
+
+    Raises:
+        ValueError: on a confidence out of range.
+    """
+    require_fraction("confidence", confidence)
+    count = len(lower) - 1
+    # A rounding error (1 - 0.9 < 0.1) must not decide whether a level is met.
+    cut = int(np.count_nonzero(lower <= (1 - confidence) / 2 * (1 + 1e-12)))
+    estimate = np.empty(m)
+    low = np.full(m, -np.inf)
+    high = np.full(m, np.inf)
+    for rows in _blocks(m, count):
+        ascending = np.sort(pairs_of(rows), axis=1)
+        estimate[rows] = (ascending[:, (count - 1) // 2] + ascending[:, count // 2]) / 2
+        if cut:
+            low[rows] = ascending[:, cut - 1]
+            high[rows] = ascending[:, count - cut]
+    return Shift(estimate, low, high)
+
+
 def _with_one_more(ways: FloatArray, step: int) -> FloatArray:
     more = np.zeros(len(ways) + step)
     more[: len(ways)] = ways
@@ -106,8 +161,13 @@ def _with_one_more(ways: FloatArray, step: int) -> FloatArray:
 
 
 def _shared_with_next(patterns: Sequence[tuple[int, ...]]) -> list[int]:
-    """With how many equal ranks each pattern and the next one begin."""
+    """Return how many ranks each pattern and the next one have in common at their beginning."""
     if len(patterns[0]) > _SHARED_UP_TO:
         return [0] * len(patterns)
     table = np.array(patterns)
     return [*(table[1:] != table[:-1]).argmax(axis=1).tolist(), 0]
+
+
+def _blocks(m: int, per_row: int) -> Iterator[slice]:
+    step = max(1, _BLOCK // per_row)
+    return (slice(start, start + step) for start in range(0, m, step))

@@ -1,7 +1,6 @@
-"""Draws with replacement: launches, and samples within each launch drawn.
+"""Draws launches with replacement, and samples within each drawn launch.
 
-A draw is kept as ranks among all values measured, in ascending order, so that quantiles are read
-off.
+A draw stores sorted positions among all measured values, so that its quantiles can be read off.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ Ranks: TypeAlias = "NDArray[np.unsignedinteger[Any]]"
 
 RESAMPLES = 10_000
 
-# How many samples are drawn at once: small enough that all that is made of them stays in a cache.
+# How many samples are drawn at once: few enough that all arrays made from them fit into a cache.
 _BLOCK = 1 << 17
 _AFFORDABLE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
-    """m resamples.
+    """A draw of m resamples.
 
     Attributes:
         values: shape (k,), the distinct values that were measured, ascending.
-        ranks: shape (m, n), places in `values`, ascending in each row. A resample of fewer than
-            n samples ends in the place k.
+        ranks: shape (m, n), positions in `values`, ascending in each row. A resample of fewer
+            than n samples is filled up with k.
         sizes: shape (m,), how many samples each resample has.
     """
 
@@ -46,7 +45,7 @@ class Draw:
     sizes: IntArray
 
     def quantile(self, p: float) -> FloatArray:
-        """The nearest-rank p-quantile of each resample, shape (m,)."""
+        """Return the nearest-rank p-quantile of each resample, shape (m,)."""
         sizes, which = np.unique(self.sizes, return_inverse=True)
         places = np.array([quantile_rank(n, p) - 1 for n in sizes.tolist()])[which]
         quantile: FloatArray = self.values[self.ranks[np.arange(len(places)), places]]
@@ -59,7 +58,7 @@ class Pool:
 
     Attributes:
         values: shape (k,), the distinct values, ascending.
-        ranks: shape (n,), the place in `values` of each sample, launch after launch.
+        ranks: shape (n,), the position of each sample in `values`, launch after launch.
         starts: shape (launches,), the first sample of each launch in `ranks`.
         sizes: shape (launches,), how many samples each launch has.
     """
@@ -74,7 +73,7 @@ class Pool:
         """Pool the launches.
 
         Args:
-            name: of the launches, in messages.
+            name: what messages call the launches.
             launches: of shapes (n_1,), (n_2,), ..., each n_i >= 1, finite.
 
         Raises:
@@ -86,17 +85,17 @@ class Pool:
             require_vector(f"{name}[{k}]", launch)
         values, ranks = np.unique(np.concatenate(launches), return_inverse=True)
         sizes = np.array([len(launch) for launch in launches])
-        # Up to 16 bits NumPy sorts by radix, in time that is linear.
+        # NumPy sorts integers of up to 16 bits by radix, in linear time.
         narrow = ranks.astype(np.min_scalar_type(len(values)))
         return cls(values, narrow, np.cumsum(sizes) - sizes, sizes)
 
     @property
     def most_drawn(self) -> int:
-        """The most samples that a resample of as many launches can have."""
+        """The most samples that a resample of the same number of launches can have."""
         return len(self.sizes) * int(self.sizes.max())
 
     def draw(self, launches: IntArray, rng: np.random.Generator) -> Draw:
-        """Draw from each launch that is named as many samples as it has, with replacement.
+        """Draw from each named launch as many samples as it has, with replacement.
 
         Args:
             launches: shape (m, l), the l launches of each of m resamples.
@@ -104,7 +103,7 @@ class Pool:
         """
         sizes = self.sizes[launches][:, :, np.newaxis]
         most = int(self.sizes.max())
-        # The product stays below the size, also if it is rounded.
+        # The product stays below the size, even if it is rounded.
         places = (rng.random((*launches.shape, most)) * sizes).astype(np.int64)
         places += self.starts[launches][:, :, np.newaxis]
         ranks = self.ranks[places]
@@ -116,12 +115,12 @@ class Pool:
 
 
 def affordable_resamples(samples: int) -> int:
-    """How many resamples of so many samples take 50 ms: from 1,000 to 10,000."""
+    """Return how many resamples of this many samples take 50 ms: from 1,000 to 10,000."""
     return min(RESAMPLES, max(RESAMPLES // 10, _AFFORDABLE // samples))
 
 
 def blocks(resamples: int, per_resample: int) -> Iterator[slice]:
-    """Split the resamples so that the memory which a block takes is bounded.
+    """Split the resamples into slices, so that each needs a limited amount of memory.
 
     Raises:
         ValueError: on resamples < 1.
@@ -133,7 +132,7 @@ def blocks(resamples: int, per_resample: int) -> Iterator[slice]:
 
 
 def generator(seed: int) -> np.random.Generator:
-    """PCG64 seeded with `seed`, whatever NumPy's default becomes.
+    """Return PCG64 seeded with `seed`, even if NumPy changes its default generator.
 
     Raises:
         ValueError: on a negative seed.

@@ -1,4 +1,4 @@
-"""A fair sample of a stream, in fixed memory."""
+"""A uniform random sample of a stream, in fixed memory."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import IntArray
 
-# Values that `record_many` holds as Python's numbers at once.
+# How many values `record_many` converts to Python's numbers at once.
 _BLOCK = 2**12
 
 
 class Reservoir:
-    """Keeps values of a stream such that every set of them is as likely to be kept as any other.
+    """Keeps a random sample of a stream: each set of values is equally likely to be kept.
 
-    Algorithm R (Vitter 1985): the first values fill the slots; each later one, the n-th of the
+    Algorithm R (Vitter, 1985): the first values fill the slots. Each later one, the n-th of the
     stream, draws a whole number below n, and takes the slot of that number if there is one.
 
-    It takes 8 bytes a slot, whatever is recorded, and less than 300 bytes beside them. It is for
-    one thread; merge those of several.
+    It takes 8 bytes per slot and less than 300 bytes more. It is for one thread; merge the
+    reservoirs of several.
 
     Args:
-        rng: what draws; nothing else should draw from it. The same seed and stream give the same
-            sample.
+        rng: source of the draws, which nothing else should use. The same seed and stream give the
+            same sample.
         capacity: slots, >= 1.
 
     Raises:
@@ -51,11 +51,11 @@ class Reservoir:
         return self._count
 
     def values(self) -> IntArray:
-        """The values kept, a copy of shape (min(count, capacity),); their order says nothing."""
+        """Copy the kept values, in no particular order, into shape (min(count, capacity),)."""
         return np.array(self._slots[: self._count], dtype=np.int64)
 
     def record(self, value: int) -> None:
-        """Take one value of the stream: a whole number of 64 bits, in any unit."""
+        """Record one value of the stream: a whole number of 64 bits, in any unit."""
         slot = self._count
         if slot >= len(self._slots):
             slot = self._rng.randrange(self._count + 1)
@@ -64,7 +64,7 @@ class Reservoir:
         self._count += 1
 
     def record_many(self, values: IntArray) -> None:
-        """Take many values of the stream: the same as `record` of each.
+        """Record many values of the stream, as `record` does with each.
 
         Args:
             values: shape (n,); n may be 0.
@@ -78,13 +78,13 @@ class Reservoir:
                 self.record(value)
 
     def merge(self, other: Reservoir) -> None:
-        """Make this a fair sample of what both have seen, as if it had all been recorded here.
+        """Make this a random sample of both streams, as if all had been recorded here.
 
-        Each slot is drawn without replacement: first from which of the two, in proportion to
-        the values each has seen that are not drawn yet, then which of its kept values.
+        For each slot, it chooses one of the two streams, in proportion to their values that are not
+        drawn yet, and then one of the values that its reservoir kept, without replacement.
 
         Raises:
-            ValueError: if they have not as many slots; nothing changes then.
+            ValueError: if they do not have the same number of slots; nothing changes then.
         """
         capacity = len(self._slots)
         if len(other._slots) != capacity:

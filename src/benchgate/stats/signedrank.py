@@ -1,14 +1,14 @@
-"""Wilcoxon's signed rank test for paired launches, exact with ties and zeros.
+"""Wilcoxon's signed rank test for paired launches, exact with ties and zeros, and its estimate.
 
-Under the null hypothesis each difference is as likely to be positive as negative, whatever
-its size. Given the sizes, W+ (the sum of the ranks of the positive differences) is a sum of
-ranks each counted with probability 1/2, and its distribution is found by convolution. This
-holds for mid-ranks as for plain ones, so p is exact, not approximated, when sizes are tied.
+Under the null hypothesis, each difference is as likely to be positive as negative, regardless of
+its size. Given the sizes, W+ (the sum of the ranks of the positive differences) counts each rank
+with probability 1/2. A convolution gives its distribution, for mid-ranks as well as for plain ones,
+so p is exact even if sizes are tied.
 
 Zeros keep their place in the ranking but count for neither side (Pratt, 1959). Given which
-differences are zero the test is exact. Dropping them before ranking would also be, but then
-a difference that moves from zero to slightly above it could make evidence for "greater" weaker.
-Identical arms give p = 1.
+differences are zero, the test is exact. It would also be exact if zeros were dropped before
+ranking. But then a difference that moves from zero to slightly above it could weaken the evidence
+for "greater". Identical arms give p = 1.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.stats.checks import require_rows
-from benchgate.stats.ranks import doubled_midranks, rows_by_pattern
+from benchgate.stats.ranks import Shift, doubled_midranks, rows_by_pattern, shift_from_pairs
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
 
-# Beyond it 2**-n leaves the range of a float.
+# With more pairs, 2**-n leaves the range of a float.
 MAX_PAIRS = 1000
 
 
@@ -38,7 +38,7 @@ class SignedRank:
         w_plus: sum of the mid-ranks of the positive differences.
         p_greater: one-sided, against differences that tend to be above 0.
         p_less: one-sided, against differences that tend to be below 0.
-        p_two_sided: twice the smaller of both, at most 1.
+        p_two_sided: twice the smaller one, at most 1.
     """
 
     w_plus: FloatArray
@@ -48,7 +48,7 @@ class SignedRank:
 
 
 def signed_rank(d: FloatArray) -> SignedRank:
-    """Test whether paired differences are symmetric about 0.
+    """Test whether paired differences are symmetric about 0 (Wilcoxon, 1945).
 
     Args:
         d: shape (m, n), head minus base, finite, 1 <= n <= 1000.
@@ -72,8 +72,29 @@ def signed_rank(d: FloatArray) -> SignedRank:
     return SignedRank(doubled_w / 2, p_greater, p_less, p_two_sided)
 
 
+def paired_shift(d: FloatArray, confidence: float) -> Shift:
+    """Estimate the center of paired differences: the median of their Walsh averages.
+
+    Args:
+        d: shape (m, n), head minus base, finite, 1 <= n <= 1000.
+        confidence: of the two-sided interval, e.g. 0.95.
+
+    Raises:
+        ValueError: on NaN, infinity, no value, another shape, or n or confidence out of range.
+    """
+    require_rows("d", d)
+    lower = signed_rank_lower(d.shape[1])
+    i, j = np.triu_indices(d.shape[1])
+
+    def walsh_averages(rows: slice) -> FloatArray:
+        block = d[rows]
+        return (block[:, i] + block[:, j]) / 2
+
+    return shift_from_pairs(walsh_averages, len(d), lower, confidence)
+
+
 def signed_rank_lower(n: int) -> FloatArray:
-    """P(W+ <= w) for w = 0 .. n (n + 1) / 2, without ties and zeros.
+    """Return P(W+ <= w) for w = 0 .. n (n + 1) / 2, without ties and zeros.
 
     Raises:
         ValueError: on n > 1000.
@@ -83,13 +104,13 @@ def signed_rank_lower(n: int) -> FloatArray:
 
 
 def least_p_signed_rank(n: int) -> float:
-    """The least one-sided p that n pairs can reach: all differences on one side."""
+    """Return the least one-sided p of n pairs: all differences are on one side."""
     return 2.0**-n
 
 
 @lru_cache(maxsize=16)
 def _rank_sum_upper(ranks: tuple[int, ...]) -> FloatArray:
-    """P(S >= s) for s = 0 .. sum(ranks), each rank counted in S with probability 1/2.
+    """Return P(S >= s) for s = 0 .. sum(ranks), with each rank in S with probability 1/2.
 
     The distribution is symmetric: P(S <= s) is the value at sum(ranks) - s.
     """
@@ -100,7 +121,7 @@ def _rank_sum_upper(ranks: tuple[int, ...]) -> FloatArray:
         reach += rank
         mass[rank : reach + 1] += mass[: reach + 1 - rank]
         mass[: reach + 1] /= 2
-    # Summed from the far end, so that small tails keep all their digits.
+    # The sum starts at the far end, so that small tails keep all their digits.
     upper = np.minimum(1.0, np.cumsum(mass[::-1])[::-1])
     upper.flags.writeable = False
     return upper

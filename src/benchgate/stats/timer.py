@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 LEAST_PAIRS = 1000
 
 TIMER_FACTOR = 100
-"""An interval of so many times the cost of reading the clock is known to 1 %."""
+"""An interval that is this many times the cost of reading the clock is known to 1 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """A clock, seen by reading it twice in a row, again and again.
+    """A clock that was read in back-to-back pairs.
 
     Attributes:
-        cost_ns: median of the differences; 0 of a clock that seldom steps between two readings.
+        cost_ns: median difference of a pair; 0 if the clock seldom steps between two readings.
         resolution_ns: least difference above 0, so at most the cost of the quickest pair; None
-            when no pair saw the clock step.
-        pairs: how often it was read.
+            if no pair saw the clock step.
+        pairs: how many pairs were read.
     """
 
     cost_ns: float
@@ -46,8 +46,8 @@ def timer(differences_ns: FloatArray) -> Timer:
         differences_ns: shape (pairs,), later reading minus earlier one, >= 0; >= 1000 pairs.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, fewer than 1000 pairs, or a
-            clock that ran backwards.
+        ValueError: on NaN, infinity, another shape, fewer than 1000 pairs, or a clock that ran
+            backwards.
     """
     require_vector("differences_ns", differences_ns)
     pairs = len(differences_ns)
@@ -61,7 +61,7 @@ def timer(differences_ns: FloatArray) -> Timer:
 
 
 def timer_note(interval_ns: float, cost_ns: float) -> str | None:
-    """What to say of an interval that is too short for its clock; None if it is long enough.
+    """Return a note if an interval is too short for its clock, else None.
 
     Args:
         interval_ns: measured, > 0.
