@@ -1,14 +1,16 @@
 """The tables [[benchmark]], [measure] and [build]: what is measured, and how."""
 
 import math
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from pathlib import PurePath
-from typing import Annotated, Final
+from pathlib import PurePath, PurePosixPath
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
 
 from benchgate.config import fields
 from benchgate.config.fields import Table, shell_of
+from benchgate.config.laxer import Laxer, added, dropped, less, off, on
 
 PATTERN: Final = "bench_*.py"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
@@ -19,8 +21,57 @@ _DATA = (
 _TIMEOUT = "`timeout` of `[measure]`"
 
 
-class CommandBenchmark(Table):
+class BenchmarkTable(Table):
+    """What the kinds of [[benchmark]] have in common.
+
+    Other work cannot be compared with the base's, and under another name a benchmark is missing.
+    So the keys that determine the work and the name are neutral.
+
+    Attributes:
+        LAXER: for the keys that can loosen the gate, when they do.
+        NEUTRAL: all other keys.
+        MEASURE_KEYS: keys that take their value from [measure] if they are not set.
+    """
+
+    LAXER: ClassVar[Mapping[str, Laxer]]
+    NEUTRAL: ClassVar[frozenset[str]]
+    MEASURE_KEYS: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids that the table itself gives; none if only its files tell them."""
+        return ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What it measures, as people know it: ids, or folders."""
+        return self.ids
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:
+        """Whether it measures what another table of its kind measures.
+
+        Args:
+            subject: one of the other's subjects.
+            aliases: old ids to new ids.
+        """
+        return not {subject, aliases.get(subject)}.isdisjoint(self.ids)
+
+
+class CommandBenchmark(BenchmarkTable):
     """A command; each execution of it is a new process."""
+
+    LAXER = {  # noqa: RUF012 - a class variable, see above
+        "ok_exit_codes": added,
+        "executions": less,
+        "tags": dropped,
+        "data": dropped,
+        "pin": off,
+        "allow_foreign": on,
+    }
+    NEUTRAL = frozenset(
+        {"name", "shell", "command", "prepare", "cleanup", "cwd", "timeout", "env", "pythonpath"}
+    )
+    MEASURE_KEYS = ("executions",)
 
     name: fields.Identifier = Field(description="The benchmark's id, stable across commits.")
     shell: bool = Field(
@@ -68,14 +119,24 @@ class CommandBenchmark(Table):
         "(#whose-code-runs).",
     )
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.name,)
+
     @field_validator("command", "prepare", "cleanup", mode="before")
     @classmethod
     def _split(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
         return fields.argv(value, in_shell=shell_of(info))
 
 
-class PythonBenchmark(Table):
+class PythonBenchmark(BenchmarkTable):
     """Python functions named `bench_*`, run with the project's interpreter."""
+
+    LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
+    NEUTRAL = frozenset(
+        {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
+    )
 
     paths: fields.PythonPaths = Field(
         alias="python",
@@ -112,10 +173,26 @@ class PythonBenchmark(Table):
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
 
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The folders and files that are searched."""
+        return self.paths
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+        """Whether one of its folders holds the other's folder or file."""
+        return any(PurePosixPath(subject).is_relative_to(path) for path in self.paths)
+
+
+KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
+    "command": CommandBenchmark,
+    "python": PythonBenchmark,
+}
+"""The kinds of [[benchmark]], by the key that tells them apart."""
+
 
 def _kind(value: object) -> str | None:
     """Find out which kind of benchmark an entry of [[benchmark]] is."""
-    kinds = [kind for kind in ("command", "python") if isinstance(value, dict) and kind in value]
+    kinds = [kind for kind in KINDS if isinstance(value, dict) and kind in value]
     return kinds[0] if len(kinds) == 1 else None
 
 

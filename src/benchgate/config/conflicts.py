@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.config.benchmarks import CommandBenchmark
 from benchgate.config.problems import Problem
 
 if TYPE_CHECKING:
@@ -79,16 +78,15 @@ def _baseline(baseline: Baseline) -> Iterator[Problem]:
 def _benchmarks(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
     first_with: dict[str, int] = {}
     for index, benchmark in enumerate(benchmarks):
-        if not isinstance(benchmark, CommandBenchmark):
-            continue
-        first = first_with.setdefault(benchmark.name, index)
-        if first != index:
-            yield Problem(
-                ("benchmark", index, "name"),
-                f"benchmark[{first}] has the same name",
-                "give each benchmark a name of its own",
-                benchmark.name,
-            )
+        for id_ in benchmark.ids:
+            first = first_with.setdefault(id_, index)
+            if first != index:
+                yield Problem(
+                    ("benchmark", index, "name"),
+                    f"benchmark[{first}] has the same name",
+                    "give each benchmark a name of its own",
+                    id_,
+                )
 
 
 def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:
