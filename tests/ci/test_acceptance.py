@@ -320,7 +320,9 @@ def test_a_removal_that_was_merged_before_needs_nobody(change: Callable[..., Cha
     assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
 
 
-def test_an_accepted_removal_of_everything_is_no_pass_and_fails_nothing(change: Callable[..., Change]) -> None:
+def test_an_accepted_removal_of_everything_is_no_pass_and_fails_nothing(
+    change: Callable[..., Change],
+) -> None:
     empty = change(more=REMOVED, result=measured({"b": 1e-3}, {}))
     empty.reviewed(empty.head)
     verdict = empty.judged()
