@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config import loads, loosening, policy_from
-from benchgate.config.benchmarks import KINDS, Measure
+from benchgate.config.benchmarks import KINDS
 from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.config.laxer import BY_ROW, LAXER, NEUTRAL
+from benchgate.config.measurement import Measure
 from benchgate.config.rules import covers
 from benchgate.config.tables import TABLES, keys_of
 from benchgate.model.policy import Options, PolicyChange

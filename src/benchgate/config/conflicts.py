@@ -9,7 +9,8 @@ from benchgate.config.problems import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.config.benchmarks import Benchmark, Measure
+    from benchgate.config.benchmarks import Benchmark
+    from benchgate.config.measurement import Measure
     from benchgate.config.tables import Baseline, Rule, Settings, Waive
 
 RULE_SETTINGS = ("margin", "tail_margin", "statistics", "metrics", "tolerance")

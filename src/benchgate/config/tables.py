@@ -13,11 +13,10 @@ from pydantic import BeforeValidator, Field
 from benchgate.config import fields
 from benchgate.config.benchmarks import (
     KINDS,
-    Build,
-    Measure,
     TaggedBenchmark,
 )
 from benchgate.config.fields import Table
+from benchgate.config.measurement import Build, Measure
 from benchgate.units import format_percent
 
 
