@@ -12,6 +12,9 @@ PEERS_INSTALLED := $(PEERS)/.installed
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
+# Compiled once, not at every start of the many programs that tests start.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow lint bench bench-gate bench-peers lock clean
 

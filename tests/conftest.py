@@ -5,6 +5,7 @@ Properties are checked however slow the machine is.
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,12 @@ settings.load_profile("any speed")
 
 # A shell's background job is started with Ctrl-C ignored, and all that it starts would be, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are CPUs: tests that start programs often wait for them."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture

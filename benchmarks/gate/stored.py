@@ -20,7 +20,7 @@ from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import is_steady, run_value
 from benchgate.gate.rows import tested_row
 from benchgate.gate.settled import to_measure
-from benchgate.gate.suite import Judgement, gather_rows
+from benchgate.gate.suite import Judgment, gather_rows
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Classical
@@ -113,7 +113,7 @@ def screen(question: Question, seed: tuple[int, ...]) -> Screened:
         for e, found in zip(evidences, findings, strict=True)
     )
     screened = {e.pair.id for e in evidences}
-    settled = screened - to_measure(Judgement(tuple(rows), evidence=tuple(evidences)))
+    settled = screened - to_measure(Judgment(tuple(rows), evidence=tuple(evidences)))
     source = draw_build(MACHINES[0], Truth(location=sum(question.changes)), rng)
     whole = run_build(source, _CONFIG)
     part = run_build({id_: x for id_, x in source.items() if id_ not in settled}, _CONFIG)

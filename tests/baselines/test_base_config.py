@@ -282,13 +282,19 @@ def test_how_large_a_configuration_may_be(repo: Git, commit: Callable[..., str])
 @pytest.mark.parametrize(
     ("table", "entry"),
     [
-        ("rule", "benchmark = '*'\nmargin = '3%'"),
-        ("waive", "benchmark = '*'\nceiling = '3%'\nuntil = 2030-01-01\nreason = 'x'"),
-        ("benchmark", "name = 'x{n}'\ncommand = 'true'"),
+        ("[[rule]]\n", "benchmark = '*'\nmargin = '3%'"),
+        ("[[waive]]\n", "benchmark = '*'\nceiling = '3%'\nuntil = 2030-01-01\nreason = 'x'"),
+        ("[[benchmark]]\n", "name = 'x{n}'\ncommand = 'true'"),
+        ("[aliases]\n", "old{n} = 'new{n}'"),
     ],
 )
 def test_a_stranger_writes_no_thousand_entries(table: str, entry: str) -> None:
-    entries = [f"[[{table}]]\n{entry.format(n=n)}\n" for n in range(301)]
-    require_few(loads("".join(entries[:300]), "benchgate.toml"))
-    with pytest.raises(ConfigError, match=rf"benchgate\.toml: has 301 \[\[{table}"):
-        require_few(loads("".join(entries), "benchgate.toml"))
+    def having(count: int) -> Config:
+        once = table if table == "[aliases]\n" else ""
+        entries = ("" if once else table) + entry + "\n"
+        return loads(once + "".join(entries.format(n=n) for n in range(count)), "benchgate.toml")
+
+    require_few(having(300))
+    with pytest.raises(ConfigError) as caught:
+        require_few(having(301))
+    assert caught.value.message.startswith(f"benchgate.toml: has 301 {table.strip()}, but at most")

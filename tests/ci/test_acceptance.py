@@ -320,11 +320,13 @@ def test_a_removal_that_was_merged_before_needs_nobody(change: Callable[..., Cha
     assert (verdict.decision, verdict.exit_code) == (Decision.PASS, 0)
 
 
-def test_where_all_was_removed_nothing_was_compared(change: Callable[..., Change]) -> None:
+def test_an_accepted_removal_of_everything_is_no_pass_and_fails_nothing(
+    change: Callable[..., Change],
+) -> None:
     empty = change(more=REMOVED, result=measured({"b": 1e-3}, {}))
     empty.reviewed(empty.head)
     verdict = empty.judged()
-    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 4)
+    assert (verdict.decision, verdict.exit_code) == (Decision.NO_VERDICT, 0)
     assert "nothing could be compared" in verdict.summary
 
 

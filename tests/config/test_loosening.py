@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config import loads, loosening, policy_from
+from benchgate.config.benchmarks import KINDS
 from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.config.laxer import BY_ROW, LAXER, NEUTRAL
+from benchgate.config.measurement import Measure
 from benchgate.config.rules import covers
 from benchgate.config.tables import TABLES, keys_of
 from benchgate.model.policy import Options, PolicyChange
@@ -48,7 +50,11 @@ def found(base: str, head: str) -> list[tuple[str, str, str, str]]:
 def test_every_key_is_compared_or_said_to_be_neutral() -> None:
     for place in TABLES.keys() - {(), ("rule",), ("waive",)}:
         by_row = BY_ROW if place == ("gate",) else frozenset()
-        parts = (frozenset(LAXER.get(place, ())), NEUTRAL[place], by_row)
+        parts = (frozenset(LAXER.get(place, ())), NEUTRAL.get(place, frozenset()), by_row)
+        if place[0] == "benchmark":
+            kind = KINDS[place[1]]
+            parts = (frozenset(kind.LAXER), kind.NEUTRAL, by_row)
+            assert set(kind.MEASURE_KEYS) <= kind.model_fields.keys() & Measure.model_fields.keys()
         assert frozenset().union(*parts) == set(keys_of(TABLES[place])), place
         assert sum(map(len, parts)) == len(keys_of(TABLES[place])), place
     assert set(RULE_SETTINGS) == BY_ROW

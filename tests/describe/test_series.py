@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 from tests.describe.conftest import COUNT, benchmark_of, series_of
 
-from benchgate.describe.series import summarise
+from benchgate.describe.series import summarize
 
 
 def test_a_line_holds_medians_over_the_launches() -> None:
     launches = [[1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0], [10.0, 20.0, 30.0, 40.0]]
     series = series_of(launches, loops=7)
 
-    found = summarise(benchmark_of("a", series), series)
+    found = summarize(benchmark_of("a", series), series)
 
     assert (found.benchmark, found.metric, found.unit) == ("a", "time", "s")
     assert (found.launches, found.samples, found.loops) == (3, 4, 7)
@@ -23,18 +23,18 @@ def test_a_line_holds_medians_over_the_launches() -> None:
 def test_a_tail_needs_samples(samples: int, *, has_tail: bool) -> None:
     series = series_of([[float(k) for k in range(1, samples + 1)]])
 
-    assert summarise(benchmark_of("a", series), series).p95 == (38.0 if has_tail else None)
+    assert summarize(benchmark_of("a", series), series).p95 == (38.0 if has_tail else None)
 
 
 def test_one_launch_and_exact_values_have_no_spread() -> None:
     one = series_of([[1.0, 2.0]])
     exact = series_of([[9.0], [10.0]], metric=COUNT)
 
-    assert summarise(benchmark_of("a", one), one).spread_ratio is None
-    assert summarise(benchmark_of("a", exact), exact).spread_ratio is None
+    assert summarize(benchmark_of("a", one), one).spread_ratio is None
+    assert summarize(benchmark_of("a", exact), exact).spread_ratio is None
 
 
 def test_a_median_of_zero_has_no_relative_spread() -> None:
     series = series_of([[0.0], [0.0], [1.0]])
 
-    assert summarise(benchmark_of("a", series), series).spread_ratio is None
+    assert summarize(benchmark_of("a", series), series).spread_ratio is None

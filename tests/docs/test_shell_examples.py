@@ -43,7 +43,7 @@ _VERDICT_CODES = {0, 3, 4}  # which one depends on the machine
 # Short launches, so that all pages together take a minute. Nothing is judged by the numbers.
 _QUICK = """
 [measure]
-budget = "4s"
+budget = "1s"
 launch_time = "2ms"
 executions = 1
 """

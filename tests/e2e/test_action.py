@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Project
 
-pytestmark = pytest.mark.slow
+# One worker runs them all, so the action is installed once for all jobs that do not install it.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("act")]
 
 ROOT = Path(__file__).parents[2]
 ACTION = "octo-org/benchgate@v1"
@@ -90,6 +91,38 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def environment(
+    action: Path, wheels: Path, old: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """What the action installs, in a job that has set all kinds of things for its own Python."""
+    folder = tmp_path_factory.mktemp("environment")
+    variables = {
+        **os.environ,
+        "PATH": f"{old}:{os.environ['PATH']}",
+        "PYTHONPATH": str(old),
+        "PIP_TARGET": str(old),
+        "PIP_REQUIRE_VIRTUALENV": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+        "RUNNER_TOOL_CACHE": str(old),
+        "RUNNER_TEMP": str(folder),
+        "GITHUB_OUTPUT": str(folder / "output"),
+    }
+    subprocess.run([action / "scripts/action-setup.sh"], env=variables, check=True, timeout=280)
+    return Path((folder / "output").read_text().strip().removeprefix("environment="))
+
+
+@pytest.fixture(scope="module")
+def installed(action: Path, environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The action, but its first step finds everything installed, which takes most of a job."""
+    folder = tmp_path_factory.mktemp("installed") / "action"
+    shutil.copytree(action, folder)
+    script = f'#!/bin/sh\necho "environment={environment}" >>"$GITHUB_OUTPUT"\n'
+    (folder / "scripts/action-setup.sh").write_text(script)
+    return folder
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -121,17 +154,31 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """act, with the project as the repository that it runs in."""
+    """act, with the project as the repository that it runs in.
+
+    Attributes:
+        action: as it is released.
+        installed: what jobs use unless they are told to use the released one.
+    """
 
     project: Project
     server: GitHubServer
     action: Path
+    installed: Path
     wheels: Path
     folder: Path
 
-    def run(self, event: Event, run_id: int, *, token: Token = TOKEN, **variables: str) -> Ended:
+    def run(
+        self,
+        event: Event,
+        run_id: int,
+        *,
+        token: Token = TOKEN,
+        action: Path | None = None,
+        **variables: str,
+    ) -> Ended:
         """Run what the event triggers, of the commit that is checked out for it."""
-        process = self.start(event, run_id, token=token, **variables)
+        process = self.start(event, run_id, token=token, action=action, **variables)
         out, _ = process.communicate(timeout=280)
         return self.ended(process, out)
 
@@ -161,7 +208,13 @@ class Runner:
         return Ended(process.returncode, lines)
 
     def start(
-        self, event: Event, run_id: int, *, token: Token = TOKEN, **more: str
+        self,
+        event: Event,
+        run_id: int,
+        *,
+        token: Token = TOKEN,
+        action: Path | None = None,
+        **more: str,
     ) -> subprocess.Popen[str]:
         self.server.state.put(run_of(event, run_id))
         git = self.project.git
@@ -187,7 +240,7 @@ class Runner:
             *("--actor", event.actor),
             *("--secret", f"GITHUB_TOKEN={token.secret}"),
             *("--platform", "ubuntu-latest=-self-hosted"),
-            *("--local-repository", f"{ACTION}={self.action}"),
+            *("--local-repository", f"{ACTION}={action or self.installed}"),
             *("--local-repository", f"{self._upload()}={UPLOAD}"),
             *("--artifact-server-path", self.folder / "artifacts"),
             *("--artifact-server-addr", "127.0.0.1"),
@@ -221,7 +274,9 @@ class Runner:
 
 
 @pytest.fixture
-def runner(toy: Project, action: Path, wheels: Path, tmp_path: Path) -> Iterator[Runner]:
+def runner(
+    toy: Project, action: Path, installed: Path, wheels: Path, tmp_path: Path
+) -> Iterator[Runner]:
     """A consumer: a project with the workflows that `init` writes."""
     toy.write(workflow_texts(toy.git, ACTION))
     config = (toy.root / "benchgate.toml").read_text()
@@ -230,7 +285,7 @@ def runner(toy: Project, action: Path, wheels: Path, tmp_path: Path) -> Iterator
     toy.commit()
     artifacts = ActArtifacts(tmp_path / "artifacts")
     with GitHubServer(*SCENE, READS, before=artifacts.refresh) as server:
-        yield Runner(toy, server, action, wheels, tmp_path)
+        yield Runner(toy, server, action, installed, wheels, tmp_path)
 
 
 def opened(runner: Runner, base: str, *, slower: bool, fork: bool = False) -> Event:
@@ -243,7 +298,7 @@ def opened(runner: Runner, base: str, *, slower: bool, fork: bool = False) -> Ev
 
 def test_from_the_first_run_to_a_regression(runner: Runner) -> None:
     base = runner.project.git.head_sha()
-    first = runner.run(push("0" * 40, base), 1001)
+    first = runner.run(push("0" * 40, base), 1001, action=runner.action)
     assert first.code == 0, first.said()
     assert "first run" in first.said()
     assert sorted(runner.artifacts()) == [BASELINE, RESULT]
@@ -307,31 +362,16 @@ def test_what_a_first_use_plants_is_not_run_by_a_second(runner: Runner) -> None:
             "benchmarks/bench_toy.py": PLANTING.format(leak=str(leak)),
         }
     )
-    ended = runner.run(push("0" * 40, runner.project.commit()), 1011)
+    event = push("0" * 40, runner.project.commit())
+    ended = runner.run(event, 1011, action=runner.action)
     assert ended.code == 0, ended.said()
     assert len(runner.artifacts()) == 4
     assert not leak.exists(), leak.read_text()
 
 
-def test_the_environment_is_made_whatever_the_job_has_set(
-    action: Path, wheels: Path, old: Path, tmp_path: Path
-) -> None:
-    variables = {
-        **os.environ,
-        "PATH": f"{old}:{os.environ['PATH']}",
-        "PYTHONPATH": str(old),
-        "PIP_TARGET": str(old),
-        "PIP_REQUIRE_VIRTUALENV": "1",
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(wheels),
-        "RUNNER_TOOL_CACHE": str(old),
-        "RUNNER_TEMP": str(tmp_path),
-        "GITHUB_OUTPUT": str(tmp_path / "output"),
-    }
-    subprocess.run([action / "scripts/action-setup.sh"], env=variables, check=True, timeout=280)
+def test_the_environment_is_made_whatever_the_job_has_set(environment: Path, old: Path) -> None:
     assert sorted(path.name for path in old.iterdir()) == ["python3"]
-    python = Path((tmp_path / "output").read_text().strip().removeprefix("environment="))
-    assert (python / "bin" / "python").exists()
+    assert (environment / "bin" / "python").exists()
 
 
 def test_a_fork_and_the_workflow_that_comments(runner: Runner) -> None:

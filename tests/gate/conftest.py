@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
 
 TIME = Metric("time", "s")
 WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)
@@ -87,7 +87,7 @@ def pair_of(bench: Callable[..., BenchmarkResult]) -> Callable[..., Pair]:
 
 
 @pytest.fixture
-def judged() -> Callable[..., Judgement]:
+def judged() -> Callable[..., Judgment]:
     """Judge benchmarks of two arms; by default measured in waves."""
 
     def run(
@@ -97,7 +97,7 @@ def judged() -> Callable[..., Judgement]:
         *,
         paired: bool = True,
         waves: WaveSettings | None = WAVES,
-    ) -> Judgement:
+    ) -> Judgment:
         runs = [
             Run(Source(), "2026-01-01T00:00:00Z", Environment(), tuple(arm)) for arm in (base, head)
         ]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.run import BenchmarkResult
 
 P25 = '[gate]\nstatistics = ["p25"]'
@@ -20,11 +20,11 @@ P25 = '[gate]\nstatistics = ["p25"]'
 def outcomes(
     bench: Callable[..., BenchmarkResult],
     heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgement],
-) -> Callable[..., Judgement]:
+    judged: Callable[..., Judgment],
+) -> Callable[..., Judgment]:
     """Judge rows of which each is (launches, change), all measured regardless."""
 
-    def make(*rows: tuple[int, float], paired: bool) -> Judgement:
+    def make(*rows: tuple[int, float], paired: bool) -> Judgment:
         base = [bench(f"b{i}", [1] * n) for i, (n, _) in enumerate(rows)]
         head = [bench(f"b{i}", heads(*row).tolist()) for i, row in enumerate(rows)]
         return judged(base, head, P25, paired=paired, waves=None)
@@ -34,7 +34,7 @@ def outcomes(
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_holm_holds_for_all_rows_together(
-    outcomes: Callable[..., Judgement],
+    outcomes: Callable[..., Judgment],
     paired: bool,  # noqa: FBT001 - a parameter
 ) -> None:
     found = outcomes(*[(12, 0.05)] * 3, *[(12, 0.0)] * 7, paired=paired)
@@ -44,7 +44,7 @@ def test_holm_holds_for_all_rows_together(
         assert row.p_adjusted == pytest.approx(20 * row.p)
 
 
-def test_more_rows_need_more_launches(outcomes: Callable[..., Judgement]) -> None:
+def test_more_rows_need_more_launches(outcomes: Callable[..., Judgment]) -> None:
     assert outcomes((8, 0.05), paired=True).rows[0].outcome is Outcome.REGRESSED
     row = outcomes(*[(8, 0.05)] * 10, paired=True).rows[0]
     assert row.outcome is Outcome.NOT_TESTED
@@ -55,7 +55,7 @@ def test_more_rows_need_more_launches(outcomes: Callable[..., Judgement]) -> Non
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_rows_may_differ_in_their_launches(
-    outcomes: Callable[..., Judgement],
+    outcomes: Callable[..., Judgment],
     paired: bool,  # noqa: FBT001 - a parameter
 ) -> None:
     found = outcomes((12, 0.05), (15, 0.0), (3, 0.05), (20, -0.05), paired=paired)
@@ -71,7 +71,7 @@ def test_rows_may_differ_in_their_launches(
 def test_arms_of_stored_runs_may_differ_in_their_launches(
     bench: Callable[..., BenchmarkResult],
     heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     base, head = bench("b", [1] * 20), bench("b", heads(8, 0.05).tolist())
     (row,) = judged([base], [head], P25, paired=False, waves=None).rows

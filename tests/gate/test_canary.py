@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.run import BenchmarkResult
 
 
@@ -53,7 +53,7 @@ def test_a_disturbance_takes_the_belief_from_changes(
     change: float,
     bench: Callable[..., BenchmarkResult],
     heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     base = [bench(CANARY_ID, [1] * 17), bench("changed", [1] * 17), bench("same", [1] * 17)]
     head = [
@@ -75,7 +75,7 @@ def test_a_disturbance_takes_the_belief_from_changes(
 def test_a_quiet_canary_is_not_mentioned(
     bench: Callable[..., BenchmarkResult],
     heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     base = [bench(CANARY_ID, [1] * 17), bench("b", [1] * 17)]
     head = [bench(CANARY_ID, heads(17).tolist()), bench("b", heads(17, 0.1).tolist())]

@@ -12,7 +12,7 @@ from benchgate.model.run import Better, Kind, Metric
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Classical
     from benchgate.model.run import BenchmarkResult, Series
 
@@ -57,7 +57,7 @@ def test_golden_cases(
     unit: str,
     series: Callable[..., Series],
     bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     base, head, p, p95_ratio, outcome = case
     # As launches of one sample each, or as the samples of one launch.
@@ -108,7 +108,7 @@ def test_without_a_ratio_nothing_is_tested(base: list[float], head: list[float])
 
 
 def test_the_classical_result_stands_beside_every_tested_row(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     (row,) = judged([bench("b", RISING)], [bench("b", HIGHER)], '[gate]\nstatistics = ["p25"]').rows
     assert row.test == "mann-whitney"
@@ -117,7 +117,7 @@ def test_the_classical_result_stands_beside_every_tested_row(
 
 
 def test_an_exact_metric_is_no_matter_of_the_classical_rule(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     count = Metric("count", "", kind=Kind.EXACT)
     toml = '[gate]\nrule = "classical"\nmetrics = ["count"]'

@@ -6,6 +6,7 @@ import pytest
 
 from benchgate.gate.conclude import Conclusion, Terms, benchmarks_needed, conclude
 from benchgate.model.outcome import Outcome
+from benchgate.model.policy import Waiver
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.verdict import Decision, Reason, compared_benchmarks
 
@@ -290,3 +291,12 @@ def test_so_many_are_needed(
     outcomes: list[str], wanted: int | None, in_base: int, needed: int
 ) -> None:
     assert benchmarks_needed(rows(*outcomes), wanted, in_base) == needed
+
+
+def test_an_accepted_removal_of_everything_fails_nothing_and_is_no_pass() -> None:
+    allowed = Waiver(Outcome.MISSING, None, "2030-01-01", "gone")
+    removed = replace(rows("waived")[0], waiver=allowed)
+    added = replace(rows("new")[0], benchmark="other")
+    for some in ([removed], [removed, added]):
+        assert decided(some, Terms(DEFAULT, 1)) == (NONE, 0)
+    assert decided([removed, *rows("missing", "missing")[1:]], Terms(DEFAULT, 2)) == (NONE, 4)

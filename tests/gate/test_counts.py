@@ -16,7 +16,7 @@ from benchgate.model.run import Better
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult, Series
 
@@ -26,7 +26,7 @@ SEEDS = [1_000_000.0, 1_030_000.0, 985_000.0, 1_012_000.0, 1_055_000.0]
 
 @pytest.fixture
 def row_of(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> Callable[..., Row]:
     """Judge the counts of five rounds, the head's given as multiples of the base's."""
 
@@ -92,7 +92,7 @@ def test_the_tolerance_can_be_set(toml: str, outcome: Outcome, row_of: Callable[
 
 
 def test_rounds_that_one_arm_lacks_are_left_out(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     base = bench("b", [100, 200, 300], metric=INSTRUCTIONS, rounds=[0, 2, 5])
     head = bench("b", [103, 9, 309, 7], metric=INSTRUCTIONS, rounds=[0, 1, 5, 6])
@@ -113,7 +113,7 @@ def test_chance_that_is_as_wide_as_the_tolerance_hardly_ever_agrees() -> None:
 
 
 def test_without_a_round_in_common_the_arms_are_compared_as_a_whole(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     base = bench("b", [100], metric=INSTRUCTIONS, rounds=[0])
     head = bench("b", [103, 104], metric=INSTRUCTIONS, rounds=[1, 2])
@@ -122,7 +122,7 @@ def test_without_a_round_in_common_the_arms_are_compared_as_a_whole(
 
 
 def test_executions_of_a_round_count_by_their_median(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     base = bench("b", [[100, 101, 150]] * 3, metric=INSTRUCTIONS)
     head = bench("b", [[101, 102, 103]] * 3, metric=INSTRUCTIONS)
@@ -134,7 +134,7 @@ def test_executions_of_a_round_count_by_their_median(
 
 
 def test_what_was_not_counted_says_why_in_its_own_row_alone(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     notes = ("not pinned: no CPU", "instructions: this machine shows none")
     arm = bench("b", [1.0] * 12, metric=TIME, notes=notes)
@@ -150,7 +150,7 @@ def test_what_was_not_counted_says_why_in_its_own_row_alone(
 def test_counts_that_nobody_asked_for_change_no_row(
     bench: Callable[..., BenchmarkResult],
     series: Callable[..., Series],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     plain = bench("b", [1.0] * 12, metric=TIME)
     counted = replace(plain, series=(*plain.series, series([5.0], metric=INSTRUCTIONS)))
@@ -162,7 +162,7 @@ def test_counts_that_nobody_asked_for_change_no_row(
 def test_counts_of_one_arm_are_not_comparable(
     bench: Callable[..., BenchmarkResult],
     series: Callable[..., Series],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     plain = bench("b", [1.0] * 12, metric=TIME)
     counted = replace(plain, series=(*plain.series, series([5.0], metric=INSTRUCTIONS)))

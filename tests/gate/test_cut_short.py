@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
@@ -28,12 +28,12 @@ P25 = '[gate]\nstatistics = ["p25"]'
 @pytest.fixture
 def suite(
     bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
     heads: Callable[..., FloatArray],
-) -> Callable[..., Judgement]:
+) -> Callable[..., Judgment]:
     """Judge benchmarks of p25 alone, each by its head's change; the base is near 1."""
 
-    def make(changes: Sequence[float], rounds: int, round_s: float | None = None) -> Judgement:
+    def make(changes: Sequence[float], rounds: int, round_s: float | None = None) -> Judgment:
         base = [
             bench(f"b{i}", heads(rounds, 0.0, 0.001)[::-1].tolist()) for i in range(len(changes))
         ]
@@ -43,13 +43,13 @@ def suite(
     return make
 
 
-def rows_of(judgement: Judgement) -> dict[str, Row]:
-    return {row.benchmark: row for row in judgement.rows}
+def rows_of(judgment: Judgment) -> dict[str, Row]:
+    return {row.benchmark: row for row in judgment.rows}
 
 
 @pytest.mark.parametrize("benchmarks", [1, 2, 4, 5, 17, 18])
 def test_it_speaks_from_the_least_rounds_that_their_launches_can_show(
-    benchmarks: int, suite: Callable[..., Judgement]
+    benchmarks: int, suite: Callable[..., Judgment]
 ) -> None:
     """None of the head's launches below one of the base's: one way of (2n choose n)."""
     least = next(n for n in range(5, 20) if comb(2 * n, n) >= 2 * benchmarks / 0.01)
@@ -64,13 +64,13 @@ def test_it_speaks_from_the_least_rounds_that_their_launches_can_show(
             assert row.unconfirmed is None
 
 
-def test_four_that_all_got_slower_are_found_in_six_rounds(suite: Callable[..., Judgement]) -> None:
+def test_four_that_all_got_slower_are_found_in_six_rounds(suite: Callable[..., Judgment]) -> None:
     found = suite([0.15] * 4, 6)
     assert {row.outcome for row in found.rows} == {Outcome.REGRESSED}
     assert all("measuring ended early" in row.notes[-1] for row in found.rows)
 
 
-def test_measuring_goes_on_all_the_same(suite: Callable[..., Judgement]) -> None:
+def test_measuring_goes_on_all_the_same(suite: Callable[..., Judgment]) -> None:
     """What is shown early decides only if the budget ends there."""
     assert {need.stage for need in suite([0.15] * 4, 6).needs} == {Stage.CONFIRM}
     (row,) = suite([0.15], 17).rows
@@ -78,7 +78,7 @@ def test_measuring_goes_on_all_the_same(suite: Callable[..., Judgement]) -> None
 
 
 def test_a_suspect_that_few_rounds_cannot_show_says_what_it_takes(
-    suite: Callable[..., Judgement],
+    suite: Callable[..., Judgment],
 ) -> None:
     row = rows_of(suite([0.15, 0, 0, 0], 5, round_s=41.0))["b0"]
     assert row.outcome is Outcome.INCONCLUSIVE
@@ -86,25 +86,25 @@ def test_a_suspect_that_few_rounds_cannot_show_says_what_it_takes(
     assert row.unconfirmed == ConfirmationCost(12, 12 * 41.0)
 
 
-def test_what_looks_faster_waits_for_its_test(suite: Callable[..., Judgement]) -> None:
+def test_what_looks_faster_waits_for_its_test(suite: Callable[..., Judgment]) -> None:
     row = rows_of(suite([-0.15, 0, 0, 0], 8))["b0"]
     assert (row.outcome, row.unconfirmed) == (Outcome.INCONCLUSIVE, None)
 
 
 def test_a_suspect_that_looks_faster_does_not_lack_rounds(
-    suite: Callable[..., Judgement], waves: WaveSettings
+    suite: Callable[..., Judgment], waves: WaveSettings
 ) -> None:
     rows = suite([0.15, -0.15, 0.15], 17).evidence
     suspects = [Suspect(0, 1, 5, (24,)), Suspect(0, -1, 5, (24,)), Suspect(0, 1, 5, (12,))]
     assert lacking_rounds(rows, suspects, waves) == [0]
 
 
-def test_a_change_has_to_reach_the_margin(suite: Callable[..., Judgement]) -> None:
+def test_a_change_has_to_reach_the_margin(suite: Callable[..., Judgment]) -> None:
     assert rows_of(suite([0.018, 0, 0, 0], 8))["b0"].outcome is Outcome.INCONCLUSIVE
 
 
 def test_launches_that_overlap_show_nothing_in_few_rounds(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     """Every round agrees, and the rounds differ by more: only the signed ranks could tell."""
     base = np.array([1.0, 1.5, 0.8, 1.2, 0.9, 1.1, 1.4])
@@ -116,7 +116,7 @@ def test_launches_that_overlap_show_nothing_in_few_rounds(
 
 @pytest.mark.parametrize("at", range(7))
 def test_one_disturbed_round_raises_no_alarm(
-    at: int, bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    at: int, bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     noise = np.array([0.001, -0.002, 0.003, -0.001, 0.002, -0.003, 0.0005])
     head = 1 + noise
@@ -126,7 +126,7 @@ def test_one_disturbed_round_raises_no_alarm(
 
 
 def test_a_row_that_hid_from_the_screen_is_tested_too(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     """The first look missed it, and the second is still to come."""
     base = [1.0, 1.001, 1.0005, 1.4, 0.999, 1.002, 0.998, 1.0, 1.001]

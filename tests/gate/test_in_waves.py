@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
 
@@ -23,15 +23,15 @@ CONFIRM, SCREEN, SETTLE, DONE = Stage.CONFIRM, Stage.SCREEN, Stage.SETTLE, Stage
 
 @pytest.fixture
 def found(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> Callable[..., tuple[Row, Stage]]:
     """Judge one row by the head's values; the base is 1."""
 
     def make(head: Sequence[float], toml: str = P25) -> tuple[Row, Stage]:
-        judgement = judged(
+        judgment = judged(
             [bench("b", [1] * len(head), samples=40)], [bench("b", head, samples=40)], toml
         )
-        (row,), (need,) = judgement.rows, judgement.needs
+        (row,), (need,) = judgment.rows, judgment.needs
         return row, need.stage
 
     return make
@@ -111,7 +111,7 @@ def test_the_rounds_of_the_screen_have_no_part_in_what_is_told_of_a_suspect(
 
 
 def test_the_same_rounds_give_the_same_rows_in_whatever_order_benchmarks_come(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     rng = np.random.default_rng(3)
     base, head = (
@@ -130,7 +130,7 @@ class TestTails:
 
     @pytest.fixture
     def both(
-        self, bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+        self, bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
     ) -> Callable[..., dict[str, tuple[Outcome, Stage]]]:
         def make(
             location: FloatArray, tail: FloatArray, toml: str = ""
@@ -139,10 +139,10 @@ class TestTails:
                 bench("b", [[a] * 20 + [2 * b] * 20 for a, b in zip(x, y, strict=True)])
                 for x, y in ((np.ones(len(location)), np.ones(len(tail))), (location, tail))
             ]
-            judgement = judged([arms[0]], [arms[1]], toml)
+            judgment = judged([arms[0]], [arms[1]], toml)
             return {
                 row.statistic: (row.outcome, need.stage)
-                for row, need in zip(judgement.rows, judgement.needs, strict=True)
+                for row, need in zip(judgment.rows, judgment.needs, strict=True)
             }
 
         return make

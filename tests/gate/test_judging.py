@@ -234,6 +234,20 @@ def test_a_change_is_judged_by_its_base_and_what_it_loosens_is_told(world: World
     assert (change.key, change.before, change.after) == ("gate.margin", "2 %", "300 %")
 
 
+def test_rules_are_compared_for_the_benchmarks_of_the_base_or_those_named(world: World) -> None:
+    def rules(**margins: str) -> str:
+        globs = {"starts": "a*", "ends": "*b"}
+        tables = (f'[[rule]]\nbenchmark = "{globs[k]}"\nmargin = "{v}"' for k, v in margins.items())
+        return "\n".join(tables)
+
+    base = loads(rules(starts="5%"), "base.toml")
+    config = policy_from(base, loads(rules(starts="5%", ends="10%"), "head.toml"))
+    judged = judge_run(measured_all(world, {"ab": world.fake(1e-3, 1e-3)}), config)
+    for ids, expected in ((None, ["2 %", "5 %"]), (["ab"], ["2 %", "5 %"]), ([], ["2 %"])):
+        verdict = make_verdict(judged, config, ids=ids)
+        assert [change.before for change in verdict.policy_changes] == expected
+
+
 @pytest.mark.parametrize(
     ("rules", "outcome"),
     [

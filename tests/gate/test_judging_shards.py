@@ -100,7 +100,7 @@ def test_each_row_is_what_its_own_shard_made_of_it() -> None:
         "c": Outcome.IMPROVED,
         "d": Outcome.UNCHANGED,
     }
-    of_parts = [row for part in parts for row in judge_run(part, CONFIG).judgement.rows]
+    of_parts = [row for part in parts for row in judge_run(part, CONFIG).judgment.rows]
     assert set(verdict.rows) == set(of_parts)
     assert verdict.settings.correction == "holm, bonferroni over 2 shards"
     assert verdict.settings.alpha == CONFIG.gate.alpha
@@ -211,10 +211,10 @@ def test_all_shards_together_keep_to_alpha(screen_rounds: int, shards: int, own:
             ids = suite[number - 1 :: shards]
             head, base = (arm(noise(rng, ids), screen_rounds) for _ in "hb")
             parts.append(Result(head, base, shard=Shard(number, shards, suite)))
-        rows = judge_run(joined(*parts), config).judgement.rows
+        rows = judge_run(joined(*parts), config).judgment.rows
         alarms += any(row.outcome in changed for row in rows)
         as_suites = [judge_run(replace(part, shard=None), config) for part in parts]
-        rows = tuple(row for one in as_suites for row in one.judgement.rows)
+        rows = tuple(row for one in as_suites for row in one.judgment.rows)
         without_shares += any(row.outcome in changed for row in rows)
     # A rate of alpha gives more in one of a thousand simulations; each shard at alpha does.
     limit = binom.ppf(0.999, builds, config.gate.alpha)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
@@ -126,7 +126,7 @@ class TestRows:
     def found(
         self,
         bench: Callable[..., BenchmarkResult],
-        judged: Callable[..., Judgement],
+        judged: Callable[..., Judgment],
         longer: WaveSettings,
     ) -> Callable[..., tuple[Row, Stage]]:
         def make(log_ratios: FloatArray, toml: str = P25) -> tuple[Row, Stage]:
@@ -134,8 +134,8 @@ class TestRows:
                 [bench("b", x.tolist(), samples=40)]
                 for x in (np.ones(len(log_ratios)), np.exp(log_ratios))
             ]
-            judgement = judged(*arms, toml, waves=longer)
-            return judgement.rows[-1], judgement.needs[-1].stage
+            judgment = judged(*arms, toml, waves=longer)
+            return judgment.rows[-1], judgment.needs[-1].stage
 
         return make
 

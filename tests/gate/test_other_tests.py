@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Comparison, RatioEstimate, Significance
     from benchgate.model.run import BenchmarkResult
 
@@ -50,7 +50,7 @@ in_rounds = st.lists(st.tuples(usual, usual), min_size=1, max_size=9)
 
 @pytest.fixture
 def compare(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> Callable[..., Comparison]:
     """Compare two arms of a benchmark; each value is one launch, or the list of its samples."""
 
@@ -64,8 +64,8 @@ def compare(
     ) -> Comparison:
         arms = [bench(values=list(values), metric=metric) for values in (base, head)]
         toml = f'{P25}\nmetrics = ["{metric.name}"]'
-        judgement = judged([arms[0]], [arms[1]], toml, paired=paired, waves=None)
-        (row,) = with_details(judgement, settings).rows
+        judgment = judged([arms[0]], [arms[1]], toml, paired=paired, waves=None)
+        (row,) = with_details(judgment, settings).rows
         assert row.detail is not None
         return row.detail
 
@@ -252,7 +252,7 @@ def test_doubts_about_the_tail_are_not_said_of_the_other_figures(
 
 
 def test_more_rows_take_more_to_be_seen(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     base, head = arms(4, 12, 12)
 
@@ -318,7 +318,7 @@ def test_a_metric_of_which_more_is_better_is_compared_as_measured(compare: Compa
 
 
 def test_rows_that_rest_on_no_test_have_no_details(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     count = Metric("count", "", kind=Kind.EXACT)
     good, zero = [1.0] * 8, [0.0] * 8
@@ -339,29 +339,29 @@ def test_rows_that_rest_on_no_test_have_no_details(
         bench("exact", good, metric=count),
     ]
     toml = '[gate]\nstatistics = ["p25", "p95"]\nmetrics = ["time", "count"]'
-    judgement = judged(before, after, toml)
+    judgment = judged(before, after, toml)
 
-    found = with_details(judgement, SETTINGS)
+    found = with_details(judgment, SETTINGS)
 
     # A tail takes 40 samples of each launch.
     assert [(row.benchmark, row.statistic) for row in found.rows if row.detail] == [("good", "p25")]
     assert len(found.rows) > 6
-    assert [replace(row, detail=None) for row in found.rows] == list(judgement.rows)
-    assert found.needs == judgement.needs
+    assert [replace(row, detail=None) for row in found.rows] == list(judgment.rows)
+    assert found.needs == judgment.needs
 
 
-def test_nothing_to_compare_is_no_error(judged: Callable[..., Judgement]) -> None:
+def test_nothing_to_compare_is_no_error(judged: Callable[..., Judgment]) -> None:
     assert with_details(judged([], []), SETTINGS).rows == ()
 
 
 def test_all_rounds_count_and_not_only_those_that_decide(
     bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
     heads: Callable[..., FloatArray],
 ) -> None:
-    judgement = judged([bench("b", [1.0] * 17)], [bench("b", list(heads(17, 0.1)))], P25)
+    judgment = judged([bench("b", [1.0] * 17)], [bench("b", list(heads(17, 0.1)))], P25)
 
-    (row,) = with_details(judgement, SETTINGS).rows
+    (row,) = with_details(judgment, SETTINGS).rows
 
     assert row.outcome is Outcome.REGRESSED
     assert row.launches == (12, 12)
@@ -428,7 +428,7 @@ def test_the_tail_is_that_of_all_samples(compare: Compare) -> None:
 
 
 def test_the_rows_of_one_metric_share_its_tail(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     rng = np.random.default_rng(7)
     sides = [[bench(values=[list(rng.lognormal(0, 0.1, 45)) for _ in range(8)])] for _ in range(2)]
@@ -477,7 +477,7 @@ def test_arms_as_far_apart_as_can_be(compare: Compare, *, paired: bool) -> None:
 
 
 def test_q_values_follow_p(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     changes = np.linspace(0, 0.03, 12)
     sides = [

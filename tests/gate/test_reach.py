@@ -12,7 +12,7 @@ from benchgate.gate.other_tests import CompareSettings, with_details
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.run import BenchmarkResult
 
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 )
 def test_launches_too_few_for_alpha_see_nothing(
     bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
     base: int,
     head: int,
     *,
@@ -40,9 +40,9 @@ def test_launches_too_few_for_alpha_see_nothing(
     rng = np.random.default_rng(1)
     arms = [[bench(values=list(np.exp(rng.normal(0, 0.01, n))))] for n in (base, head)]
     toml = '[gate]\nstatistics = ["p25"]'
-    judgement = judged(*arms, toml, paired=paired, waves=None)
+    judgment = judged(*arms, toml, paired=paired, waves=None)
 
-    (row,) = with_details(judgement, CompareSettings(confidence=0.95, alpha=0.01, seed=1)).rows
+    (row,) = with_details(judgment, CompareSettings(confidence=0.95, alpha=0.01, seed=1)).rows
 
     assert row.detail is not None
     assert (row.detail.detectable_ratio is None) == few

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.run import BenchmarkResult
 
@@ -63,7 +63,7 @@ def test_each_benchmark_gets_the_rounds_that_it_needs(
 def test_it_ends_where_the_gate_sees_nothing_left_to_measure(
     seed: int,
     bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
     evidence_of: Callable[..., list[Evidence]],
     waves: WaveSettings,
 ) -> None:
@@ -72,9 +72,9 @@ def test_it_ends_where_the_gate_sees_nothing_left_to_measure(
     stages, rows = [], []
     for rounds in range(waves.screen_rounds, build.rounds + 1):
         arms = [[bench("b", x[:rounds].tolist(), samples=40)] for x in (np.ones(40), head)]
-        judgement = judged(*arms, P25)
-        stages.append(judgement.needs[0].stage)
-        rows.append(judgement.rows[0])
+        judgment = judged(*arms, P25)
+        stages.append(judgment.needs[0].stage)
+        rows.append(judgment.rows[0])
     assert [stage is Stage.DONE for stage in stages] == [False] * (len(stages) - 1) + [True]
     (replayed,) = build.rows
     assert (replayed.outcome, replayed.ratio) == (rows[-1].outcome, rows[-1].ratio)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.run import BenchmarkResult
 
 P25 = '[gate]\nstatistics = ["p25"]'
@@ -28,12 +28,12 @@ COUNT = Metric("count", "", kind=Kind.EXACT)
 @pytest.fixture
 def screened(
     bench: Callable[..., BenchmarkResult], heads: Callable[..., FloatArray]
-) -> Callable[..., Judgement]:
+) -> Callable[..., Judgment]:
     """Judge heads of given changes by K earlier runs of another day, which were all alike."""
 
     def make(
         *changes: float, earlier: int = 1, base: int = 10, head: int = 5, spread: float = 0.002
-    ) -> Judgement:
+    ) -> Judgment:
         runs = [
             _run([bench(f"b{i}", heads(base, 0.0, spread).tolist()) for i in range(len(changes))])
             for _ in range(earlier)
@@ -51,7 +51,7 @@ def _run(benchmarks: Sequence[BenchmarkResult]) -> Run:
 
 
 def test_what_enough_runs_show_to_be_unchanged_is_settled(
-    screened: Callable[..., Judgement],
+    screened: Callable[..., Judgment],
 ) -> None:
     stored = screened(0.0, 0.05, -0.05, 0.009, 0.012, 0.019, earlier=10)
     by_id = {row.benchmark: row.outcome for row in stored.rows}
@@ -61,7 +61,7 @@ def test_what_enough_runs_show_to_be_unchanged_is_settled(
 
 
 @pytest.mark.parametrize("earlier", [1, 9])
-def test_too_few_runs_settle_nothing(earlier: int, screened: Callable[..., Judgement]) -> None:
+def test_too_few_runs_settle_nothing(earlier: int, screened: Callable[..., Judgment]) -> None:
     assert to_measure(screened(0.0, 0.05, earlier=earlier)) == {"b0", "b1"}
 
 
@@ -112,12 +112,12 @@ def test_what_no_machine_here_can_measure_is_left(bench: Callable[..., Benchmark
 
 @pytest.mark.parametrize(("base", "head"), [(1, 1), (2, 1), (1, 5)])
 def test_launches_that_do_not_overlap_look_changed_however_few(
-    base: int, head: int, screened: Callable[..., Judgement]
+    base: int, head: int, screened: Callable[..., Judgment]
 ) -> None:
     assert looks_changed(screened(0.1, 0.0, base=base, head=head)) == {"b0"}
 
 
-def looks_changed(stored: Judgement) -> set[str]:
+def looks_changed(stored: Judgment) -> set[str]:
     """The benchmarks of which that is said where they were not measured here."""
     return {
         row.benchmark
@@ -127,14 +127,14 @@ def looks_changed(stored: Judgement) -> set[str]:
 
 
 def test_a_change_that_the_spread_explains_does_not_look_like_one(
-    screened: Callable[..., Judgement],
+    screened: Callable[..., Judgment],
 ) -> None:
     assert looks_changed(screened(0.03, spread=0.3)) == set()
     assert looks_changed(screened(0.03, spread=0.01)) == {"b0"}
 
 
 def test_more_is_worse_or_better_all_the_same(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     speed = Metric("speed", "/s", better=Better.HIGHER)
     toml = P25 + '\nmetrics = ["speed"]'
@@ -178,15 +178,15 @@ def test_counts_of_another_machine_are_taken_anew(
     assert [row.advisory for row in elsewhere.rows] == [True, True]
 
 
-def _outcomes(found: Judgement) -> dict[str, Outcome]:
+def _outcomes(found: Judgment) -> dict[str, Outcome]:
     return {row.benchmark: row.outcome for row in found.rows}
 
 
 def test_what_was_measured_here_takes_the_place_of_what_was_stored(
-    screened: Callable[..., Judgement],
+    screened: Callable[..., Judgment],
     bench: Callable[..., BenchmarkResult],
     heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     stored = screened(0.0, 0.05)
     measured = judged([bench("b1", [1] * 17)], [bench("b1", heads(17, 0.05).tolist())], P25)
@@ -201,7 +201,7 @@ def test_what_was_measured_here_takes_the_place_of_what_was_stored(
     assert both.needs == measured.needs
 
 
-def test_a_calibrated_row_keeps_what_it_shows(screened: Callable[..., Judgement]) -> None:
+def test_a_calibrated_row_keeps_what_it_shows(screened: Callable[..., Judgment]) -> None:
     stored = screened(0.0, 0.005, earlier=10)
     both = joined(stored, _nothing())
     assert _outcomes(both) == {"b0": Outcome.UNCHANGED, "b1": Outcome.UNCHANGED}
@@ -209,7 +209,7 @@ def test_a_calibrated_row_keeps_what_it_shows(screened: Callable[..., Judgement]
 
 
 def test_what_looks_changed_and_was_not_measured_says_so(
-    screened: Callable[..., Judgement],
+    screened: Callable[..., Judgment],
 ) -> None:
     both = joined(screened(0.015, 0.05, base=20, head=20), _nothing())
     assert _outcomes(both) == {"b0": Outcome.INCONCLUSIVE, "b1": Outcome.REGRESSED}
@@ -218,7 +218,7 @@ def test_what_looks_changed_and_was_not_measured_says_so(
         assert row.notes[0] == "not measured in this run, although its benchmark looks changed"
 
 
-def test_the_warnings_of_both_are_kept(screened: Callable[..., Judgement]) -> None:
+def test_the_warnings_of_both_are_kept(screened: Callable[..., Judgment]) -> None:
     stored = replace(screened(0.0), warnings=("stored",))
     measured = replace(_nothing(), warnings=("measured",), doubted=True)
     both = joined(stored, measured)
@@ -226,13 +226,13 @@ def test_the_warnings_of_both_are_kept(screened: Callable[..., Judgement]) -> No
     assert both.doubted
 
 
-def test_rows_without_a_test_stay(screened: Callable[..., Judgement]) -> None:
+def test_rows_without_a_test_stay(screened: Callable[..., Judgment]) -> None:
     gone = Row("gone", Outcome.MISSING)
     stored = replace(screened(0.0), rows=(gone,))
     assert joined(stored, _nothing()).rows == (gone,)
 
 
-def _nothing() -> Judgement:
+def _nothing() -> Judgment:
     empty = _run([])
     return judge(empty, empty, loads(P25, "t"), paired=True, waves=None)
 

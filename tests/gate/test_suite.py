@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.arrays import FloatArray
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.gate.waves import WaveSettings
     from benchgate.model.row import Row
     from benchgate.model.run import Series
@@ -30,7 +30,7 @@ LOOPS_DIFFER = (
 def row_of(
     bench: Callable[..., BenchmarkResult],
     heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> Callable[..., Row]:
     """Judge one benchmark of `n` rounds, base 1 and head 1 + change, and give its one row."""
 
@@ -238,7 +238,7 @@ def test_what_cannot_be_compared_is_a_row_with_its_reason(
     head: dict[str, Any] | None,
     rows: list[tuple[str, str, tuple[str, ...]]],
     bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     def arm(side: dict[str, Any] | None, error: str) -> list[BenchmarkResult]:
         if side is None:
@@ -257,7 +257,7 @@ def test_what_cannot_be_compared_is_a_row_with_its_reason(
 
 
 def test_runs_of_different_times_calibrate_their_loops_anew(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     base, head = (
         bench("b", [1] * 12, samples=40, loops=100),
@@ -288,7 +288,7 @@ def test_exact_metrics(
     tolerance: str,
     expected: tuple[Outcome, float | None],
     bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     toml = f'[gate]\nmetrics = ["count"]\ntolerance = "{tolerance}"'
     arms = [bench("b", [value], metric=COUNT) for value in values]
@@ -322,7 +322,7 @@ def test_an_obstacle_is_told_and_values_are_shown_all_the_same(
 
 @pytest.fixture
 def compare_tails(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> Callable[..., Row]:
     def make(base: list[float], head: list[float], *, samples: int) -> Row:
         arms = [bench("b", x, samples=samples) for x in (base, head)]
@@ -333,7 +333,7 @@ def compare_tails(
 
 
 def test_a_summary_is_not_tested(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     metric = Metric("time", "s", kind=Kind.SUMMARY)
     (row,) = judged([bench("b", [1], metric=metric)], [bench("b", [2], metric=metric)], P25).rows
@@ -344,7 +344,7 @@ def test_a_summary_is_not_tested(
 def test_a_renamed_benchmark_is_compared_with_what_it_was(
     bench: Callable[..., BenchmarkResult],
     heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     toml = P25 + '\n[aliases]\n"old" = "new"'
     found = judged([bench("old", [1] * 17)], [bench("new", heads(17, 0.1).tolist())], toml)
@@ -356,7 +356,7 @@ def test_a_renamed_benchmark_is_compared_with_what_it_was(
 def test_a_rule_gives_one_benchmark_another_margin(
     bench: Callable[..., BenchmarkResult],
     heads: Callable[..., FloatArray],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     toml = P25 + '\n[[rule]]\nbenchmark = "wide*"\nmargin = "10%"'
     values = heads(17, 0.05).tolist()
@@ -387,7 +387,7 @@ def test_more_rounds_than_the_exact_test_takes_are_cut_with_a_note(
 def test_rounds_that_one_arm_lacks_are_left_out(
     series: Callable[..., Series],
     bench: Callable[..., BenchmarkResult],
-    judged: Callable[..., Judgement],
+    judged: Callable[..., Judgment],
 ) -> None:
     base = series([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(8))
     head = series([2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], rounds=range(1, 8))
@@ -396,14 +396,14 @@ def test_rounds_that_one_arm_lacks_are_left_out(
     assert row.outcome is Outcome.UNCHANGED
 
 
-def test_nothing_to_judge(judged: Callable[..., Judgement]) -> None:
+def test_nothing_to_judge(judged: Callable[..., Judgment]) -> None:
     for paired in (True, False):
         found = judged([], [], paired=paired)
         assert (found.rows, found.needs, found.base_benchmarks) == ((), (), 0)
 
 
 def test_a_file_that_cannot_be_read_in_the_base_stands_for_its_benchmarks(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgement]
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     unread = BenchmarkResult("db", "", Tier.LOCKSTEP, (), Status.FAILED, "ImportError")
     kept = judged([unread], [bench("db/put", [1] * 12)], P25).rows

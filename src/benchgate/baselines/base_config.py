@@ -32,7 +32,7 @@ MOST_SHARED_BYTES: Final = 1_000_000
 """Size limit of a pyproject.toml, most of which belongs to other tools."""
 
 MOST_ENTRIES: Final = 300
-"""Most rules, waivers or benchmarks in a fork's configuration: comparing them takes time."""
+"""Most rules, waivers, benchmarks or aliases in a fork's configuration: comparing takes time."""
 
 _DEFAULTS: Final = loads("", "the defaults")
 _NAMES = (OWN_FILE, SHARED_FILE)
@@ -55,8 +55,8 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
     """
     base, problem = _base_or_problem(git, sha, head, start)
     if problem:
-        warning = "judged by the change's own configuration, because the base's is not valid"
-        return head, (f"{warning}: {problem}",)
+        warning = "judged by the change's own configuration, because the base's is not valid:"
+        return head, (f"{warning} {problem}",)
     if base is not None:
         return policy_from(base, head), ()
     if head.source is None or _inside(git, start / head.source) is None:
@@ -76,8 +76,8 @@ def measured_by_base(
     """
     base, problem = _base_or_problem(git, sha, head, start)
     if problem:
-        warning = "the base is measured with this configuration, because its own is not valid"
-        return head, (f"{warning}: {problem}",)
+        warning = "the base is measured with this configuration, because its own is not valid:"
+        return head, (f"{warning} {problem}",)
     return (replace(head, base=base) if base else head), ()
 
 
@@ -141,13 +141,19 @@ def require_few(config: Config) -> None:
     Raises:
         ConfigError: a table has more entries than anybody would write.
     """
-    entries = {"rule": config.rules, "waive": config.waivers, "benchmark": config.benchmarks}
-    for table, found in entries.items():
-        if len(found) > MOST_ENTRIES:
+    glob = "Use a glob that matches several benchmarks."
+    entries = (
+        ("[[rule]]", len(config.rules), glob),
+        ("[[waive]]", len(config.waivers), glob),
+        ("[[benchmark]]", len(config.benchmarks), glob),
+        ("[aliases]", len(config.aliases), "Rename the benchmarks in several pull requests."),
+    )
+    for table, count, hint in entries:
+        if count > MOST_ENTRIES:
             raise ConfigError(
-                f"{config.origin.name}: has {len(found)} [[{table}]], but at most {MOST_ENTRIES} "
+                f"{config.origin.name}: has {count} {table}, but at most {MOST_ENTRIES} "
                 "are read from a pull request",
-                hint="Use a glob that matches several benchmarks.",
+                hint=hint,
             )
 
 

@@ -166,7 +166,7 @@ def require_baseline(judged: JudgedRuns, result: Result, config: Config, why: st
     Args:
         why: the reason if there is no commit to measure.
     """
-    if judged.judgement.base_benchmarks or not config.baseline.required:
+    if judged.judgment.base_benchmarks or not config.baseline.required:
         return
     reasons = [why] if why else []
     if screening := result.screening:

@@ -87,7 +87,7 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
             tried = _tried(runs[0])
             screening = _held(found, alone, config, choice)
             judged = judge_result(replace(alone, screening=screening), config)
-            choice = replace(choice, ids=to_measure(judged.judgement))
+            choice = replace(choice, ids=to_measure(judged.judgment))
             if not choice.ids:
                 return replace(alone, screening=screening)
     spent_s = effects.clock() - began_s

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.baselines.unverified import Known, function_of
 from benchgate.ci.announce import USUAL_ENVIRONMENT
 from benchgate.ci.stored_artifacts import OwnRuns, read_result_of
-from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.config import PythonBenchmark
 from benchgate.config.benchmarks import is_benchmark_file
 from benchgate.errors import FormatError, GitHubError
 from benchgate.gate.canary import is_canary
@@ -179,15 +179,14 @@ def known_benchmarks(
         measured: ids that the run measured at this commit.
     """
     functions = dict(_functions(config, git, sha))
-    commands = [one for one in config.benchmarks if isinstance(one, CommandBenchmark)]
-    names = {one.name for one in commands}
+    tags = {id_: one.tags for one in config.benchmarks for id_ in one.ids}
     stored = {one.id for one in own.benchmarks if not is_canary(one)} if own else set()
-    expected = {one.name for one in commands if choice.wants(one.name, one.tags)}
+    expected = {id_ for id_ in tags if choice.wants(id_, tags[id_])}
     if own and not choice.tags:  # the tags of a stored benchmark are unknown
         here = stored if own.source.sha == sha else _elsewhere(stored, functions, measured)
         expected |= {id_ for id_ in here if choice.wants(id_, ())}
     renamed = {*config.aliases, *config.aliases.values()}
-    return Known(frozenset(names | stored | renamed), functions, frozenset(expected))
+    return Known(frozenset(tags.keys() | stored | renamed), functions, frozenset(expected))
 
 
 def _elsewhere(

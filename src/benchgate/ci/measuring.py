@@ -102,7 +102,7 @@ def ci(
         GitHubError: GitHub has to be asked for the base, and does not answer.
         MeasureError: the head cannot be built.
         UsageError: no benchmarks.
-        Interrupted: the job was cancelled; what was measured is saved.
+        Interrupted: the job was canceled; what was measured is saved.
     """
     if config.baseline.source in {"directory", "file"}:
         raise ConfigError(

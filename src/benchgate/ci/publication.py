@@ -198,14 +198,12 @@ class Publication:
         renamed = {o: n for o, n in config.aliases.items() if o in names and n in names}
         aliases = {names[old]: names[new] for old, new in renamed.items()}
         said = (*self._warnings, *asked.warnings, *clean.warnings)
-        verdict = self._judge(clean.result, replace(config, aliases=aliases), said)
-        changes = cleaned_loosening(verdict.policy_changes, base, tuple(names.values()))
-        return replace(verdict, policy_changes=changes)
-
-    def _judge(self, result: Result, config: Config, warnings: tuple[str, ...]) -> Verdict:
-        """Judge both arms as the whole of a suite, because a shard is judged less strictly."""
-        known = replace(result, warnings=warnings, shard=None, screening=None, policy=None)
-        return make_verdict(judge_run(known, config), config, day=self._today)
+        config = replace(config, aliases=aliases)
+        # It counts as the whole of a suite, because a shard is judged less strictly.
+        whole = replace(clean.result, warnings=said, shard=None, screening=None, policy=None)
+        ids = tuple(names.values())
+        verdict = make_verdict(judge_run(whole, config), config, day=self._today, ids=ids)
+        return replace(verdict, policy_changes=cleaned_loosening(verdict.policy_changes, base, ids))
 
     @property
     def _today(self) -> date:

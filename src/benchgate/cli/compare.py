@@ -52,7 +52,7 @@ def _with_comparisons(judged: JudgedRuns, config: Config) -> JudgedRuns:
     """Add all other estimates and tests to each row; this takes a moment per row."""
     gate = config.gate
     settings = CompareSettings(gate.confidence, gate.alpha, seed=judged.head.seed)
-    return replace(judged, judgement=with_details(judged.judgement, settings))
+    return replace(judged, judgment=with_details(judged.judgment, settings))
 
 
 @click.command("compare")

@@ -10,7 +10,7 @@ import click
 
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, repository_or_none
-from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.config import PythonBenchmark
 from benchgate.measure.benchfiles import (
     BenchSource,
     find_files,
@@ -58,7 +58,7 @@ def validate(config: Config, root: Path) -> Validation:
             functions[file.path] = source.names
             unlisted |= {file.path} if source.makes_more else set()
             problems += wrong
-    commands = tuple(b.name for b in config.benchmarks if isinstance(b, CommandBenchmark))
+    commands = tuple(id_ for one in config.benchmarks for id_ in one.ids)
     if not commands and not functions and not problems:
         problems.append("no benchmarks: there is neither a file bench_*.py nor a [[benchmark]]")
     return Validation(functions, frozenset(unlisted), commands, tuple(problems))

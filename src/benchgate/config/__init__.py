@@ -1,8 +1,9 @@
 """What the user wants measured and how it is judged: benchgate.toml or [tool.benchgate]."""
 
-from benchgate.config.benchmarks import Benchmark, Build, CommandBenchmark, Measure, PythonBenchmark
+from benchgate.config.benchmarks import Benchmark, CommandBenchmark, PythonBenchmark
 from benchgate.config.load import from_kept, load, loads, loads_folder, to_keep
 from benchgate.config.loosening import brings_waivers, loosening
+from benchgate.config.measurement import Build, Measure
 from benchgate.config.precedence import policy_from, with_accepted, with_options
 from benchgate.config.resolved import Config, Sides
 from benchgate.config.rules import RowPolicy, matches

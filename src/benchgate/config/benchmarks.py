@@ -1,14 +1,15 @@
-"""The tables [[benchmark]], [measure] and [build]: what is measured, and how."""
+"""The table [[benchmark]]: what is measured."""
 
-import math
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from pathlib import PurePath
-from typing import Annotated, Final
+from pathlib import PurePath, PurePosixPath
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
 
 from benchgate.config import fields
 from benchgate.config.fields import Table, shell_of
+from benchgate.config.laxer import Laxer, added, dropped, less, off, on
 
 PATTERN: Final = "bench_*.py"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
@@ -19,8 +20,57 @@ _DATA = (
 _TIMEOUT = "`timeout` of `[measure]`"
 
 
-class CommandBenchmark(Table):
+class BenchmarkTable(Table):
+    """What the kinds of [[benchmark]] have in common.
+
+    Other work cannot be compared with the base's, and under another name a benchmark is missing.
+    So the keys that determine the work and the name are neutral.
+
+    Attributes:
+        LAXER: for the keys that can loosen the gate, when they do.
+        NEUTRAL: all other keys.
+        MEASURE_KEYS: keys that take their value from [measure] if they are not set.
+    """
+
+    LAXER: ClassVar[Mapping[str, Laxer]]
+    NEUTRAL: ClassVar[frozenset[str]]
+    MEASURE_KEYS: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids that the table itself gives; none if only its files tell them."""
+        return ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What it measures, as people know it: ids, or folders."""
+        return self.ids
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:
+        """Whether it measures what another table of its kind measures.
+
+        Args:
+            subject: one of the other's subjects.
+            aliases: old ids to new ids.
+        """
+        return not {subject, aliases.get(subject)}.isdisjoint(self.ids)
+
+
+class CommandBenchmark(BenchmarkTable):
     """A command; each execution of it is a new process."""
+
+    LAXER = {  # noqa: RUF012 - a class variable, see above
+        "ok_exit_codes": added,
+        "executions": less,
+        "tags": dropped,
+        "data": dropped,
+        "pin": off,
+        "allow_foreign": on,
+    }
+    NEUTRAL = frozenset(
+        {"name", "shell", "command", "prepare", "cleanup", "cwd", "timeout", "env", "pythonpath"}
+    )
+    MEASURE_KEYS = ("executions",)
 
     name: fields.Identifier = Field(description="The benchmark's id, stable across commits.")
     shell: bool = Field(
@@ -68,14 +118,24 @@ class CommandBenchmark(Table):
         "(#whose-code-runs).",
     )
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.name,)
+
     @field_validator("command", "prepare", "cleanup", mode="before")
     @classmethod
     def _split(cls, value: object, info: ValidationInfo) -> tuple[str, ...]:
         return fields.argv(value, in_shell=shell_of(info))
 
 
-class PythonBenchmark(Table):
+class PythonBenchmark(BenchmarkTable):
     """Python functions named `bench_*`, run with the project's interpreter."""
+
+    LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
+    NEUTRAL = frozenset(
+        {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
+    )
 
     paths: fields.PythonPaths = Field(
         alias="python",
@@ -112,10 +172,26 @@ class PythonBenchmark(Table):
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
 
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The folders and files that are searched."""
+        return self.paths
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+        """Whether one of its folders holds the other's folder or file."""
+        return any(PurePosixPath(subject).is_relative_to(path) for path in self.paths)
+
+
+KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
+    "command": CommandBenchmark,
+    "python": PythonBenchmark,
+}
+"""The kinds of [[benchmark]], by the key that tells them apart."""
+
 
 def _kind(value: object) -> str | None:
     """Find out which kind of benchmark an entry of [[benchmark]] is."""
-    kinds = [kind for kind in ("command", "python") if isinstance(value, dict) and kind in value]
+    kinds = [kind for kind in KINDS if isinstance(value, dict) and kind in value]
     return kinds[0] if len(kinds) == 1 else None
 
 
@@ -124,115 +200,6 @@ TaggedBenchmark = Annotated[
     Annotated[CommandBenchmark, Tag("command")] | Annotated[PythonBenchmark, Tag("python")],
     Discriminator(_kind),
 ]
-
-
-class Measure(Table):
-    """How much is measured, and how."""
-
-    budget_s: fields.Duration = Field(
-        default="10m",
-        alias="budget",
-        validate_default=True,
-        description="Time limit for measuring; what is still open then is inconclusive.",
-    )
-    screen_rounds: int = Field(
-        default=5,
-        ge=4,
-        description="Rounds of everything, to find suspects; fewer than 4 cannot find any.",
-    )
-    confirm_rounds: int = Field(
-        default=12,
-        ge=1,
-        description="Fresh rounds of each suspect; more if the test needs more, and as many again"
-        " if the test fails but the change still shows.",
-    )
-    max_rounds: int = Field(
-        default=30, ge=5, description="The most rounds in which a benchmark is measured."
-    )
-    rounds: int | None = Field(
-        default=None,
-        ge=1,
-        description="Measure exactly this many rounds of everything, without screening.",
-    )
-    until_decided: bool = Field(
-        default=False,
-        description="Keep measuring every benchmark, including tails, until it is decided or cannot"
-        " be. `max_rounds` then does not apply, and `budget` only if you set it.",
-    )
-    seed: int | None = Field(
-        default=None,
-        ge=0,
-        lt=2**63,
-        description="Repeats the random choices of the run with this seed; random if not set.",
-    )
-    samples: int = Field(
-        default=45, ge=1, le=100_000, description="Samples per launch; the tail needs 40 or more."
-    )
-    launch_time_s: fields.Duration = Field(
-        default="15ms",
-        alias="launch_time",
-        validate_default=True,
-        description="Time for the samples of one launch; slow work gets fewer samples.",
-    )
-    warmup: fields.CountOrAuto = Field(
-        default=3,
-        description='Samples to discard first in each launch; `"auto"`: until they are steady.',
-    )
-    timeout_s: fields.Duration = Field(
-        default="60s",
-        alias="timeout",
-        validate_default=True,
-        description="Time limit for one launch of one benchmark; exceeding it is a failure.",
-    )
-    pin: bool = Field(default=True, description="Keep both sides of a Python benchmark on one CPU.")
-    canary: bool = Field(
-        default=True,
-        description="Measure fixed workloads beside the benchmarks, to notice a disturbance.",
-    )
-    executions: int = Field(
-        default=6, ge=1, le=10_000, description="Executions of a command per side and round."
-    )
-    command_warmup: int = Field(
-        default=1,
-        ge=0,
-        le=10_000,
-        description="Executions of a command to discard before its first round.",
-    )
-
-    @property
-    def limit_s(self) -> float:
-        """Time limit for measuring, in seconds: infinite if everything is to be decided.
-
-        A budget that the user has set applies in any case.
-        """
-        is_set = "budget_s" in self.model_fields_set
-        return math.inf if self.until_decided and not is_set else self.budget_s
-
-
-class Build(Table):
-    """Commands that prepare an arm; they run once per arm, in the root of its tree."""
-
-    shell: bool = Field(default=False, description="Let `/bin/sh` read the command.")
-    commands: fields.Commands = Field(
-        default=(),
-        alias="command",
-        description="A command, or a list of commands that run one after the other.",
-    )
-    timeout_s: fields.Duration = Field(
-        default="10m",
-        alias="timeout",
-        validate_default=True,
-        description="Time limit for each command.",
-    )
-    env: fields.Environment = Field(
-        default_factory=dict, description="Variables added to its environment."
-    )
-
-    @field_validator("commands", mode="before")
-    @classmethod
-    def _split(cls, value: object, info: ValidationInfo) -> tuple[tuple[str, ...], ...]:
-        listed = value if isinstance(value, list) else [value]
-        return tuple(fields.argv(item, in_shell=shell_of(info)) for item in listed)
 
 
 def is_benchmark_file(path: PurePath) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.config.benchmarks import CommandBenchmark
 from benchgate.config.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.config.benchmarks import Benchmark, Measure
+    from benchgate.config.benchmarks import Benchmark
+    from benchgate.config.measurement import Measure
     from benchgate.config.tables import Baseline, Rule, Settings, Waive
 
 RULE_SETTINGS = ("margin", "tail_margin", "statistics", "metrics", "tolerance")
@@ -79,16 +79,15 @@ def _baseline(baseline: Baseline) -> Iterator[Problem]:
 def _benchmarks(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
     first_with: dict[str, int] = {}
     for index, benchmark in enumerate(benchmarks):
-        if not isinstance(benchmark, CommandBenchmark):
-            continue
-        first = first_with.setdefault(benchmark.name, index)
-        if first != index:
-            yield Problem(
-                ("benchmark", index, "name"),
-                f"benchmark[{first}] has the same name",
-                "give each benchmark a name of its own",
-                benchmark.name,
-            )
+        for id_ in benchmark.ids:
+            first = first_with.setdefault(id_, index)
+            if first != index:
+                yield Problem(
+                    ("benchmark", index, "name"),
+                    f"benchmark[{first}] has the same name",
+                    "give each benchmark a name of its own",
+                    id_,
+                )
 
 
 def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:

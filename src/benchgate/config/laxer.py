@@ -15,33 +15,39 @@ Laxer: TypeAlias = "Callable[[Any, Any, str], bool]"
 """Tells whether the second of two tables is laxer than the first in the named field."""
 
 
-def _less(before: Table, after: Table, name: str) -> bool:
+def less(before: Table, after: Table, name: str) -> bool:
+    """The number is smaller, or set for the first time."""
     was, now = getattr(before, name), getattr(after, name)
     return now is not None and (was is None or now < was)
 
 
-def _off(before: Table, after: Table, name: str) -> bool:
+def off(before: Table, after: Table, name: str) -> bool:
+    """It was switched off."""
     return bool(getattr(before, name)) and not getattr(after, name)
 
 
-def _on(before: Table, after: Table, name: str) -> bool:
-    return _off(after, before, name)
+def on(before: Table, after: Table, name: str) -> bool:
+    """It was switched on."""
+    return off(after, before, name)
 
 
-def _dropped(before: Table, after: Table, name: str) -> bool:
+def dropped(before: Table, after: Table, name: str) -> bool:
+    """A value of several is gone."""
     return not set(getattr(before, name)) <= set(getattr(after, name))
 
 
-def _added(before: Table, after: Table, name: str) -> bool:
-    return _dropped(after, before, name)
+def added(before: Table, after: Table, name: str) -> bool:
+    """A value was added."""
+    return dropped(after, before, name)
 
 
-def _other(before: Table, after: Table, name: str) -> bool:
+def other(before: Table, after: Table, name: str) -> bool:
+    """The value differs."""
     return bool(getattr(before, name) != getattr(after, name))
 
 
 def _classical(before: Table, after: Table, name: str) -> bool:
-    return _other(before, after, name) and getattr(after, name) == "classical"
+    return other(before, after, name) and getattr(after, name) == "classical"
 
 
 def _stored(before: Table, after: Table, name: str) -> bool:
@@ -60,55 +66,41 @@ def _fewer_rounds(before: Any, after: Any, _: str) -> bool:  # noqa: ANN401 - bo
 
 
 def _named(before: Table, after: Table, name: str) -> bool:
-    return _other(before, after, name) and getattr(after, name) is not None
+    return other(before, after, name) and getattr(after, name) is not None
 
 
 LAXER: Mapping[Place, Mapping[str, Laxer]] = {
     ("gate",): {
         "rule": _classical,
         # The lower the false-alarm rate, the more evidence it takes to call a change one.
-        "alpha": _less,
-        "confidence": _less,
-        "fail_on": _dropped,
-        "min_compared": _less,
+        "alpha": less,
+        "confidence": less,
+        "fail_on": dropped,
+        "min_compared": less,
     },
     ("baseline",): {
         "source": _stored,
-        "against": _other,
-        "path": _other,
-        "required": _off,
-        "advisory_fails": _off,
+        "against": other,
+        "path": other,
+        "required": off,
+        "advisory_fails": off,
     },
     ("measure",): {
         "budget": _shorter,
-        "screen_rounds": _less,
-        "confirm_rounds": _less,
-        "max_rounds": _less,
+        "screen_rounds": less,
+        "confirm_rounds": less,
+        "max_rounds": less,
         "rounds": _fewer_rounds,
-        "until_decided": _off,
-        "samples": _less,
-        "launch_time": _less,
-        "pin": _off,
-        "canary": _off,
-        "executions": _less,
+        "until_decided": off,
+        "samples": less,
+        "launch_time": less,
+        "pin": off,
+        "canary": off,
+        "executions": less,
     },
-    ("accept",): {"review": _on, "label": _named, "forks": _on},
-    ("benchmark", "command"): {
-        "ok_exit_codes": _added,
-        "executions": _less,
-        "tags": _dropped,
-        "data": _dropped,
-        "pin": _off,
-        "allow_foreign": _on,
-    },
-    ("benchmark", "python"): {
-        "tags": _dropped,
-        "data": _dropped,
-        "parallel": _on,
-        "allow_foreign": _on,
-    },
+    ("accept",): {"review": on, "label": _named, "forks": on},
 }
-"""The tables that are compared key by key."""
+"""The tables that are compared key by key; those of [[benchmark]] say it themselves."""
 
 BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "metrics"})
 """Keys of [gate] and [[rule]] whose effect is compared on each benchmark."""
@@ -123,12 +115,5 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     ("accept",): frozenset(),
     # Each side is built by its own settings, and the verdict says where they differ.
     ("build",): frozenset({"shell", "command", "timeout", "env"}),
-    # Other work cannot be compared with the base's, and under another name a benchmark is missing.
-    ("benchmark", "command"): frozenset(
-        {"name", "shell", "command", "prepare", "cleanup", "cwd", "timeout", "env", "pythonpath"}
-    ),
-    ("benchmark", "python"): frozenset(
-        {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
-    ),
 }
 """Keys that make a gate neither laxer nor stricter."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.benchmarks import CommandBenchmark, PythonBenchmark
 from benchgate.config.laxer import BY_ROW, LAXER
 from benchgate.config.origin import dotted
 from benchgate.config.precedence import old_ids, with_options
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
     from benchgate.config.benchmarks import Benchmark
     from benchgate.config.fields import Table
-    from benchgate.config.laxer import Place
+    from benchgate.config.laxer import Laxer
     from benchgate.config.origin import KeyPath
     from benchgate.config.resolved import Config
     from benchgate.config.rules import RowPolicy
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     """A benchmark and a metric of it; None for what is said of all."""
 
 _NOTHING = "none"
-_PLACES = {CommandBenchmark: ("benchmark", "command"), PythonBenchmark: ("benchmark", "python")}
 
 # Only the glob `*` matches it: it stands for the benchmarks to which no rule applies.
 _ANY = ""
@@ -67,13 +64,13 @@ def loosening(
 
 def _table(base: Config, head: Config, table: str) -> Iterator[PolicyChange]:
     before, after = getattr(base, table), getattr(head, table)
-    for key in _laxer_keys((table,), before, after):
+    for key in _laxer_keys(LAXER[table,], before, after):
         was, now = _written(base, (table, key), before), _written(head, (table, key), after)
         yield _loosened(head, (table, key), was, now)
 
 
-def _laxer_keys(place: Place, before: Table, after: Table) -> Iterator[str]:
-    for key, laxer in LAXER[place].items():
+def _laxer_keys(laxers: Mapping[str, Laxer], before: Table, after: Table) -> Iterator[str]:
+    for key, laxer in laxers.items():
         if laxer(before, after, field_of(type(before), key)):
             yield key
 
@@ -140,41 +137,30 @@ def _grants(known: Waive, waiver: Waive, name: str) -> bool:
 
 def _benchmarks(base: Config, head: Config) -> Iterator[PolicyChange]:
     for index, was in enumerate(base.benchmarks):
-        for name in _names(was):
+        for name in was.subjects:
             at, now = _found(was, name, head)
             if now is None:
                 yield _loosened(head, ("benchmark",), "measured", "left out", about=name)
                 continue
-            before, after = (_with_executions(one, base) for one in (was, now))
-            for key in _laxer_keys(_PLACES[type(was)], before, after):
+            before, after = (_completed(one, base) for one in (was, now))
+            for key in _laxer_keys(was.LAXER, before, after):
                 path = ("benchmark", at, key)
                 values = _written(base, ("benchmark", index, key), was), _written(head, path, now)
                 yield _loosened(head, path, *values, about=name)
 
 
-def _names(benchmark: Benchmark) -> tuple[str, ...]:
-    """The name of a command, or the folder in which Python functions are searched."""
-    return (benchmark.name,) if isinstance(benchmark, CommandBenchmark) else benchmark.paths
-
-
 def _found(was: Benchmark, name: str, head: Config) -> tuple[int, Benchmark | None]:
     """Find the head's entry that measures it, maybe under a new name, and its index."""
-    same_kind = ((i, now) for i, now in enumerate(head.benchmarks) if type(now) is type(was))
-    for index, now in same_kind:
-        if isinstance(now, CommandBenchmark):
-            found = now.name in {name, head.aliases.get(name)}
-        else:
-            found = any(PurePosixPath(name).is_relative_to(path) for path in now.paths)
-        if found:
+    for index, now in enumerate(head.benchmarks):
+        if type(now) is type(was) and now.covers(name, head.aliases):
             return index, now
     return -1, None
 
 
-def _with_executions(benchmark: Benchmark, base: Config) -> Benchmark:
-    """Fill in the keys that a command takes from [measure], where their change is reported."""
-    if isinstance(benchmark, PythonBenchmark) or benchmark.executions is not None:
-        return benchmark
-    return benchmark.model_copy(update={"executions": base.measure.executions})
+def _completed(benchmark: Benchmark, base: Config) -> Benchmark:
+    """Fill in the keys that are taken from [measure], where their change is reported."""
+    unset = [key for key in benchmark.MEASURE_KEYS if getattr(benchmark, key) is None]
+    return benchmark.model_copy(update={key: getattr(base.measure, key) for key in unset})
 
 
 def _aliases(base: Config, head: Config) -> Iterator[PolicyChange]:

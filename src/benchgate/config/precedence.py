@@ -16,7 +16,7 @@ from benchgate.model.policy import OVERRIDES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.config.benchmarks import Measure
+    from benchgate.config.measurement import Measure
     from benchgate.config.resolved import Config
     from benchgate.model.policy import Acceptance
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from benchgate.config.benchmarks import Benchmark, Build, Measure
+    from benchgate.config.benchmarks import Benchmark
+    from benchgate.config.measurement import Build, Measure
     from benchgate.config.origin import Origin
     from benchgate.config.problems import Problem
     from benchgate.config.rules import RowPolicy

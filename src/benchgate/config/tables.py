@@ -12,13 +12,11 @@ from pydantic import BeforeValidator, Field
 
 from benchgate.config import fields
 from benchgate.config.benchmarks import (
-    Build,
-    CommandBenchmark,
-    Measure,
-    PythonBenchmark,
+    KINDS,
     TaggedBenchmark,
 )
 from benchgate.config.fields import Table
+from benchgate.config.measurement import Build, Measure
 from benchgate.units import format_percent
 
 
@@ -214,13 +212,12 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
     ("measure",): Measure,
     ("build",): Build,
     ("baseline",): Baseline,
-    ("benchmark", "command"): CommandBenchmark,
-    ("benchmark", "python"): PythonBenchmark,
+    **{("benchmark", kind): table for kind, table in KINDS.items()},
     ("rule",): Rule,
     ("waive",): Waive,
     ("accept",): Accept,
 }
-"""Every table by its path; a tag distinguishes the two kinds of [[benchmark]]."""
+"""Every table by its path; a tag distinguishes the kinds of [[benchmark]]."""
 
 
 def keys_of(table: type[Table]) -> tuple[str, ...]:

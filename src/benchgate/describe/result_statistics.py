@@ -18,7 +18,7 @@ from benchgate.describe.launches import (
     warmup,
     within_launch,
 )
-from benchgate.describe.series import finite_ratio, launch_values, summarise
+from benchgate.describe.series import finite_ratio, launch_values, summarize
 from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.run import CANARY_IDS, Kind, Status
 from benchgate.model.statistics import (
@@ -133,7 +133,7 @@ def _describe_run(arm: str, run: Run, outliers: OutlierMode | None) -> RunStatis
 def _describe(
     benchmark: BenchmarkResult, series: Series, run: Run, outliers: OutlierMode | None
 ) -> SeriesStatistics:
-    found = summarise(benchmark, series)
+    found = summarize(benchmark, series)
     if outliers is None:
         return found
     cost_ns = run.environment.timer_cost_ns

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LEAST_LAUNCHES = 2
 
 
-def summarise(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
+def summarize(benchmark: BenchmarkResult, series: Series) -> SeriesStatistics:
     """Take medians over the launches of a series, which has one at least."""
     launches = [launch.samples for launch in series.launches]
     counts = [len(samples) for samples in launches]

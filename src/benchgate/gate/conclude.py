@@ -114,29 +114,27 @@ def _reasons_against_a_pass(
 def benchmarks_needed(rows: Iterable[Row], wanted: int | None, in_base: int) -> int:
     """Return how many benchmarks must have been compared for a pass.
 
-    Removals that are waived and excused benchmarks lower the number that is wanted, but only as far
-    as the other benchmarks of the base cannot reach it.
+    Benchmarks that need not be compared lower the number that is wanted, but only as far as the
+    other benchmarks of the base cannot reach it.
 
     Args:
         wanted: the configured number; None for all benchmarks of the base.
         in_base: how many benchmarks the base has.
     """
-    rows = list(rows)
-    removed = {row.benchmark for row in rows if row.excused is Outcome.MISSING}
-    excused = len(removed) + len(_excused(rows))
+    reachable = in_base - len(_excused(rows))
     if wanted is None:
-        return in_base - excused
-    return wanted - max(0, min(wanted, in_base) - (in_base - excused))
+        return reachable
+    return wanted - max(0, min(wanted, in_base) - reachable)
 
 
 def _excused(rows: Iterable[Row]) -> set[str]:
     """Give the benchmarks that need not be compared.
 
-    The head cannot repair a benchmark that fails only on the base. A benchmark whose changed
-    definition is allowed is compared again in the next change.
+    The head cannot repair a benchmark that fails only on the base. A waiver allows to remove a
+    benchmark, or to change its definition: then it is compared again in the next change.
     """
     excused, others = set[str](), set[str]()
     for row in rows:
-        is_excused = Outcome.BASE_FAILED is row.outcome or row.excused is Outcome.INCOMPARABLE
+        is_excused = bool(row.excused) or row.outcome is Outcome.BASE_FAILED
         (excused if is_excused else others).add(row.benchmark)
     return excused - others

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from benchgate.config import Config
-    from benchgate.gate.suite import Judgement, Need
+    from benchgate.gate.suite import Judgment, Need
     from benchgate.model.policy import PolicyChange
     from benchgate.model.result import Shard, SkippedResult
     from benchgate.model.row import Row
@@ -44,7 +44,7 @@ class JudgedRuns:
 
     base: Run
     head: Run
-    judgement: Judgement
+    judgment: Judgment
     duration_s: float
     warnings: tuple[str, ...] = ()
     base_source: str = "git"
@@ -56,7 +56,7 @@ class JudgedRuns:
     @property
     def needs(self) -> Sequence[Need]:
         """What each row still needs."""
-        return self.judgement.needs
+        return self.judgment.needs
 
 
 def judge_result(result: Result, config: Config) -> JudgedRuns:
@@ -83,7 +83,7 @@ def judge_result(result: Result, config: Config) -> JudgedRuns:
     measured = judge_run(plain, config)
     return replace(
         measured,
-        judgement=with_settled(stored.judgement, measured.judgement),
+        judgment=with_settled(stored.judgment, measured.judgment),
         skipped=stored.skipped,
         warnings=(*found.warnings, *measured.warnings),
         complete=stored.complete and measured.complete,
@@ -103,23 +103,23 @@ def judge_run(result: Result, config: Config) -> JudgedRuns:
         )
     parts = result.shards or (result,)
     # If one of them has both arms, all have: that was checked when they were joined.
-    judgement = joined([_judge_shard(p.base, p, config) for p in parts if p.base])
+    judgment = joined([_judge_shard(p.base, p, config) for p in parts if p.base])
     return JudgedRuns(
         result.base,
         result.head,
-        judgement,
+        judgment,
         result.duration_s,
         (*about_shard(result), *result.warnings),
-        base_source="git" if judgement.base_benchmarks else NO_BASELINE,
+        base_source="git" if judgment.base_benchmarks else NO_BASELINE,
         shard=result.shard,
         shards=len(result.shards) or _shards(result),
         complete=result.base.complete and result.head.complete,
     )
 
 
-def _judge_shard(base: Run, part: Result, config: Config) -> Judgement:
+def _judge_shard(base: Run, part: Result, config: Config) -> Judgment:
     """Judge what one machine measured, a part of a suite or all of it."""
-    judgement = judge(
+    judgment = judge(
         base,
         part.head,
         config,
@@ -128,9 +128,9 @@ def _judge_shard(base: Run, part: Result, config: Config) -> Judgement:
         shards=_shards(part),
     )
     if part.shard is None:
-        return judgement
-    warnings = tuple(f"shard {part.shard.number}: {one}" for one in judgement.warnings)
-    return replace(judgement, warnings=warnings)
+        return judgment
+    warnings = tuple(f"shard {part.shard.number}: {one}" for one in judgment.warnings)
+    return replace(judgment, warnings=warnings)
 
 
 def _shards(result: Result) -> int:
@@ -149,7 +149,7 @@ def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRu
     stored = choose_stored(found.earlier, head.head, config.aliases)
     base = stored.base
     run = share_of(base.head, head, config.aliases)
-    judgement = judge(
+    judgment = judge(
         run,
         head.head,
         config,
@@ -161,7 +161,7 @@ def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRu
     return JudgedRuns(
         run,
         head.head,
-        judgement,
+        judgment,
         base.duration_s + head.duration_s,
         (*about_shard(head), *found.warnings, *stored.warnings, *base.warnings, *head.warnings),
         base_source=found.source,
@@ -188,17 +188,25 @@ def _judge_first(found: StoredResults, head: Result, config: Config) -> JudgedRu
     )
 
 
-def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None) -> Verdict:
+def make_verdict(
+    judged: JudgedRuns,
+    config: Config,
+    *,
+    day: date | None = None,
+    ids: Sequence[str] | None = None,
+) -> Verdict:
     """Decide from the rows, and add everything that a reader needs.
 
     Args:
         day: the day, in UTC, on which waivers must be valid. The default is the day of the
             measurement, so that the same result is judged the same way on any later day. If
             untrusted people measured the result, do not take the day from the result.
+        ids: the benchmarks for which the rules of base and head are compared. The default is all
+            of the base; an untrusted result may name very many.
     """
-    gate, judgement = config.gate, judged.judgement
+    gate, judgment = config.gate, judged.judgment
     day = day or date.fromisoformat(judged.head.started[:10])
-    rows = apply_waivers(judgement.rows, config, day)
+    rows = apply_waivers(judgment.rows, config, day)
     min_compared = _min_compared(judged, config, rows)
     concluded = conclude(
         rows,
@@ -207,7 +215,7 @@ def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None)
             min_compared=min_compared,
             advisory_fails=config.baseline.advisory_fails,
             complete=judged.complete,
-            doubted=judgement.doubted,
+            doubted=judgment.doubted,
             first_run=judged.base_source == NO_BASELINE,
             empty_shard=judged.shard is not None and not rows,
         ),
@@ -228,25 +236,27 @@ def make_verdict(judged: JudgedRuns, config: Config, *, day: date | None = None)
             policy="base" if config.sides else "head",
         ),
         rows=tuple(worst_first(rows)),
-        warnings=(*judged.warnings, *judgement.warnings, *config.expired(day)),
+        warnings=(*judged.warnings, *judgment.warnings, *config.expired(day)),
         environment=judged.head.environment,
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),
         base_source=judged.base_source,
         skipped=judged.skipped,
-        policy_changes=_policy_changes(judged, config),
+        policy_changes=_policy_changes(judged, config, ids),
         reason=concluded.reason,
         complete=judged.complete,
     )
     return replace(verdict, summary=headline(verdict))
 
 
-def _policy_changes(judged: JudgedRuns, config: Config) -> tuple[PolicyChange, ...]:
+def _policy_changes(
+    judged: JudgedRuns, config: Config, ids: Sequence[str] | None
+) -> tuple[PolicyChange, ...]:
     """Describe how the change loosens its own gate; nothing if its own configuration decides."""
     if config.sides is None:
         return ()
-    benchmarks = (*judged.base.benchmarks, *judged.head.benchmarks)
-    ids = [benchmark.id for benchmark in benchmarks if not is_canary(benchmark)]
+    if ids is None:
+        ids = [one.id for one in judged.base.benchmarks if not is_canary(one)]
     return loosening(config.sides.base, config.sides.head, ids, config.sides.accepted)
 
 
@@ -256,7 +266,7 @@ def _min_compared(judged: JudgedRuns, config: Config, rows: Iterable[Row]) -> in
     wanted = configured if isinstance(configured, int) else None
     if wanted is not None and judged.shard:
         return 0
-    return benchmarks_needed(rows, wanted, judged.judgement.base_benchmarks)
+    return benchmarks_needed(rows, wanted, judged.judgment.base_benchmarks)
 
 
 def _correction(judged: JudgedRuns, config: Config) -> str:

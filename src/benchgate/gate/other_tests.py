@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.stats.differences import TTest
     from benchgate.stats.hierarchical import RatioInterval
     from benchgate.stats.mannwhitney import MannWhitney
@@ -62,9 +62,9 @@ class CompareSettings:
     power: float = 0.8
 
 
-def with_details(judgement: Judgement, settings: CompareSettings) -> Judgement:
+def with_details(judgment: Judgment, settings: CompareSettings) -> Judgment:
     """Add the comparison to each row that is based on launches of both arms."""
-    testable = [e for e in judgement.evidence if e.obstacle is None]
+    testable = [e for e in judgment.evidence if e.obstacle is None]
     level = settings.alpha / max(len(testable), 1)
     tails: dict[tuple[str, str], RatioInterval] = {}
     found = [_compare(e, settings, level, tails) for e in testable]
@@ -74,9 +74,9 @@ def with_details(judgement: Judgement, settings: CompareSettings) -> Judgement:
     }
     rows = tuple(
         replace(row, detail=details.get((row.benchmark, row.metric, row.statistic)))
-        for row in judgement.rows
+        for row in judgment.rows
     )
-    return replace(judgement, rows=rows)
+    return replace(judgment, rows=rows)
 
 
 def _false_discovery(found: Sequence[Comparison]) -> list[float]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
-    from benchgate.gate.suite import Judgement
+    from benchgate.gate.suite import Judgment
     from benchgate.model.row import Row
     from benchgate.model.run import Run
 
@@ -53,7 +53,7 @@ def can_settle(earlier: Sequence[Run], config: Config) -> frozenset[str]:
     return frozenset({row.benchmark for row in known.rows} - hopeless)
 
 
-def to_measure(stored: Judgement) -> frozenset[str]:
+def to_measure(stored: Judgment) -> frozenset[str]:
     """Return the benchmarks that stored runs have not settled, or that look changed.
 
     Benchmarks that only the base has are left out.
@@ -63,7 +63,7 @@ def to_measure(stored: Judgement) -> frozenset[str]:
     return frozenset(unsettled | _suspects([e for e in stored.evidence if e.obstacle is None]))
 
 
-def joined(stored: Judgement, measured: Judgement) -> Judgement:
+def joined(stored: Judgment, measured: Judgment) -> Judgment:
     """Replace rows from stored runs by the rows that were measured here.
 
     Settled rows stay as they are. A row that is not settled and was not measured here claims

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.gate.suite import Judgement
+from benchgate.gate.suite import Judgment
 from benchgate.model.joined_shards import ids_of
 
 if TYPE_CHECKING:
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from benchgate.model.run import Run
 
 
-def joined(judgements: Sequence[Judgement]) -> Judgement:
+def joined(judgments: Sequence[Judgment]) -> Judgment:
     """Join the judgments of a suite's shards without judging again.
 
     A suspect's number of rounds was planned for the suspects of its own shard. If all shards were
     judged together, it could lack rounds, or be tested on more rounds than planned.
     """
-    return Judgement(
-        tuple(row for one in judgements for row in one.rows),
-        tuple(need for one in judgements for need in one.needs),
-        tuple(warning for one in judgements for warning in one.warnings),
-        sum(one.base_benchmarks for one in judgements),
-        any(one.doubted for one in judgements),
-        tuple(evidence for one in judgements for evidence in one.evidence),
+    return Judgment(
+        tuple(row for one in judgments for row in one.rows),
+        tuple(need for one in judgments for need in one.needs),
+        tuple(warning for one in judgments for warning in one.warnings),
+        sum(one.base_benchmarks for one in judgments),
+        any(one.doubted for one in judgments),
+        tuple(evidence for one in judgments for evidence in one.evidence),
     )
 
 

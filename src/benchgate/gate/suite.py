@@ -47,7 +47,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgment:
     """All rows, unsorted, and what each tested row still needs.
 
     Attributes:
@@ -72,7 +72,7 @@ def judge(
     waves: WaveSettings | None,
     earlier: Sequence[Run] = (),
     shards: int = 1,
-) -> Judgement:
+) -> Judgment:
     """Judge every benchmark of two runs.
 
     Args:
@@ -94,7 +94,7 @@ def judge(
     is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
         tested = [doubted(row, warning) for row in tested]
-    return Judgement(
+    return Judgment(
         (*rows, *tested),
         tuple(needs),
         (warning,) if warning else (),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from benchgate.measure.execution import Reply, Request
+    from benchgate.measure.execution import ExecutionReply, ExecutionRequest
 
     ExitWatch: TypeAlias = "PidFd | WaitingThread"
 
@@ -134,7 +134,7 @@ class Launcher:
         if sys.platform == "linux":
             self._home = frozenset(os.sched_getaffinity(0))
 
-    def execute(self, request: Request) -> Reply:
+    def execute(self, request: ExecutionRequest) -> ExecutionReply:
         """Run a command until it ends or reaches its timeout.
 
         Raises:
@@ -168,7 +168,7 @@ class Launcher:
         }
         return {"usage": cost}
 
-    def _spawn(self, request: Request, output: int) -> tuple[int, int]:
+    def _spawn(self, request: ExecutionRequest, output: int) -> tuple[int, int]:
         """Start the command; return the time just before, and its process and group number."""
         cpus = request["cpus"]
         os.chdir(request["cwd"])

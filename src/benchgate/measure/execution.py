@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 
-class Request(TypedDict):
+class ExecutionRequest(TypedDict):
     """A command to run; `program` is the file of `argv[0]`, already looked up."""
 
     program: str
@@ -31,7 +31,7 @@ class Request(TypedDict):
     cpus: list[int] | None
 
 
-class Reply(TypedDict, total=False):
+class ExecutionReply(TypedDict, total=False):
     """What the launcher knows of an `Execution`; or why the command could not be started."""
 
     usage: dict[str, Any]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.measure.counters import Event
-    from benchgate.measure.execution import Reply, Request
+    from benchgate.measure.execution import ExecutionReply, ExecutionRequest
     from benchgate.measure.guardian import Guardian
 
 _SCRIPT = Path(_launcher.__file__)
@@ -70,7 +70,7 @@ class CommandLauncher:
         """
         if not cwd.is_dir():
             raise MeasureError(f"cannot run {argv[0]!r}: there is no folder {cwd}")
-        request: Request = {
+        request: ExecutionRequest = {
             "program": find_program(argv[0], cwd, env.get("PATH", os.defpath)),
             "argv": list(argv),
             "cwd": str(cwd),
@@ -112,7 +112,7 @@ class CommandLauncher:
             )
         return self._process
 
-    def _ask_and_count(self, request: Request) -> tuple[Reply, int | None, str]:
+    def _ask_and_count(self, request: ExecutionRequest) -> tuple[ExecutionReply, int | None, str]:
         """Send the request with a counter on the helper process, which its children inherit.
 
         Each execution has its own counter, which does not count daemons of earlier executions.
@@ -127,7 +127,7 @@ class CommandLauncher:
             reply = self._ask(request)
             return reply, *_read(counter)
 
-    def _ask(self, request: Request) -> Reply:
+    def _ask(self, request: ExecutionRequest) -> ExecutionReply:
         process = self._started()
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the launcher has no pipes")
@@ -143,7 +143,7 @@ class CommandLauncher:
                 f"the process that runs commands ended while it ran {request['argv'][0]!r}",
                 hint="Something killed it; if it ran out of memory, the kernel's log says so.",
             )
-        reply: Reply = json.loads(line)
+        reply: ExecutionReply = json.loads(line)
         return reply
 
 

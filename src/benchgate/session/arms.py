@@ -147,7 +147,7 @@ def _measure(
             foresee=foresee,
         )
     if still_open:
-        rows = judge_run(result_file.result(), config).judgement.rows
+        rows = judge_run(result_file.result(), config).judgment.rows
         result_file.warnings += budget_ended(config.measure.budget_s, still_open, rows)
     result_file.finish(session.conclude())
 

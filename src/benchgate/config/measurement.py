@@ -1,0 +1,117 @@
+"""The tables [measure] and [build]: how much is measured, and what prepares it."""
+
+import math
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from benchgate.config import fields
+from benchgate.config.fields import Table, shell_of
+
+
+class Measure(Table):
+    """How much is measured, and how."""
+
+    budget_s: fields.Duration = Field(
+        default="10m",
+        alias="budget",
+        validate_default=True,
+        description="Time limit for measuring; what is still open then is inconclusive.",
+    )
+    screen_rounds: int = Field(
+        default=5,
+        ge=4,
+        description="Rounds of everything, to find suspects; fewer than 4 cannot find any.",
+    )
+    confirm_rounds: int = Field(
+        default=12,
+        ge=1,
+        description="Fresh rounds of each suspect; more if the test needs more, and as many again"
+        " if the test fails but the change still shows.",
+    )
+    max_rounds: int = Field(
+        default=30, ge=5, description="The most rounds in which a benchmark is measured."
+    )
+    rounds: int | None = Field(
+        default=None,
+        ge=1,
+        description="Measure exactly this many rounds of everything, without screening.",
+    )
+    until_decided: bool = Field(
+        default=False,
+        description="Keep measuring every benchmark, including tails, until it is decided or cannot"
+        " be. `max_rounds` then does not apply, and `budget` only if you set it.",
+    )
+    seed: int | None = Field(
+        default=None,
+        ge=0,
+        lt=2**63,
+        description="Repeats the random choices of the run with this seed; random if not set.",
+    )
+    samples: int = Field(
+        default=45, ge=1, le=100_000, description="Samples per launch; the tail needs 40 or more."
+    )
+    launch_time_s: fields.Duration = Field(
+        default="15ms",
+        alias="launch_time",
+        validate_default=True,
+        description="Time for the samples of one launch; slow work gets fewer samples.",
+    )
+    warmup: fields.CountOrAuto = Field(
+        default=3,
+        description='Samples to discard first in each launch; `"auto"`: until they are steady.',
+    )
+    timeout_s: fields.Duration = Field(
+        default="60s",
+        alias="timeout",
+        validate_default=True,
+        description="Time limit for one launch of one benchmark; exceeding it is a failure.",
+    )
+    pin: bool = Field(default=True, description="Keep both sides of a Python benchmark on one CPU.")
+    canary: bool = Field(
+        default=True,
+        description="Measure fixed workloads beside the benchmarks, to notice a disturbance.",
+    )
+    executions: int = Field(
+        default=6, ge=1, le=10_000, description="Executions of a command per side and round."
+    )
+    command_warmup: int = Field(
+        default=1,
+        ge=0,
+        le=10_000,
+        description="Executions of a command to discard before its first round.",
+    )
+
+    @property
+    def limit_s(self) -> float:
+        """Time limit for measuring, in seconds: infinite if everything is to be decided.
+
+        A budget that the user has set applies in any case.
+        """
+        is_set = "budget_s" in self.model_fields_set
+        return math.inf if self.until_decided and not is_set else self.budget_s
+
+
+class Build(Table):
+    """Commands that prepare an arm; they run once per arm, in the root of its tree."""
+
+    shell: bool = Field(default=False, description="Let `/bin/sh` read the command.")
+    commands: fields.Commands = Field(
+        default=(),
+        alias="command",
+        description="A command, or a list of commands that run one after the other.",
+    )
+    timeout_s: fields.Duration = Field(
+        default="10m",
+        alias="timeout",
+        validate_default=True,
+        description="Time limit for each command.",
+    )
+    env: fields.Environment = Field(
+        default_factory=dict, description="Variables added to its environment."
+    )
+
+    @field_validator("commands", mode="before")
+    @classmethod
+    def _split(cls, value: object, info: ValidationInfo) -> tuple[tuple[str, ...], ...]:
+        listed = value if isinstance(value, list) else [value]
+        return tuple(fields.argv(item, in_shell=shell_of(info)) for item in listed)
