@@ -830,6 +830,29 @@ def test_modules_and_data_files_belong_to_the_work(make_engine: MakeEngine) -> N
         )
 
 
+@pytest.mark.parametrize(
+    ("module", "code"),
+    [
+        ("fast_project.py", "import project"),
+        ("json.py", "import project"),
+        ("made.py", "import importlib\nmade = importlib.import_module('made')"),
+        ("made.py", "made = __import__('made')"),
+    ],
+)
+def test_a_module_beside_the_benchmarks_that_was_imported_belongs_to_the_work(
+    make_engine: MakeEngine, module: str, code: str
+) -> None:
+    project = "try: from fast_project import work\nexcept ImportError: work = sum\nimport json\n"
+    files = {
+        "benchmarks/bench_it.py": f"{code}\ndef bench_a(): ...\n",
+        "benchmarks/made.py": "N = 1\n",
+        "src/project.py": project,
+    }
+    head = {f"benchmarks/{module}": "work = N = len\n"}
+    engine = make_engine(files, head=head)
+    assert parts_that_differ(engine, "it/a") == [f"{module}, which is imported"]
+
+
 def test_a_data_file_that_is_nowhere_is_the_benchmarks_failure(make_engine: MakeEngine) -> None:
     source = "def bench_a(): ...\nbench_a.data = ['no/*.txt']\ndef bench_b(): ...\n"
     discovery = make_engine({"benchmarks/bench_it.py": source}).discover()

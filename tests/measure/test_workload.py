@@ -93,7 +93,6 @@ def test_what_a_benchmark_uses_is_its_work(changed: Change, was: str, now: str, 
         "import sys\nsys.modules[__name__].DATA = []",
         "exec('DATA.clear()')",
         "from shrink import *",
-        "import shrink",
         "random.seed(1)",
         "import project\nproject.FAST = True",
         "helper.__code__ = (lambda: 1).__code__",
@@ -102,10 +101,72 @@ def test_what_a_benchmark_uses_is_its_work(changed: Change, was: str, now: str, 
         "bench_a.teardown, other = print, 1",
         "for f in (bench_a,): f.setup = print",
         "__name__ = '__main__'\nif __name__ == '__main__': DATA.clear()",
+        "match [1]:\n    case DATA: pass",
+        "match [1]:\n    case [*DATA]: pass",
+        "match {}:\n    case {**DATA}: pass",
+        "try: ...\nexcept* ValueError as DATA: ...",
+        "type DATA = int",
+        "class C:\n    global DATA\n    DATA = []",
+        "def f(x=(DATA := [])): ...",
+        "def f():\n    def g():\n        global DATA; DATA = []\n    DATA = g()\nf()",
+        "[project.patch() for bench_b in (1,)]",
+        "@project.register\ndef handler(): ...",
+        "@project.register('x')\nclass Handler: ...",
+        "class Plugin(project.Plugin): ...",
+        "class Plugin(metaclass=project.Meta): ...",
+        "class Base(project.Plugin): ...\nclass Plugin(Base): ...",
+        "class Plugin:\n    def __init_subclass__(cls): project.add(cls)\nclass Own(Plugin): ...",
+        "class Plugin:\n    @project.register\n    def method(self): ...",
+        "class Plugin:\n    made = project.register()",
+        "def f(x=project.patch()): ...",
+        "def f(x: project.patch()): ...",
+        "def f() -> project.patch(): ...",
+        "import functools\n@functools.partial(project.register, 'x')\ndef handler(): ...",
+        "@helper.register(int)\ndef _(x): ...\n_(1)",
     ],
 )
 def test_what_changes_the_work_is_part_of_it(changed: Change, added: str) -> None:
+    if sys.version_info < (3, 12) and added.startswith("type "):
+        pytest.skip("`type` came with Python 3.12")
     assert changed(FILE, f"{FILE}{added}\n")
+
+
+USES_PROJECT = "import project\nfrom project import app\ndef bench_a(): project.work(app)\n"
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "@project.timed\ndef bench_b(): ...",
+        "@app.route('/')\ndef bench_b(): ...",
+        "def bench_b(x=project.patch()): ...",
+        "@project.fast\ndef helper(): ...\ndef bench_b(): helper()",
+        "def patched(f):\n    project.N = 1\n    return f\n@patched\ndef bench_b(): ...",
+        "import functools\n@functools.partial(project.register)\ndef bench_b(): ...",
+    ],
+)
+def test_a_decorator_counts_for_who_uses_what_it_may_alter(changed: Change, added: str) -> None:
+    assert changed(USES_PROJECT, f"{USES_PROJECT}{added}\n")
+    unrelated = "def bench_a(): ...\nimport project\nfrom project import app\n"
+    assert changed(unrelated, f"{unrelated}{added}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("def bench_a(n=N): n", "N"),
+        ("def bench_a():\n    [N for N in ()]\n    N", "N"),
+        ("def bench_a(f=lambda N: 0): N", "N"),
+        ("def bench_a():\n    [N for N in range(N)]", "N"),
+    ],
+)
+def test_a_name_is_local_only_in_its_scope(changed: Change, was: str, now: str) -> None:
+    assert changed(f"N = 9000\n{was}\n", f"N = 6000\n{was}\n") == [now]
+
+
+def test_a_local_name_is_no_name_of_the_module(changed: Change) -> None:
+    source = "def bench_a(N):\n    [M for M in N]\n    def f(K): K\n    L = 1; L\n"
+    assert changed(source, f"{source}N = M = K = L = 1\n") == []
 
 
 @pytest.mark.parametrize(
@@ -119,10 +180,86 @@ def test_what_changes_the_work_is_part_of_it(changed: Change, added: str) -> Non
         "__all__ = ['x']",
         "bench_a.unit = 'us'\nbench_a.parallel = True",
         "if __name__ == '__main__':\n    bench_a()",
+        "import shrink",
+        "import random as other\nfrom shrink import one, two\ndef bench_b(): other, one",
+        "class Model(project.Model): ...\ndef bench_b(): Model()",
+        "def sized(f):\n    f.number = 3\n    return f\n@sized\ndef bench_b(): DATA.sort()",
+        "def f(x=len('x'), y=frozenset()): ...",
     ],
 )
 def test_what_is_added_for_others_is_no_part_of_it(changed: Change, added: str) -> None:
     assert changed(FILE, f'"""What it is."""\n{FILE}{added}\n') == []
+
+
+STANDARD = """
+import abc, collections.abc, contextlib as c, dataclasses as d, functools, typing as t
+@functools.lru_cache(maxsize=None)
+def cached(x=len("x"), y=frozenset()): ...
+@c.contextmanager
+def managed(): yield
+@d.dataclass(frozen=True)
+class Data:
+    x: list = d.field(default_factory=list)
+class Abstract(abc.ABC, collections.abc.Mapping, t.Generic[t.TypeVar("T")]):
+    @abc.abstractmethod
+    def f(self): ...
+class Derived(Abstract): ...
+class Failure(ValueError):
+    @property
+    def x(self): ...
+    @x.setter
+    def x(self, y): ...
+    @staticmethod
+    def make(): ...
+"""
+
+
+def test_definitions_that_alter_nothing_are_no_work(changed: Change) -> None:
+    assert changed(FILE, f"{FILE}{STANDARD}") == []
+    for own in ("def property(f): DATA.clear()", "from project import *"):
+        assert "Failure" in changed(f"{FILE}{own}\n", f"{FILE}{own}\n{STANDARD}")
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("bench_a():", "bench_a() -> None:"),
+        ("helper():", "helper(n: int = 1, *more: str) -> list[int]:"),
+        ("helper():", "helper() -> Made:"),
+    ],
+)
+def test_an_annotation_is_no_work_unless_it_may_be_read(
+    changed: Change, was: str, now: str
+) -> None:
+    source = f"{FILE}class Made:\n    def __init__(self): ...\nbench_a.setup = helper\n"
+    if "n:" in now:
+        source = source.replace("helper():", "helper(n=1, *more):")
+        was = "helper(n=1, *more):"
+    annotated = source.replace(was, now)
+    assert annotated != source
+    assert changed(source, annotated) == []
+    methods = annotated.replace("(self)", "(self, x: int = 1)")
+    assert changed(annotated.replace("(self)", "(self, x=1)"), methods) == []
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        "import typing\ntyping.get_type_hints(helper)",
+        "import project\nproject.validate(helper)",
+        "import project\nhelper = project.typed(helper)",
+    ],
+)
+def test_an_annotation_that_may_be_read_is_work(changed: Change, reads: str) -> None:
+    source = f"{FILE}{reads}\n"
+    assert changed(source, source.replace("helper():", "helper() -> int:")) == ["helper"]
+
+
+def test_an_annotation_that_a_decorator_may_read_is_work(changed: Change) -> None:
+    source = FILE.replace("def helper", "@dump.register\ndef helper").replace("()", "(x)")
+    assert changed(source, source.replace("helper(x):", "helper(x: int):"))
+    injected = f"{FILE}class C(Base):\n    def __init__(self, x): ...\nDATA.append(C)\n"
+    assert changed(injected, injected.replace("self, x", "self, x: int")) == ["C"]
 
 
 def test_another_benchmarks_body_is_no_part_of_it(changed: Change) -> None:
@@ -224,6 +361,62 @@ def test_modules_beside_it_are_read_as_its_own_file(
     assert differing(was, now) == parts
 
 
+@pytest.mark.parametrize(
+    "import_it",
+    [
+        "from data import OTHER\ndef bench_b(): OTHER",
+        "import data\ndef bench_b(): data.OTHER",
+        "try: from more import OTHER\nexcept ImportError: OTHER = 1\ndef bench_b(): OTHER",
+    ],
+)
+def test_what_a_helper_does_on_import_counts_for_all(tmp_path: Path, import_it: str) -> None:
+    source = f"import project\ndef bench_a(): project.work()\n{import_it}\n"
+    more = {"more.py": "from data import OTHER"}
+    for text, part in (
+        ("import project\nproject.FAST = True\n", "project of data.py"),
+        ("import project\nproject.patch()\n", "what runs when data.py is imported"),
+        ("import project\n@project.register\ndef f(): ...\n", "f of data.py"),
+    ):
+        was = read(tmp_path, source, {**MODULES, **more}, "was")
+        now = read(tmp_path, source, {**MODULES, **more, "data.py": f"{text}OTHER = 1\n"}, "now")
+        assert part in differing(was, now)
+    silent = read(tmp_path, source, {**MODULES, **more, "data.py": "import os\nOTHER = 2\n"}, "now")
+    assert differing(was, silent) == []
+
+
+@pytest.mark.parametrize(
+    "import_it",
+    ["from data import MORE\ndef bench_b(): MORE", "import data\ndef bench_b(): data.MORE"],
+)
+def test_what_a_helper_makes_for_another_benchmark_is_no_work(
+    tmp_path: Path, import_it: str
+) -> None:
+    source = "import project\nfrom data import DATA\ndef bench_a(): project.work(DATA)\n"
+    more = f"{MODULES['data.py']}import json\nMORE = json.loads('1')\n"
+    was = read(tmp_path, source, MODULES, "was")
+    for made in ("MORE = json.loads('1')", "class MORE(json.JSONEncoder): ..."):
+        head = {**MODULES, "data.py": f"{MODULES['data.py']}import json\n{made}\n"}
+        now = read(tmp_path, f"{source}{import_it}\n", head, "now")
+        assert differing(was, now) == []
+        assert now.others("bench_a").keys() - was.others("bench_a").keys()
+    decorated = more.replace("MORE = ", "@json.register\ndef MORE(x): ...\nX = ")
+    now = read(tmp_path, f"{source}{import_it}\n", {**MODULES, "data.py": decorated}, "now")
+    assert "MORE of data.py" in differing(was, now)
+
+
+def test_a_module_that_the_text_does_not_import_counts_if_it_is_imported(tmp_path: Path) -> None:
+    source = "import project, data\ndef bench_a():\n    import lib.x\n"
+    found = read(tmp_path, source, MODULES, "was")
+    folder = (tmp_path / "was" / "benchmarks").resolve()
+    (folder / "json.py").write_text("N = 1\n")
+    (folder.parent / "project.py").write_text("")
+    names = ("bench_it.py", "data.py", "lib/x.py", "json.py", "../project.py")
+    parts = found.hidden([str((folder / name).resolve()) for name in names])
+    assert [*parts] == ["json.py, which is imported", "lib/x.py, which is imported"]
+    (folder / "json.py").write_text("N = 2\n")
+    assert found.hidden([str(folder / "json.py")]) != dict([*parts.items()][:1])
+
+
 def test_a_folder_that_moved_does_the_same_work(tmp_path: Path) -> None:
     found = []
     for name in ("benchmarks", "perf"):
@@ -252,6 +445,31 @@ def test_what_else_runs_on_import_is_told(tmp_path: Path) -> None:
     was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, source))
     new = now.others("bench_a").items() - was.others("bench_a").items()
     assert sorted(line for _, line in new) == [8, 9]
+
+
+@pytest.mark.parametrize(
+    ("added", "lines"),
+    [
+        ("import shrink", [8]),
+        ("try: import fast\nexcept ImportError: fast = None", [8]),
+        ("@project.timed\ndef bench_b(): ...", [9]),
+        ("bench_b = project.patched(1)", [8]),
+        ("def bench_b(): ...\nbench_b.params = {'n': [project.patched()]}", [9]),
+        ("bench_a.unit = project.unit()", [8]),
+        ("from helping import X\ndef bench_b(): X", [8]),
+        ("def bench_b(): ...\nbench_b.params = {'n': list(range(3))}\nbench_a.unit = 's'", []),
+        ("import functools\n@functools.lru_cache\ndef bench_b(): ...", [8]),
+    ],
+)
+def test_what_may_concern_any_benchmark_is_told(
+    tmp_path: Path, added: str, lines: list[int]
+) -> None:
+    helping = {"helping.py": "def make(): ...\nX = make()\nprint(X)\nY = X\n"}
+    was, now = (
+        read(tmp_path, text, helping, str(len(text))) for text in (FILE, f"{FILE}{added}\n")
+    )
+    new = now.others("bench_a").items() - was.others("bench_a").items()
+    assert sorted({line for _, line in new}) == lines
 
 
 @pytest.mark.parametrize("other", ["_h/__init__.py", f"_h{EXTENSION_SUFFIXES[0]}"])

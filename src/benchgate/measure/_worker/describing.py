@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 from contextlib import suppress
 
 from .attributes import check_function
 from .benchmarks import code_of
+from .origins import file_of
 from .standard import STANDARD_LIBRARY
 from .workloads import Workloads, digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from .benchmarks import Benchmark
@@ -33,11 +35,16 @@ class Describer:
         with suppress(OSError, SyntaxError, ValueError):  # importing the file reports them
             self._workloads = Workloads(file, request["helpers"], folders)
 
-    def describe(self, benchmark: Benchmark) -> dict[str, Any]:
+    def describe(self, benchmarks: Iterable[Benchmark]) -> list[dict[str, Any]]:
+        """Describe the benchmarks of the file, which has been imported now."""
+        hidden = self._workloads.hidden(filter(None, map(file_of, list(sys.modules))))
+        return [self._describe(each, hidden) for each in benchmarks]
+
+    def _describe(self, benchmark: Benchmark, hidden: dict[str, str]) -> dict[str, Any]:
         function = benchmark.function
         return {
             "id": benchmark.id,
-            "parts": self._parts(benchmark),
+            "parts": {**self._parts(benchmark), **hidden},
             "also_runs": self._workloads.others(benchmark.name),
             "location": location_of(function, self._root),
             "parallel": getattr(function, "parallel", False),

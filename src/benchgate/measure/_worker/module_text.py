@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 import os
 
+from .harmless import is_harmless, is_harmless_base, is_of_makers, origin
 from .statements import Statement
+from .stripping import is_inert, is_main, told_apart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
-    from typing import Any
-
-DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# A file that uses one of these names may read docstrings.
-READ_DOCSTRINGS = frozenset(("__doc__", "getdoc", "doctest"))
 
 
 class Module:
@@ -40,8 +37,18 @@ class Module:
             for name, found in binders.items()
             if not all(s.is_definition or s.is_import or s.is_frozen for s in found)
         }
+        # Names of modules, and of what is in them, that code at import may alter.
+        self.imports = {
+            name
+            for name, found in binders.items()
+            if all(s.is_import for s in found) and not all(is_of_makers(origin(s)) for s in found)
+        }
+        self.unknown = {id(each): self.unknown_in(each) for each in self.statements}
         self.benchmarks = {name for name in binders if name.startswith("bench_")}
-        self.touches = {id(each): self.touched(each) for each in self.statements}
+        self.touchers: dict[str, list[Statement]] = {}
+        for each in self.statements:
+            for name in self.touched(each):
+                self.touchers.setdefault(name, []).append(each)
         self.sees = {id(each) for each in self.statements if self.is_unseen(each)}
         used: dict[str, set[int]] = {}
         for each in self.statements:
@@ -51,9 +58,29 @@ class Module:
         self.effects = [
             each
             for each in self.statements
-            if each.acts and not each.is_definition and not each.binds & self.benchmarks
+            if self.acts(each) and not each.is_import and not each.binds & self.benchmarks
             if not any(used.get(name, set()) - {id(each)} for name in each.binds)
-            if getattr(each.node, "module", "") != "__future__"
+        ]
+
+    def unknown_in(self, each: Statement) -> list[ast.expr]:
+        """Return what a statement runs at once and is not known to alter nothing."""
+        found = [one for one in each.runs if not is_harmless(one, self.binders)]
+        return found + [one for one in each.bases if not is_harmless_base(one, self.binders)]
+
+    def acts(self, each: Statement) -> bool:
+        """Tell whether a statement may do more at once than bind names."""
+        imports = each.is_import or (each.is_definition and bool(each.imports))
+        return each.changes or imports or bool(self.unknown[id(each)])
+
+    def export(self, names: set[str]) -> None:
+        """Note names that other modules use: what makes their objects is work of those alone.
+
+        A decorator may do more than make an object, so it stays an effect.
+        """
+        self.effects = [
+            each
+            for each in self.effects
+            if not each.binds & names or any(o in self.unknown[id(each)] for o in each.defining)
         ]
 
     def reach(self, name: str) -> set[str]:
@@ -74,19 +101,30 @@ class Module:
         found = set(each.alters)
         for name in each.alters:
             found |= self.reach(name) & self.data  # through another name for the same object
-        if not each.acts or each.is_import:
+        if each.is_import or not self.acts(each):
             return found
         for name in each.mentions:
             # A benchmark that is only passed on is not called, so what it uses is not altered.
             handed_on = name in self.benchmarks and name not in each.calls
             found |= {name} if handed_on else self.reach(name) & (self.data | self.benchmarks)
+        unknown = self.unknown[id(each)]
+        for one in each.defining:
+            if one in unknown:
+                found |= self.altered_by(one)
         return found
+
+    def altered_by(self, maker: ast.expr) -> set[str]:
+        """Return the names, beyond data, whose objects a decorator may alter: it may register."""
+        names = {each.id for each in ast.walk(maker) if isinstance(each, ast.Name)}
+        method = maker.func if isinstance(maker, ast.Call) else maker
+        own = names if isinstance(method, ast.Attribute) else set()
+        return own.union(*(self.reach(name) & self.imports for name in names))
 
     def is_unseen(self, each: Statement) -> bool:
         """Tell whether a statement may reach, when it runs, any name of the module."""
-        if each.is_unseen:
-            return True
-        reached = {n for name in each.mentions for n in self.reach(name)} if each.acts else set()
+        if each.is_unseen or not self.acts(each):
+            return each.is_unseen
+        reached = {n for name in each.mentions for n in self.reach(name)}
         return any(s.hides for name in reached for s in self.binders.get(name, ()))
 
     def effects_on(self, own: str) -> set[int]:
@@ -105,85 +143,32 @@ class Module:
             own: the benchmark; others belong to its work only if its functions use them.
             known: attributes of the benchmark that do not count.
         """
-        wanted = set(names)
-        without = set()
-        for each in self.statements:
+        left_out = set()
+        for each in self.touchers.get(own, ()):
             attributes = each.attributes_of(own)
             if attributes and attributes <= set(known):
-                without.add(id(each))
-        included = (self.effects_on(own) | self.sees) - without
-        for each in self.statements:
-            if id(each) in included:
-                wanted |= self.needs(each, own)
-        sees_all = False
-        grown = True
-        while grown:
-            grown = False
-            for each in self.statements:
-                is_free = sees_all and not each.binds & self.benchmarks
-                if id(each) in included | without or not (
-                    is_free or each.binds & wanted or self.touches[id(each)] & wanted
-                ):
-                    continue
-                grown = True
-                included.add(id(each))
-                wanted |= self.needs(each, own)
-                sees_all = sees_all or (each.hides and each.is_definition)
-        return [each for each in self.statements if id(each) in included]
+                left_out.add(id(each))
+        for_all = self.effects_on(own) | self.sees
+        pending = [each for each in self.statements if id(each) in for_all]
+        wanted = set(names)
+        unread = set(names)
+        found: set[int] = set()
+        while pending or unread:
+            if not pending:
+                name = unread.pop()
+                pending = [*self.binders.get(name, ()), *self.touchers.get(name, ())]
+                continue
+            each = pending.pop()
+            if id(each) in found or id(each) in left_out:
+                continue
+            found.add(id(each))
+            needed = self.needs(each, own)
+            unread |= needed - wanted
+            wanted |= needed
+            if each.hides and each.is_definition and id(each) not in for_all:
+                pending += [one for one in self.statements if not one.binds & self.benchmarks]
+        return [each for each in self.statements if id(each) in found]
 
     def needs(self, each: Statement, own: str) -> set[str]:
         """Return the names that a statement uses; merely naming a benchmark does not count."""
         return each.uses if each.is_definition else each.uses - (self.benchmarks - {own})
-
-
-def told_apart(tree: ast.Module) -> list[ast.stmt]:
-    """Return a module's statements: each import on its own, docstrings only if they are read.
-
-    So if one benchmark needs one more name of a module, the others still do the same work.
-    """
-    names = {getattr(n, "attr", getattr(n, "id", getattr(n, "name", ""))) for n in ast.walk(tree)}
-    inner = () if names & READ_DOCSTRINGS else ast.walk(tree)
-    for node in inner:
-        if isinstance(node, DOCUMENTED) and docstring(node) is not None:
-            node.body[:1] = [] if node.body[1:] else [ast.Pass()]
-    found: list[ast.stmt] = []
-    text = docstring(tree)
-    if text is not None:
-        target = ast.Name(id="__doc__", ctx=ast.Store())
-        found.append(ast.copy_location(ast.Assign(targets=[target], value=text), tree.body[0]))
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            alone: list[ast.stmt] = [ast.Import(names=[alias]) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            alone = [
-                ast.ImportFrom(module=node.module, names=[alias], level=node.level)
-                for alias in node.names
-            ]
-        else:
-            alone = [node]
-        found += [ast.copy_location(each, node) for each in alone]
-    return found
-
-
-def docstring(node: Any) -> ast.expr | None:
-    """Return the docstring of a module, a class or a function: its first statement."""
-    first = node.body[0] if node.body else None
-    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
-        return None
-    return first.value if isinstance(first.value.value, str) else None
-
-
-def is_inert(node: ast.stmt) -> bool:
-    """Tell whether a statement does nothing, like a docstring."""
-    return isinstance(node, ast.Pass) or (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    )
-
-
-def is_main(node: ast.stmt) -> bool:
-    """Tell whether a statement runs only in a program: `if __name__ == "__main__"`."""
-    return (
-        isinstance(node, ast.If)
-        and not node.orelse
-        and ast.dump(node.test) == ast.dump(ast.parse('__name__ == "__main__"').body[0].value)  # type: ignore[attr-defined]
-    )

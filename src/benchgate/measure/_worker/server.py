@@ -153,7 +153,7 @@ class Server:
         describer = self.describer(request) if self.describer else None
         module = load(request, self.loaded_by_python)
         self.benchmarks, faults = find_benchmarks(module, describer.check if describer else None)
-        described = [*map(describer.describe, self.benchmarks.values())] if describer else []
+        described = describer.describe(self.benchmarks.values()) if describer else []
         self.clean = surroundings()
         return {
             "benchmarks": described,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from .names import FUNCTIONS, IMPORTS, at_definition, bases, bound_by, declared_global, free_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-IMPORTS = (ast.Import, ast.ImportFrom)
+# Their bodies run when they are called.
+LATER = (*FUNCTIONS, ast.Lambda)
+CHANGES = (ast.Await, ast.Delete)
 # Through these, code reaches names that its text does not show.
 UNSEEN = frozenset(("globals", "vars", "locals", "setattr", "delattr", "exec", "eval"))
 UNSEEN_ATTRIBUTES = frozenset(("modules", "__dict__", "__globals__", "_getframe", "import_module"))
@@ -34,7 +37,12 @@ class Statement:
         uses: names that it needs, at once or later.
         mentions: the names among them that it needs at once.
         calls: names of functions that it calls at once.
-        acts: whether it does more at once than bind names.
+        runs: decorators that it applies, and functions that it calls, at once.
+        defining: those of them that get, or prepare, a definition.
+        bases: classes that it derives others from, and metaclasses.
+        imports: imports that run at once, in it or in its blocks.
+        all_imports: these, and those in functions.
+        changes: whether it assigns to parts of an object, or deletes something, at once.
         is_unseen: whether it may reach any name of the module without showing which.
         is_definition: whether it defines a function or a class.
         is_frozen: whether the objects that it binds cannot be altered.
@@ -45,9 +53,9 @@ class Statement:
         self.line = node.lineno
         self.text = ast.dump(node)
         executed = list(executed_nodes(node))
-        of_class = isinstance(node, ast.ClassDef)  # what its body binds are its attributes
-        binding = [node] if of_class else executed
-        self.binds = {name for each in binding for name in bound(each)}
+        # What the body of a class binds are its attributes.
+        outside = class_head(node) if isinstance(node, ast.ClassDef) else executed
+        self.binds = bound_by(outside) | declared_global(executed)
         targets = [target for each in executed for target in altered(each)]
         roots = {id(target) for target in targets}
         self.alters = {target.id for target in targets}
@@ -56,13 +64,17 @@ class Statement:
             each.id for each in executed if isinstance(each, ast.Name) and id(each) not in roots
         }
         self.mentions = self.uses & names
-        called = (each.func for each in executed if isinstance(each, ast.Call))
+        called = [each.func for each in executed if isinstance(each, ast.Call)]
         self.calls = {func.id for func in called if isinstance(func, ast.Name)}
         self.is_definition = isinstance(node, (*FUNCTIONS, ast.ClassDef))
         self.is_import = isinstance(node, IMPORTS)
-        decorated = bool(getattr(node, "decorator_list", ()))
-        works = any(isinstance(each, (ast.Call, ast.Await, ast.Delete)) for each in executed)
-        self.acts = works or decorated or self.is_import or bool(self.alters)
+        decorators = [each for one in executed for each in getattr(one, "decorator_list", ())]
+        self.runs = decorators + called
+        self.defining = self.runs if isinstance(node, FUNCTIONS) else decorators
+        self.bases = [b for each in executed if isinstance(each, ast.ClassDef) for b in bases(each)]
+        self.imports = [each for each in executed if isinstance(each, IMPORTS)]
+        self.all_imports = [each for each in ast.walk(node) if isinstance(each, IMPORTS)]
+        self.changes = bool(self.alters) or any(isinstance(each, CHANGES) for each in executed)
         self.is_unseen = any(is_unseen(each) for each in executed)
         self.hides = any(is_unseen(each) for each in ast.walk(node))
         self.is_frozen = isinstance(node, ast.Assign) and is_frozen(node.value)
@@ -70,7 +82,8 @@ class Statement:
     def attributes_of(self, name: str) -> set[str]:
         """Return the attributes that it sets on a name, if it does nothing else; else none."""
         node = self.node
-        targets = node.targets if isinstance(node, ast.Assign) else []
+        is_alone = name in self.alters and name not in self.binds | self.mentions
+        targets = node.targets if isinstance(node, ast.Assign) and is_alone else []
         found = set()
         for target in targets:
             if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
@@ -83,28 +96,15 @@ class Statement:
 def executed_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Return the nodes that run when the module is imported: not the bodies of functions."""
     yield node
-    inner: Iterable[ast.AST]
-    if isinstance(node, FUNCTIONS):
-        inner = [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]
-    elif isinstance(node, ast.Lambda):
-        inner = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
-    else:
-        inner = ast.iter_child_nodes(node)
+    inner = at_definition(node) if isinstance(node, LATER) else ast.iter_child_nodes(node)
     for each in inner:
         yield from executed_nodes(each)
 
 
-def bound(node: ast.AST) -> list[str]:
-    """Return the names that a node binds."""
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, IMPORTS):
-        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        return [node.id]
-    if isinstance(node, ast.ExceptHandler) and node.name:
-        return [node.name]
-    return []
+def class_head(node: ast.ClassDef) -> list[ast.AST]:
+    """Return the nodes of a class statement outside of its body."""
+    outside = (*node.decorator_list, *bases(node))
+    return [node, *(inner for each in outside for inner in executed_nodes(each))]
 
 
 def altered(node: ast.AST) -> list[ast.Name]:
@@ -117,45 +117,6 @@ def altered(node: ast.AST) -> list[ast.Name]:
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
     return [root] if isinstance(root, ast.Name) else []
-
-
-def free_names(node: ast.AST, but: set[int]) -> set[str]:
-    """Return the module's names that a node reads, now or later, or sets through `global`.
-
-    Args:
-        but: ids of nodes that do not count.
-    """
-    inner: set[str] = set()
-    for each in ast.iter_child_nodes(node):
-        inner |= free_names(each, but)
-    if isinstance(node, ast.Name):
-        return {node.id} if isinstance(node.ctx, ast.Load) and id(node) not in but else set()
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        return inner | {node.target.id}
-    if isinstance(node, ast.Global):
-        return set(node.names)
-    if isinstance(node, (*FUNCTIONS, ast.Lambda)):
-        return inner - local_names(node)
-    return inner
-
-
-def local_names(function: ast.AST) -> set[str]:
-    """Return the local names of a function."""
-    found: set[str] = set()
-    shared: set[str] = set()
-    body = getattr(function, "body", [])
-    pending: list[ast.AST] = list(body) if isinstance(body, list) else [body]
-    while pending:
-        node = pending.pop()
-        found.update(bound(node))
-        if isinstance(node, ast.Global):
-            shared.update(node.names)
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            pending += ast.iter_child_nodes(node)
-    arguments = getattr(function, "args", None)
-    if arguments:
-        found.update(each.arg for each in ast.walk(arguments) if isinstance(each, ast.arg))
-    return found - shared
 
 
 def is_unseen(node: ast.AST) -> bool:

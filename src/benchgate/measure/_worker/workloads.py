@@ -2,8 +2,8 @@
 
 A benchmark's definition is its function, what the function uses, and statements that change what
 it uses, but not the other benchmarks of its file. So adding a benchmark changes no other. Modules
-in the same folder count like the file itself. The project's own modules do not count, because
-they are what is measured.
+in the same folder count like the file itself, and completely if they are imported by other code.
+The project's own modules do not count, because they are what is measured.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from .statements import NO_WORK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .statements import Statement
 
 OWN_FUNCTION = "its function"
+IMPORTED = "{}, which is imported"
 ON_IMPORT = "what runs when {} is imported"
 
 
@@ -40,7 +43,17 @@ class Workloads:
         self.helpers = os.path.join(os.path.realpath(helpers), "") if helpers else None
         self.folders = folders
         self.modules: dict[str, Module] = {}
+        self.path = path
         self.file = self.module(path)
+        # By path the other files of the benchmarks that importing the file imports at once, with
+        # the line that imports them.
+        self.loaded: dict[str, int] = {}
+        for each in self.file.statements:
+            self.load(self.file, each, each.line)
+        for module in [self.file, *map(self.module, self.loaded)]:
+            self.note_exports(module)
+        self.effects = {helper: self.module(helper).work_of(()) for helper in self.loaded}
+        self.included: dict[str, set[int]] = {}
         self.known = {
             (name, with_params): self.read_parts(name, with_params=with_params)
             for name in self.file.benchmarks
@@ -51,6 +64,22 @@ class Workloads:
         if path not in self.modules:
             self.modules[path] = Module(path)
         return self.modules[path]
+
+    def load(self, module: Module, statement: Statement, line: int) -> None:
+        """Find the modules that a statement imports at once, and what these import in turn."""
+        for node in statement.imports:
+            for path, _ in (*self.imported(module, node, []), *self.packages(module, node)):
+                if path not in self.loaded:
+                    self.loaded[path] = line
+                    helper = self.module(path)
+                    for each in helper.statements:
+                        self.load(helper, each, line)
+
+    def note_exports(self, importer: Module) -> None:
+        for each in importer.statements:
+            for node in each.all_imports:
+                for path, names in self.imported(importer, node, importer.statements):
+                    self.module(path).export(names)
 
     def parts(self, name: str, *, with_params: bool) -> dict[str, str]:
         """Return the parts of a benchmark's work: digests by a name that people understand.
@@ -69,7 +98,11 @@ class Workloads:
         for each in included:
             text = self.text_of(self.file, each).replace(repr(name), "'bench_'")
             texts.setdefault(self.label(self.file, each, name), []).append(text)
-        self.follow(self.file, included, texts, set())
+        seen: set[tuple[str, str | int]] = set()
+        self.follow(self.file, included, texts, seen)
+        for path in self.loaded:
+            self.add(path, self.effects[path], texts, seen)
+        self.included[name] = {key for _, key in seen if isinstance(key, int)}
         return {label: digest("\0".join(found)) for label, found in texts.items()}
 
     def text_of(self, module: Module, each: Statement) -> str:
@@ -88,14 +121,39 @@ class Workloads:
 
     def others(self, name: str) -> dict[str, int]:
         """Return the lines that also run on import and belong to no particular benchmark."""
-        included = self.file.work_of({name}, name)
-        foreign = self.file.benchmarks - {name}
-        return {
-            digest(each.text): each.line
-            for each in self.file.statements
-            if each.acts and each not in included and not each.attributes_of(name)
-            if not (each.binds | each.alters | each.mentions) & foreign
-        }
+        file = self.file
+        included = {id(each) for each in file.work_of({name}, name, NO_WORK)}
+        foreign = file.benchmarks - {name}
+        found = {}
+        for each in file.statements:
+            is_of_one = each.attributes_of(name) or (
+                (each.binds | each.alters | each.mentions) & foreign
+            )
+            runs = bool(file.unknown[id(each)]) if is_of_one else file.acts(each) or each.imports
+            if runs and id(each) not in included:
+                found[digest(each.text)] = each.line
+        for path, line in self.loaded.items():
+            module = self.module(path)
+            for each in module.statements:
+                if module.acts(each) and id(each) not in self.included[name]:
+                    found[digest(each.text)] = line
+        return found
+
+    def hidden(self, files: Iterable[str]) -> dict[str, str]:
+        """Return parts for files of the benchmarks that the text does not import, but others did.
+
+        They belong to every benchmark as a whole, because nobody knows who uses them.
+
+        Args:
+            files: real paths of all modules that were imported.
+        """
+        known = {os.path.realpath(path) for path in (self.path, *self.loaded)}
+        found = {}
+        for path in sorted({*files} - known):
+            if self.helpers and path.startswith(self.helpers):
+                label = IMPORTED.format(os.path.relpath(path, self.helpers))
+                found[label] = digest(content_of(path))
+        return found
 
     def label(self, module: Module, each: Statement, own: str = "") -> str:
         where = "" if module is self.file else f" of {module.name}"
@@ -116,7 +174,7 @@ class Workloads:
     ) -> None:
         """Add what is imported from modules that belong to the benchmarks."""
         for each in included:
-            for node in ast.walk(each.node):
+            for node in each.all_imports:
                 both = (*self.imported(module, node, included), *self.packages(module, node))
                 for path, wanted in both:
                     found = self.module(path)
@@ -127,13 +185,22 @@ class Workloads:
                     if not new and (path, "") in seen:
                         continue
                     seen.update((path, name) for name in (*new, ""))
-                    needed = found.work_of(new)
-                    for one in needed:
-                        if (path, id(one)) not in seen:
-                            text = self.text_of(found, one)
-                            texts.setdefault(self.label(found, one), []).append(text)
-                            seen.add((path, id(one)))
-                    self.follow(found, needed, texts, seen)
+                    self.add(path, found.work_of(new), texts, seen)
+
+    def add(
+        self,
+        path: str,
+        needed: list[Statement],
+        texts: dict[str, list[str]],
+        seen: set[tuple[str, str | int]],
+    ) -> None:
+        """Add statements of a module, and what they need of others."""
+        module = self.module(path)
+        for one in needed:
+            if (path, id(one)) not in seen:
+                seen.add((path, id(one)))
+                texts.setdefault(self.label(module, one), []).append(self.text_of(module, one))
+        self.follow(module, needed, texts, seen)
 
     def imported(
         self, module: Module, node: ast.AST, included: list[Statement]
@@ -215,6 +282,14 @@ def attributes_read(included: list[Statement], name: str) -> set[str]:
             return {"*"}
         found.update(inner)
     return found
+
+
+def content_of(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("latin-1")
+    except OSError:  # a module may claim to come from a file that does not exist
+        return ""
 
 
 def digest(text: str) -> str:
