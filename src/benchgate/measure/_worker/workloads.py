@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 import os
 from hashlib import sha256
-from importlib.machinery import EXTENSION_SUFFIXES
 
+from .helpers import Helpers
 from .module_text import Module
 from .statements import NO_WORK
 
@@ -40,8 +40,7 @@ class Workloads:
     """
 
     def __init__(self, path: str, helpers: str | None, folders: list[str]) -> None:
-        self.helpers = os.path.join(os.path.realpath(helpers), "") if helpers else None
-        self.folders = folders
+        self.helpers = Helpers(helpers, folders)
         self.modules: dict[str, Module] = {}
         self.path = path
         self.file = self.module(path)
@@ -68,7 +67,10 @@ class Workloads:
     def load(self, module: Module, statement: Statement, line: int) -> None:
         """Find the modules that a statement imports at once, and what these import in turn."""
         for node in statement.imports:
-            for path, _ in (*self.imported(module, node, []), *self.packages(module, node)):
+            for path, _ in (
+                *self.helpers.imported(module, node, []),
+                *self.helpers.packages(module, node),
+            ):
                 if path not in self.loaded:
                     self.loaded[path] = line
                     helper = self.module(path)
@@ -78,7 +80,7 @@ class Workloads:
     def note_exports(self, importer: Module) -> None:
         for each in importer.statements:
             for node in each.all_imports:
-                for path, names in self.imported(importer, node, importer.statements):
+                for path, names in self.helpers.imported(importer, node, importer.statements):
                     self.module(path).export(names)
 
     def parts(self, name: str, *, with_params: bool) -> dict[str, str]:
@@ -109,8 +111,8 @@ class Workloads:
         """Return a statement's text, independent of where the folder of the benchmarks is."""
         node = each.node
         if isinstance(node, ast.ImportFrom):
-            for path, _ in self.imported(module, node, []):
-                where = os.path.relpath(path, self.helpers)
+            for path, _ in self.helpers.imported(module, node, []):
+                where = os.path.relpath(path, self.helpers.folder)
                 return f"from {where} import {', '.join(map(ast.dump, node.names))}"
         return each.text
 
@@ -150,8 +152,8 @@ class Workloads:
         known = {os.path.realpath(path) for path in (self.path, *self.loaded)}
         found = {}
         for path in sorted({*files} - known):
-            if self.helpers and path.startswith(self.helpers):
-                label = IMPORTED.format(os.path.relpath(path, self.helpers))
+            if self.helpers.include(path):
+                label = IMPORTED.format(os.path.relpath(path, self.helpers.folder))
                 found[label] = digest(content_of(path))
         return found
 
@@ -175,7 +177,10 @@ class Workloads:
         """Add what is imported from modules that belong to the benchmarks."""
         for each in included:
             for node in each.all_imports:
-                both = (*self.imported(module, node, included), *self.packages(module, node))
+                both = (
+                    *self.helpers.imported(module, node, included),
+                    *self.helpers.packages(module, node),
+                )
                 for path, wanted in both:
                     found = self.module(path)
                     names = wanted
@@ -201,87 +206,6 @@ class Workloads:
                 seen.add((path, id(one)))
                 texts.setdefault(self.label(module, one), []).append(self.text_of(module, one))
         self.follow(module, needed, texts, seen)
-
-    def imported(
-        self, module: Module, node: ast.AST, included: list[Statement]
-    ) -> list[tuple[str, set[str]]]:
-        """Return the benchmarks' own files that a node imports, and the imported names."""
-        found = []
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                path = self.find(module, alias.name)
-                if path:
-                    found.append((path, attributes_read(included, alias.asname or alias.name)))
-        elif isinstance(node, ast.ImportFrom):
-            start = "." * node.level + (node.module or "")
-            for alias in node.names:
-                inner = self.find(
-                    module, f"{start}.{alias.name}" if node.module else start + alias.name
-                )
-                path = self.find(module, start) if node.module else None
-                if inner:
-                    found.append((inner, attributes_read(included, alias.asname or alias.name)))
-                elif path:
-                    found.append((path, {alias.name}))
-        return found
-
-    def packages(self, module: Module, node: ast.AST) -> list[tuple[str, set[str]]]:
-        """Return the packages whose `__init__.py` runs before what a node imports, completely.
-
-        Completely, because `__init__.py` may alter any module of the package.
-        """
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = ["." * node.level + (node.module or "")]
-        found = []
-        for name in names:
-            bare = name.lstrip(".")
-            dots, parts = name[: len(name) - len(bare)], bare.split(".")
-            for count in range(len(parts)):
-                ahead = dots + ".".join(parts[:count])
-                path = self.find(module, ahead) if ahead else None
-                if path:
-                    found.append((path, {"*"}))
-        return found
-
-    def find(self, module: Module, name: str) -> str | None:
-        """Find the file of a module that belongs to the benchmarks."""
-        if not self.helpers:
-            return None
-        relative = name.lstrip(".")
-        level = len(name) - len(relative)
-        folders = self.folders
-        if level:
-            folders = [os.path.join(module.folder, *[os.pardir] * (level - 1))]
-        for folder in folders:
-            start = os.path.join(folder, *relative.split("."))
-            # In the order in which Python looks: a package first, then compiled code.
-            for path in (os.path.join(start, "__init__"), start):
-                if any(os.path.isfile(path + suffix) for suffix in EXTENSION_SUFFIXES):
-                    return None
-                if os.path.isfile(f"{path}.py"):
-                    real = os.path.realpath(f"{path}.py")
-                    return real if real.startswith(self.helpers) else None
-        return None
-
-
-def attributes_read(included: list[Statement], name: str) -> set[str]:
-    """Return the attributes of a module that statements read; {"*"} if they do more with it."""
-    depth = name.count(".")
-    root = name.partition(".")[0]
-    found: set[str] = set()
-    for each in included:
-        if getattr(each, "is_import", False):
-            continue
-        reads = [n for n in ast.walk(each.node) if isinstance(n, ast.Attribute)]
-        inner = [n.attr for n in reads if isinstance(n.value, ast.Name) and n.value.id == root]
-        names = [n for n in ast.walk(each.node) if isinstance(n, ast.Name) and n.id == root]
-        if depth or len(inner) < len(names):
-            return {"*"}
-        found.update(inner)
-    return found
 
 
 def content_of(path: str) -> str:

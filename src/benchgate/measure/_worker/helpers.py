@@ -1,0 +1,116 @@
+"""Finds the benchmarks' own modules that code imports, and what it uses of them."""
+
+from __future__ import annotations
+
+import ast
+import os
+from importlib.machinery import EXTENSION_SUFFIXES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .module_text import Module
+    from .statements import Statement
+
+
+class Helpers:
+    """The modules that belong to the benchmarks.
+
+    Args:
+        folder: where they are; None if there are none.
+        folders: where modules are looked for, in this order.
+    """
+
+    def __init__(self, folder: str | None, folders: list[str]) -> None:
+        self.folder = os.path.join(os.path.realpath(folder), "") if folder else ""
+        self.folders = folders
+
+    def include(self, path: str) -> bool:
+        """Tell whether a file, given by its real path, is one of them."""
+        return bool(self.folder) and path.startswith(self.folder)
+
+    def run_by(
+        self, module: Module, node: ast.AST, included: list[Statement]
+    ) -> list[tuple[str, set[str]]]:
+        """Return the files that an import runs, and the names that are used of each."""
+        return self.imported(module, node, included) + self.packages(module, node)
+
+    def imported(
+        self, module: Module, node: ast.AST, included: list[Statement]
+    ) -> list[tuple[str, set[str]]]:
+        """Return the benchmarks' own files that a node imports, and the imported names."""
+        found = []
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                path = self.find(module, alias.name)
+                if path:
+                    found.append((path, attributes_read(included, alias.asname or alias.name)))
+        elif isinstance(node, ast.ImportFrom):
+            start = "." * node.level + (node.module or "")
+            for alias in node.names:
+                inner = self.find(
+                    module, f"{start}.{alias.name}" if node.module else start + alias.name
+                )
+                path = self.find(module, start) if node.module else None
+                if inner:
+                    found.append((inner, attributes_read(included, alias.asname or alias.name)))
+                elif path:
+                    found.append((path, {alias.name}))
+        return found
+
+    def packages(self, module: Module, node: ast.AST) -> list[tuple[str, set[str]]]:
+        """Return the packages whose `__init__.py` runs before what a node imports, completely.
+
+        Completely, because `__init__.py` may alter any module of the package.
+        """
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = ["." * node.level + (node.module or "")]
+        found = []
+        for name in names:
+            bare = name.lstrip(".")
+            dots, parts = name[: len(name) - len(bare)], bare.split(".")
+            for count in range(len(parts)):
+                ahead = dots + ".".join(parts[:count])
+                path = self.find(module, ahead) if ahead else None
+                if path:
+                    found.append((path, {"*"}))
+        return found
+
+    def find(self, module: Module, name: str) -> str | None:
+        """Find the file of a module that belongs to the benchmarks."""
+        if not self.folder:
+            return None
+        relative = name.lstrip(".")
+        level = len(name) - len(relative)
+        folders = self.folders
+        if level:
+            folders = [os.path.join(module.folder, *[os.pardir] * (level - 1))]
+        for folder in folders:
+            start = os.path.join(folder, *relative.split("."))
+            # In the order in which Python looks: a package first, then compiled code.
+            for path in (os.path.join(start, "__init__"), start):
+                if any(os.path.isfile(path + suffix) for suffix in EXTENSION_SUFFIXES):
+                    return None
+                if os.path.isfile(f"{path}.py"):
+                    real = os.path.realpath(f"{path}.py")
+                    return real if self.include(real) else None
+        return None
+
+
+def attributes_read(included: list[Statement], name: str) -> set[str]:
+    """Return the attributes of a module that statements read; {"*"} if they do more with it."""
+    depth = name.count(".")
+    root = name.partition(".")[0]
+    found: set[str] = set()
+    for each in included:
+        if getattr(each, "is_import", False):
+            continue
+        reads = [n for n in ast.walk(each.node) if isinstance(n, ast.Attribute)]
+        inner = [n.attr for n in reads if isinstance(n.value, ast.Name) and n.value.id == root]
+        names = [n for n in ast.walk(each.node) if isinstance(n, ast.Name) and n.id == root]
+        if depth or len(inner) < len(names):
+            return {"*"}
+        found.update(inner)
+    return found
