@@ -37,16 +37,21 @@ HARMLESS = frozenset(f"{module}.{name}" for module in MAKERS for name in MAKERS[
 
 def is_harmless(node: ast.AST, binders: Binders) -> bool:
     """Tell whether a call of what an expression gives is known to alter nothing."""
-    while isinstance(node, (ast.Call, ast.Subscript)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    if isinstance(node, ast.Constant):
-        return True
     name = dotted(node)
     root, _, rest = name.partition(".")
     if root in binders:
         return all(is_maker(origin(each) + name[len(root) :]) for each in binders[root])
     # A name that the module does not bind may be a property in a class, or is Python's own.
     return rest in {"setter", "getter", "deleter"} or ("*" not in binders and is_builtin(name))
+
+
+def is_harmless_maker(node: ast.AST, binders: Binders) -> bool:
+    """Tell whether a decorator or a base class, such as `f`, `f()` or `f[T]`, alters nothing."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    elif isinstance(node, ast.Call):
+        node = node.func
+    return isinstance(node, ast.Constant) or is_harmless(node, binders)
 
 
 def is_harmless_base(node: ast.AST, binders: Binders, above: frozenset[str] = frozenset()) -> bool:
@@ -57,7 +62,7 @@ def is_harmless_base(node: ast.AST, binders: Binders, above: frozenset[str] = fr
     found = [each.node for each in binders.get(name, ())]
     classes = [each for each in found if isinstance(each, ast.ClassDef)]
     if not classes or len(classes) < len(found):
-        return is_harmless(node, binders)
+        return is_harmless_maker(node, binders)
     return not any(
         isinstance(inner, ast.FunctionDef) and inner.name == "__init_subclass__"
         for each in classes

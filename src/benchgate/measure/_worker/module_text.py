@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 
-from .harmless import is_harmless, is_harmless_base, is_of_makers, origin
+from .harmless import is_harmless, is_harmless_base, is_harmless_maker, is_of_makers, origin
 from .statements import Statement
 from .stripping import is_inert, is_main, told_apart
 
@@ -64,13 +64,22 @@ class Module:
 
     def unknown_in(self, each: Statement) -> list[ast.expr]:
         """Return what a statement runs at once and is not known to alter nothing."""
-        found = [one for one in each.runs if not is_harmless(one, self.binders)]
+        found = [one for one in each.calls if not is_harmless(one, self.binders)]
+        found += [one for one in each.decorators if not is_harmless_maker(one, self.binders)]
         return found + [one for one in each.bases if not is_harmless_base(one, self.binders)]
 
     def acts(self, each: Statement) -> bool:
-        """Tell whether a statement may do more at once than bind names."""
-        imports = each.is_import or (each.is_definition and bool(each.imports))
-        return each.changes or imports or bool(self.unknown[id(each)])
+        """Tell whether a statement may alter something else than the objects that it names."""
+        if each.is_definition:
+            return each.changes or bool(each.imports or self.unknown[id(each)])
+        return each.acts or bool(self.unknown[id(each)])
+
+    def subjects(self, each: Statement) -> set[str]:
+        """Return the names that show whom a statement concerns: for a definition, who gets it."""
+        if not each.is_definition:
+            return each.mentions | each.alters
+        makers = (one.func if isinstance(one, ast.Call) else one for one in self.unknown[id(each)])
+        return each.alters | {name for one in makers for name in names_in(one)}
 
     def export(self, names: set[str]) -> None:
         """Note names that other modules use: what makes their objects is work of those alone.
@@ -101,11 +110,11 @@ class Module:
         found = set(each.alters)
         for name in each.alters:
             found |= self.reach(name) & self.data  # through another name for the same object
-        if each.is_import or not self.acts(each):
+        if each.is_import or not (each.acts or self.unknown[id(each)]):
             return found
         for name in each.mentions:
             # A benchmark that is only passed on is not called, so what it uses is not altered.
-            handed_on = name in self.benchmarks and name not in each.calls
+            handed_on = name in self.benchmarks and name not in each.called
             found |= {name} if handed_on else self.reach(name) & (self.data | self.benchmarks)
         unknown = self.unknown[id(each)]
         for one in each.defining:
@@ -115,14 +124,14 @@ class Module:
 
     def altered_by(self, maker: ast.expr) -> set[str]:
         """Return the names, beyond data, whose objects a decorator may alter: it may register."""
-        names = {each.id for each in ast.walk(maker) if isinstance(each, ast.Name)}
+        names = names_in(maker)
         method = maker.func if isinstance(maker, ast.Call) else maker
         own = names if isinstance(method, ast.Attribute) else set()
         return own.union(*(self.reach(name) & self.imports for name in names))
 
     def is_unseen(self, each: Statement) -> bool:
         """Tell whether a statement may reach, when it runs, any name of the module."""
-        if each.is_unseen or not self.acts(each):
+        if each.is_unseen or not (each.acts or self.unknown[id(each)]):
             return each.is_unseen
         reached = {n for name in each.mentions for n in self.reach(name)}
         return any(s.hides for name in reached for s in self.binders.get(name, ()))
@@ -130,9 +139,7 @@ class Module:
     def effects_on(self, own: str) -> set[int]:
         """Return the statements with effects that the module's names do not show."""
         others = (self.benchmarks | self.data) - {own}
-        return {
-            id(s) for s in self.effects if own in s.mentions or not (s.mentions | s.alters) & others
-        }
+        return {id(s) for s in self.effects if own in s.mentions or not self.subjects(s) & others}
 
     def work_of(
         self, names: Iterable[str], own: str = "", known: Collection[str] = ()
@@ -172,3 +179,7 @@ class Module:
     def needs(self, each: Statement, own: str) -> set[str]:
         """Return the names that a statement uses; merely naming a benchmark does not count."""
         return each.uses if each.is_definition else each.uses - (self.benchmarks - {own})
+
+
+def names_in(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}

@@ -36,13 +36,16 @@ class Statement:
         alters: names of objects that it changes by an assignment.
         uses: names that it needs, at once or later.
         mentions: the names among them that it needs at once.
-        calls: names of functions that it calls at once.
-        runs: decorators that it applies, and functions that it calls, at once.
+        calls: functions that it calls at once.
+        called: names of these, if they are names.
+        decorators: those that it applies at once.
+        runs: its decorators and calls.
         defining: those of them that get, or prepare, a definition.
         bases: classes that it derives others from, and metaclasses.
         imports: imports that run at once, in it or in its blocks.
         all_imports: these, and those in functions.
         changes: whether it assigns to parts of an object, or deletes something, at once.
+        acts: whether it does more at once than bind names and define things.
         is_unseen: whether it may reach any name of the module without showing which.
         is_definition: whether it defines a function or a class.
         is_frozen: whether the objects that it binds cannot be altered.
@@ -64,17 +67,18 @@ class Statement:
             each.id for each in executed if isinstance(each, ast.Name) and id(each) not in roots
         }
         self.mentions = self.uses & names
-        called = [each.func for each in executed if isinstance(each, ast.Call)]
-        self.calls = {func.id for func in called if isinstance(func, ast.Name)}
+        self.calls = [each.func for each in executed if isinstance(each, ast.Call)]
+        self.called = {func.id for func in self.calls if isinstance(func, ast.Name)}
         self.is_definition = isinstance(node, (*FUNCTIONS, ast.ClassDef))
         self.is_import = isinstance(node, IMPORTS)
-        decorators = [each for one in executed for each in getattr(one, "decorator_list", ())]
-        self.runs = decorators + called
-        self.defining = self.runs if isinstance(node, FUNCTIONS) else decorators
+        self.decorators = [each for one in executed for each in getattr(one, "decorator_list", ())]
+        self.runs = self.decorators + self.calls
+        self.defining = self.runs if isinstance(node, FUNCTIONS) else self.decorators
         self.bases = [b for each in executed if isinstance(each, ast.ClassDef) for b in bases(each)]
         self.imports = [each for each in executed if isinstance(each, IMPORTS)]
         self.all_imports = [each for each in ast.walk(node) if isinstance(each, IMPORTS)]
         self.changes = bool(self.alters) or any(isinstance(each, CHANGES) for each in executed)
+        self.acts = self.changes or self.is_import or bool(self.runs)
         self.is_unseen = any(is_unseen(each) for each in executed)
         self.hides = any(is_unseen(each) for each in ast.walk(node))
         self.is_frozen = isinstance(node, ast.Assign) and is_frozen(node.value)
