@@ -188,6 +188,7 @@ def test_a_local_name_is_no_name_of_the_module(changed: Change) -> None:
         "bench_a.unit = 'us'\nbench_a.parallel = True",
         "if __name__ == '__main__':\n    bench_a()",
         "import shrink",
+        "SMALL = list(range(3))",
         "import random as other\nfrom shrink import one, two\ndef bench_b(): other, one",
         "class Model(project.Model): ...\ndef bench_b(): Model()",
         "def sized(f):\n    f.number = 3\n    return f\n@sized\ndef bench_b(): DATA.sort()",
@@ -225,6 +226,13 @@ def test_definitions_that_alter_nothing_are_no_work(changed: Change) -> None:
     assert changed(FILE, f"{FILE}{STANDARD}") == []
     for own in ("def property(f): DATA.clear()", "from project import *"):
         assert "Failure" in changed(f"{FILE}{own}\n", f"{FILE}{own}\n{STANDARD}")
+
+
+def test_a_module_that_replaces_one_of_python_may_do_anything(tmp_path: Path) -> None:
+    now = f"{FILE}from dataclasses import dataclass\n@dataclass\nclass C: ...\n"
+    replaced = {"dataclasses.py": "def dataclass(c): ...\n"}
+    assert differing(read(tmp_path, FILE, {}, "1"), read(tmp_path, now, {}, "2")) == []
+    assert "C" in differing(read(tmp_path, FILE, {}, "3"), read(tmp_path, now, replaced, "4"))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import ast
 import os
 from importlib.machinery import EXTENSION_SUFFIXES
 
+from .harmless import MAKERS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .module_text import Module
@@ -16,13 +18,21 @@ class Helpers:
     """The modules that belong to the benchmarks.
 
     Args:
-        folder: where they are; None if there are none.
+        helpers: folder where they are; None if there are none.
         folders: where modules are looked for, in this order.
     """
 
-    def __init__(self, folder: str | None, folders: list[str]) -> None:
-        self.folder = os.path.join(os.path.realpath(folder), "") if folder else ""
+    def __init__(self, helpers: str | None, folders: list[str]) -> None:
+        self.folder = os.path.join(os.path.realpath(helpers), "") if helpers else ""
         self.folders = folders
+        # Modules of the standard library that these folders replace.
+        self.replaced = frozenset(
+            name
+            for name in MAKERS
+            for folder in folders
+            for file in (f"{name}.py", os.path.join(name, "__init__.py"))
+            if os.path.isfile(os.path.join(folder, file))
+        )
 
     def include(self, path: str) -> bool:
         """Tell whether a file, given by its real path, is one of them."""

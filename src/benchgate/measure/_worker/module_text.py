@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 
 class Module:
-    """The text of a module, statement by statement."""
+    """The text of a module, statement by statement.
 
-    def __init__(self, path: str) -> None:
+    Args:
+        replaced: modules of the standard library in whose place others may be imported.
+    """
+
+    def __init__(self, path: str, replaced: Collection[str]) -> None:
         self.name = os.path.basename(path)
         self.folder = os.path.dirname(path)
         with open(path, "rb") as file:
@@ -43,6 +47,8 @@ class Module:
             for name, found in binders.items()
             if all(s.is_import for s in found) and not all(is_of_makers(origin(s)) for s in found)
         }
+        origins = {origin(each).partition(".")[0] for each in self.statements}
+        self.knows_makers = origins.isdisjoint(replaced)
         self.unknown = {id(each): self.unknown_in(each) for each in self.statements}
         self.benchmarks = {name for name in binders if name.startswith("bench_")}
         self.touchers: dict[str, list[Statement]] = {}
@@ -64,15 +70,16 @@ class Module:
 
     def unknown_in(self, each: Statement) -> list[ast.expr]:
         """Return what a statement runs at once and is not known to alter nothing."""
+        if not self.knows_makers:
+            return [*each.runs, *each.bases]
         found = [one for one in each.calls if not is_harmless(one, self.binders)]
         found += [one for one in each.decorators if not is_harmless_maker(one, self.binders)]
         return found + [one for one in each.bases if not is_harmless_base(one, self.binders)]
 
     def acts(self, each: Statement) -> bool:
         """Tell whether a statement may alter something else than the objects that it names."""
-        if each.is_definition:
-            return each.changes or bool(each.imports or self.unknown[id(each)])
-        return each.acts or bool(self.unknown[id(each)])
+        imports = each.is_import or (each.is_definition and bool(each.imports))
+        return each.changes or imports or bool(self.unknown[id(each)])
 
     def subjects(self, each: Statement) -> set[str]:
         """Return the names that show whom a statement concerns: for a definition, who gets it."""

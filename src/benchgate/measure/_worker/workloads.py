@@ -61,7 +61,7 @@ class Workloads:
 
     def module(self, path: str) -> Module:
         if path not in self.modules:
-            self.modules[path] = Module(path)
+            self.modules[path] = Module(path, self.helpers.replaced)
         return self.modules[path]
 
     def load(self, module: Module, statement: Statement, line: int) -> None:
