@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .benchmarks import PREFIX, is_generator
 from .failures import Fault
+from .functions import PREFIX, is_generator
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 
 from .attributes import check_function
-from .benchmarks import code_of
+from .functions import code_of
 from .origins import file_of
 from .standard import STANDARD_LIBRARY
 from .workloads import Workloads, digest
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from .benchmarks import Benchmark
+    from .functions import Benchmark
 
 
 class Describer:

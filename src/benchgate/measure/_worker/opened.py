@@ -9,8 +9,8 @@ from gc import collect, isenabled
 from itertools import repeat
 from time import perf_counter_ns, process_time_ns
 
-from .benchmarks import is_async
 from .failures import Fault
+from .functions import is_async
 from .process_state import peak_rss_bytes, set_gc
 from .standard import STANDARD_LIBRARY
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .benchmarks import Benchmark
+    from .functions import Benchmark
 
 LONG_NS = 100_000_000
 

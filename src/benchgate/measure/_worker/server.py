@@ -11,8 +11,8 @@ import os
 import sys
 from time import perf_counter_ns
 
-from .benchmarks import find_benchmarks
 from .failures import Fault, failure, flush
+from .functions import find_benchmarks
 from .loading import load
 from .opened import STEPS, OpenBenchmark
 from .origins import Origins
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .benchmarks import Benchmark
     from .describing import Describer
+    from .functions import Benchmark
 
     Receive = Callable[[], bytes | None]
     Send = Callable[[bytes], None]
