@@ -804,6 +804,17 @@ def test_data_of_the_file_belongs_to_the_work(make_engine: MakeEngine) -> None:
     assert parts_that_differ(engine, "it/b") == []
 
 
+def test_params_that_show_another_value_than_they_hold_differ(make_engine: MakeEngine) -> None:
+    source = "from project import N\ndef bench_a(n): ...\nbench_a.params = {'n': [N]}\n"
+    shown = "class Shown(int):\n    def __repr__(self): return '10'\nN = Shown(4)\n"
+    trees = (
+        {"benchmarks/bench_it.py": source, "src/project.py": project}
+        for project in ("N = 10\n", shown)
+    )
+    base, head = trees
+    assert parts_that_differ(make_engine(base, head=head), "it/a[n=10]") != []
+
+
 def test_modules_and_data_files_belong_to_the_work(make_engine: MakeEngine) -> None:
     source = "from made import DATA\ndef bench_a(): sum(DATA)\nbench_a.data = ['data/*']\n"
     files = {

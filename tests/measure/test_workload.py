@@ -471,6 +471,11 @@ def test_what_else_runs_on_import_is_told(tmp_path: Path) -> None:
         ("bench_b = project.patched(1)", [8]),
         ("def bench_b(): ...\nbench_b.params = {'n': [project.patched()]}", [9]),
         ("bench_a.unit = project.unit()", [8]),
+        ("import project as bench_p\nbench_p.FAST = True", [8]),
+        ("class bench_T:\n    import project\n    project.FAST = True", [8]),
+        ("bench_x = project.FAST = True", [8]),
+        ("def bench_b(): ...\nbench_b.unit = project.FAST = 'ms'", [9]),
+        ("def bench_b(): ...\nproject.FAST = [bench_b]", [9]),
         ("from helping import X\ndef bench_b(): X", [8]),
         ("def bench_b(): ...\nbench_b.params = {'n': list(range(3))}\nbench_a.unit = 's'", []),
         ("import functools\n@functools.lru_cache\ndef bench_b(): ...", [8]),
@@ -485,6 +490,28 @@ def test_what_may_concern_any_benchmark_is_told(
     )
     new = now.others("bench_a").items() - was.others("bench_a").items()
     assert sorted({line for _, line in new}) == lines
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "bench_a.unit = project.FAST = 'us'",
+        "bench_a.unit = 'us' if (N := 5) else 'ms'",
+        "def bench_b(): ...\nf = bench_a\nf.__code__ = bench_b.__code__",
+    ],
+)
+def test_a_statement_that_does_more_than_set_an_attribute_is_work(
+    changed: Change, added: str
+) -> None:
+    source = "from project import work\nN = 9\ndef bench_a(): work(N)\n"
+    assert changed(source, f"{source}{added}\n") != []
+
+
+def test_what_a_helper_imports_on_condition_is_told(tmp_path: Path) -> None:
+    source = f"from helping import X\n{FILE}def bench_b(): X\n"
+    texts = ("X = 1\n", "X = 1\ntry: import fast\nexcept ImportError: fast = None\n")
+    was, now = (read(tmp_path, source, {"helping.py": text}, str(len(text))) for text in texts)
+    assert differing(was, now) or now.others("bench_a").keys() - was.others("bench_a").keys()
 
 
 @pytest.mark.parametrize("other", ["_h/__init__.py", f"_h{EXTENSION_SUFFIXES[0]}"])

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from .functions import Benchmark
 
+PLAIN = (bool, int, float, str)
+
 
 class Describer:
     """Describes the benchmarks of a file.
@@ -55,9 +57,8 @@ class Describer:
     def _parts(self, benchmark: Benchmark) -> dict[str, str]:
         """Identify the work: its code in the file, and the values that it is called with."""
         name, function, kwargs = benchmark.name, benchmark.function, benchmark.kwargs
-        are_plain = all(
-            v is None or isinstance(v, (bool, int, float, str)) for v in kwargs.values()
-        )
+        # An instance of a derived class may hold another value than it shows.
+        are_plain = all(v is None or type(v) in PLAIN for v in kwargs.values())
         parts = self._workloads.parts(name, with_params=not are_plain)
         texts = {"its number": repr(getattr(function, "number", None))}
         if kwargs:

@@ -115,8 +115,9 @@ class Module:
     def touched(self, each: Statement) -> set[str]:
         """Return the names whose objects a statement may alter at once."""
         found = set(each.alters)
-        for name in each.alters:
-            found |= self.reach(name) & self.data  # through another name for the same object
+        for name in each.alters:  # through another name for the same object
+            objects = self.data if name in self.benchmarks else self.data | self.benchmarks
+            found |= self.reach(name) & objects
         if each.is_import or not (each.acts or self.unknown[id(each)]):
             return found
         for name in each.mentions:

@@ -86,14 +86,13 @@ class Statement:
     def attributes_of(self, name: str) -> set[str]:
         """Return the attributes that it sets on a name, if it does nothing else; else none."""
         node = self.node
-        is_alone = name in self.alters and name not in self.binds | self.mentions
+        is_alone = self.alters == {name} and not self.binds and name not in self.mentions
         targets = node.targets if isinstance(node, ast.Assign) and is_alone else []
         found = set()
         for target in targets:
             if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
                 return set()
-            if target.value.id == name:
-                found.add(target.attr)
+            found.add(target.attr)
         return found
 
 

@@ -14,6 +14,7 @@ from hashlib import sha256
 
 from .helpers import Helpers
 from .module_text import Module
+from .names import FUNCTIONS
 from .statements import NO_WORK
 
 TYPE_CHECKING = False
@@ -128,8 +129,8 @@ class Workloads:
         foreign = file.benchmarks - {name}
         found = {}
         for each in file.statements:
-            is_of_one = each.attributes_of(name) or (
-                (each.binds | each.alters | each.mentions) & foreign
+            is_of_one = any(each.attributes_of(one) for one in file.benchmarks) or (
+                isinstance(each.node, FUNCTIONS) and each.binds & foreign
             )
             runs = bool(file.unknown[id(each)]) if is_of_one else file.acts(each) or each.imports
             if runs and id(each) not in included:
@@ -137,7 +138,7 @@ class Workloads:
         for path, line in self.loaded.items():
             module = self.module(path)
             for each in module.statements:
-                if module.acts(each) and id(each) not in self.included[name]:
+                if (module.acts(each) or each.imports) and id(each) not in self.included[name]:
                     found[digest(each.text)] = line
         return found
 
