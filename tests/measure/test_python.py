@@ -716,6 +716,22 @@ def test_a_bad_function_fails_alone(make_engine: MakeEngine) -> None:
     assert {o.arm: o.error for o in measure(engine, ["it/b"])} == {BASE: None, HEAD: None}
 
 
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "def pick(n):\n    if n == 0: return 0\n"
+        + "".join(f"    elif n == {n}: return {n}\n" for n in range(1, 400)),
+        "TEXT = " + " + ".join(["'x'"] * 500) + "\ndef pick(n): return TEXT\n",
+    ],
+)
+def test_a_deeply_nested_text_is_read(nested: str, make_engine: MakeEngine) -> None:
+    source = f"{nested}def bench_a(): pick(3)\n"
+    engine = make_engine({"benchmarks/bench_it.py": source})
+    discovery = engine.discover()
+    assert discovery.failures == ()
+    assert [one.id for one in discovery.found[HEAD]] == ["it/a"]
+
+
 def test_the_slowest_clock_of_an_arm_is_told(make_engine: MakeEngine, tmp_path: Path) -> None:
     clock = "time.perf_counter_ns = itertools.count(0, 7_000_000).__next__"
     engine = make_engine(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from .attributes import check_function
 from .functions import code_of
@@ -15,12 +15,14 @@ from .workloads import Workloads, digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from .functions import Benchmark
 
 PLAIN = (bool, int, float, str)
+# Enough for any text that Python itself compiles.
+DEPTH = 5000
 
 
 class Describer:
@@ -34,13 +36,15 @@ class Describer:
     def __init__(self, request: dict[str, Any]) -> None:
         file, self._root = request["file"], request["root"]
         folders = [os.path.dirname(file), *request["path"], *request["path_after"]]
-        with suppress(OSError, SyntaxError, ValueError):  # importing the file reports them
+        # Importing the file reports what is wrong with its text.
+        with deep_recursion(), suppress(OSError, SyntaxError, ValueError):
             self._workloads = Workloads(file, request["helpers"], folders)
 
     def describe(self, benchmarks: Iterable[Benchmark]) -> list[dict[str, Any]]:
         """Describe the benchmarks of the file, which has been imported now."""
         hidden = self._workloads.hidden(filter(None, map(file_of, list(sys.modules))))
-        return [self._describe(each, hidden) for each in benchmarks]
+        with deep_recursion():
+            return [self._describe(each, hidden) for each in benchmarks]
 
     def _describe(self, benchmark: Benchmark, hidden: dict[str, str]) -> dict[str, Any]:
         function = benchmark.function
@@ -69,6 +73,17 @@ class Describer:
                 texts["its code"] = source_tokens(function)
                 texts["the code of its setup"] = source_tokens(getattr(function, "setup", None))
         return {**parts, **{label: digest(text) for label, text in texts.items()}}
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Allow to read deeply nested texts."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def unwrap(function: Any) -> Any:
