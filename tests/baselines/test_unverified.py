@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from benchgate.baselines.unverified import Known, cleaned
+from benchgate.baselines.unverified import KnownBenchmarks, cleaned
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import MEASURED, TIME
 from benchgate.model.policy import ConfigTables, Policy
@@ -91,7 +91,7 @@ def test_no_text_of_a_stranger_passes_not_even_in_a_field_of_tomorrow() -> None:
         replace(part, head=replace(part.head, **times), base=replace(part.base, **times))
         for part in (strange, *strange.shards)
     )
-    clean = cleaned(replace(parts[0], shards=parts[1:]), Known(), HEAD, BASE)
+    clean = cleaned(replace(parts[0], shards=parts[1:]), KnownBenchmarks(), HEAD, BASE)
     assert MARK in set(texts(strange))
     assert MARK not in set(texts(clean.result)) | set(clean.names.values())
     (one,) = clean.result.head.benchmarks
@@ -100,7 +100,7 @@ def test_no_text_of_a_stranger_passes_not_even_in_a_field_of_tomorrow() -> None:
 
 def test_numbers_pass() -> None:
     given = whole()
-    clean = cleaned(given, Known(frozenset({"x"})), HEAD, BASE).result
+    clean = cleaned(given, KnownBenchmarks(frozenset({"x"})), HEAD, BASE).result
     assert clean.base is not None
     for arm_, source in ((clean.head, HEAD), (clean.base, BASE)):
         assert arm_.source == source
@@ -118,7 +118,7 @@ def test_numbers_pass() -> None:
 
 def test_other_work_is_still_other_work() -> None:
     head = replace(bench("x"), workload="another")
-    clean = cleaned(Result(arm(head), arm(bench("x"))), Known(), HEAD, BASE).result
+    clean = cleaned(Result(arm(head), arm(bench("x"))), KnownBenchmarks(), HEAD, BASE).result
     assert clean.base is not None
     assert clean.head.benchmarks[0].workload != clean.base.benchmarks[0].workload
 
@@ -129,13 +129,15 @@ def test_other_work_is_still_other_work() -> None:
 )
 def test_metrics_are_our_own_or_none(metric: Metric) -> None:
     given = bench("x", metric, *(one for one in MEASURED.values() if one.name != metric.name))
-    (one,) = cleaned(Result(arm(given), arm()), Known(), HEAD, BASE).result.head.benchmarks
+    (one,) = cleaned(
+        Result(arm(given), arm()), KnownBenchmarks(), HEAD, BASE
+    ).result.head.benchmarks
     kept = [series.metric for series in one.series]
     assert kept == [known for known in MEASURED.values() if known.name != metric.name]
 
 
 def test_a_name_of_ours_is_not_taken_by_a_number() -> None:
-    known = Known(frozenset({"unnamed benchmark 1"}))
+    known = KnownBenchmarks(frozenset({"unnamed benchmark 1"}))
     given = Result(arm(bench("unnamed benchmark 1"), bench("x")), arm())
     names = cleaned(given, known, HEAD, BASE).names
     assert names == {"unnamed benchmark 1": "unnamed benchmark 1", "x": "unnamed benchmark 2"}
@@ -169,12 +171,12 @@ WORDS = frozenset({"n", "how", "utf-8", "utf", "merge", "this"})
     ],
 )
 def test_names_are_those_of_the_base(id_: str, *, is_known: bool) -> None:
-    known = Known(frozenset({"cli"}), {"parse/large": WORDS})
+    known = KnownBenchmarks(frozenset({"cli"}), {"parse/large": WORDS})
     assert known.knows(id_) is is_known
 
 
 def test_what_was_left_out_is_put_into_the_base() -> None:
-    known = Known(frozenset({"a", "b", "c"}), expected=frozenset({"a", "b", "c"}))
+    known = KnownBenchmarks(frozenset({"a", "b", "c"}), expected=frozenset({"a", "b", "c"}))
     clean = cleaned(Result(arm(bench("a"), bench("b")), arm(bench("a"))), known, HEAD, BASE)
     assert clean.result.base is not None
     added = [one for one in clean.result.base.benchmarks if one.notes]
@@ -188,7 +190,7 @@ def test_files_that_were_changed_fail_in_words_of_our_own() -> None:
         CHANGED_FILES_ID, "", Tier.LOCKSTEP, status=Status.FAILED, error=f"changed: {MARK}"
     )
     result = Result(arm(bench("a"), spoiled), arm(bench("a"), spoiled))
-    found = cleaned(result, Known(frozenset({"a"})), HEAD, BASE).result
+    found = cleaned(result, KnownBenchmarks(frozenset({"a"})), HEAD, BASE).result
     (told,) = (one for one in found.head.benchmarks if one.id == CHANGED_FILES_ID)
     assert told.status is Status.FAILED
     assert "files changed while" in (told.error or "")

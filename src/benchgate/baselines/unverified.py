@@ -43,8 +43,24 @@ _LABEL = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]{0,39})=(?P<value>[A-Za-z0-9
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 
 
+OTHER_VALUE: Final = "another text"
+OTHER_NAMES: Final = "benchmarks that the base does not name"
+_VOCABULARY: Final = frozenset(
+    {
+        *(outcome.value for outcome in Outcome),
+        *MEASURED,
+        *("p25", "p95", "mean", "median", "min"),
+        *("artifact", "auto", "classical", "directory", "file", "git", "launch", "sample"),
+        *("all", "false", "left", "measured", "none", "out", "to", "true", "until", "up"),
+    }
+)
+_KEY = re.compile(r"[a-z_]+(?:\[[0-9]+\])?(?:\.[a-z_]+)?")
+_QUANTITY = re.compile(r"[0-9][0-9.:-]{0,20}(?:%|[a-zµ]{1,3})?|%")
+_APART = re.compile(r", | \(|\)$| and [0-9]+ more")
+
+
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownBenchmarks:
     """The benchmarks of the base, known from its files and the default branch's own runs.
 
     Attributes:
@@ -100,7 +116,7 @@ class SanitizedResult:
     warnings: tuple[str, ...]
 
 
-def cleaned(result: Result, known: Known, head: Source, base: Source) -> SanitizedResult:
+def cleaned(result: Result, known: KnownBenchmarks, head: Source, base: Source) -> SanitizedResult:
     """Rebuild a result of both arms from numbers and known names.
 
     A benchmark that should have been measured on the base, but was not, is added without a number:
@@ -126,7 +142,7 @@ def cleaned(result: Result, known: Known, head: Source, base: Source) -> Sanitiz
     return SanitizedResult(replace(rebuilt, shards=tuple(shards)), names, warnings)
 
 
-def _names(ids: Iterable[str], known: Known) -> dict[str, str]:
+def _names(ids: Iterable[str], known: KnownBenchmarks) -> dict[str, str]:
     """Name each benchmark by its id if the id is known, or else by a number."""
     free = (name for n in count(1) if (name := f"unnamed benchmark {n}") not in known.ids)
     return {id_: id_ if known.knows(id_) else next(free) for id_ in dict.fromkeys(ids)}
@@ -217,23 +233,6 @@ def _with_unmeasured(result: Result, left_out: Iterable[str]) -> Result:
     )
     base = replace(result.base, benchmarks=(*result.base.benchmarks, *empty))
     return replace(result, base=base)
-
-
-OTHER_VALUE: Final = "another text"
-OTHER_NAMES: Final = "benchmarks that the base does not name"
-
-_VOCABULARY: Final = frozenset(
-    {
-        *(outcome.value for outcome in Outcome),
-        *MEASURED,
-        *("p25", "p95", "mean", "median", "min"),
-        *("artifact", "auto", "classical", "directory", "file", "git", "launch", "sample"),
-        *("all", "false", "left", "measured", "none", "out", "to", "true", "until", "up"),
-    }
-)
-_KEY = re.compile(r"[a-z_]+(?:\[[0-9]+\])?(?:\.[a-z_]+)?")
-_QUANTITY = re.compile(r"[0-9][0-9.:-]{0,20}(?:%|[a-zµ]{1,3})?|%")
-_APART = re.compile(r", | \(|\)$| and [0-9]+ more")
 
 
 def cleaned_loosening(

@@ -35,6 +35,11 @@ _WRONG: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED})
 _NAME_LIMIT: Final = 200
 
 
+_SUMMARY_BYTES: Final = 65_535
+_TITLE_CHARACTERS: Final = 250
+_CONCLUSIONS = {Decision.FAIL: "failure", Decision.PASS: "success", Decision.NO_VERDICT: "neutral"}
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The pull request that gets a comment, and the comment's marker.
@@ -154,11 +159,6 @@ def error_lines(error: BenchgateError, redact: Callable[[str], str]) -> list[str
     """The workflow command that shows an error, and what to do, on the page of the run."""
     said = filter(None, (plain_line(error.message, 1000), plain_line(error.hint, 1000)))
     return annotate(Level.ERROR, [Annotation(redact("\n".join(said)), "benchgate")])
-
-
-_SUMMARY_BYTES: Final = 65_535
-_TITLE_CHARACTERS: Final = 250
-_CONCLUSIONS = {Decision.FAIL: "failure", Decision.PASS: "success", Decision.NO_VERDICT: "neutral"}
 
 
 class CheckRun:

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from benchgate.baselines.unverified import Known, function_of
+from benchgate.baselines.unverified import KnownBenchmarks, function_of
 from benchgate.ci.announce import USUAL_ENVIRONMENT
 from benchgate.ci.stored_artifacts import OwnRuns, read_result_of
 from benchgate.config import PythonBenchmark
@@ -42,6 +42,14 @@ _MOST_ASKED_AGAIN: Final = 10
 """Runs of the default branch: names that a fork makes up cost no additional requests."""
 
 _OF_EACH: Final = 2
+
+
+_MOST_FILES: Final = 500
+_MOST_CHARACTERS: Final = 1_000_000
+_FUNCTION = re.compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+bench_(\w+)|bench_(\w+)[ \t]*=)", re.MULTILINE
+)
+_WORDS = (re.compile(r"\w+"), re.compile(r"[A-Za-z0-9_.+-]+"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +158,6 @@ def _file(path: str) -> str:
     return path.partition("@")[0]
 
 
-_MOST_FILES: Final = 500
-_MOST_CHARACTERS: Final = 1_000_000
-_FUNCTION = re.compile(
-    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+bench_(\w+)|bench_(\w+)[ \t]*=)", re.MULTILINE
-)
-_WORDS = (re.compile(r"\w+"), re.compile(r"[A-Za-z0-9_.+-]+"))
-
-
 def known_benchmarks(
     config: Config,
     git: Git,
@@ -166,7 +166,7 @@ def known_benchmarks(
     own: Run | None,
     choice: Choice,
     measured: Collection[str],
-) -> Known:
+) -> KnownBenchmarks:
     """List the ids of a commit's benchmarks, and which of them have to be measured.
 
     A run of another commit may know a benchmark that this commit lacks. So, if the run measured
@@ -186,7 +186,9 @@ def known_benchmarks(
         here = stored if own.source.sha == sha else _elsewhere(stored, functions, measured)
         expected |= {id_ for id_ in here if choice.wants(id_, ())}
     renamed = {*config.aliases, *config.aliases.values()}
-    return Known(frozenset(tags.keys() | stored | renamed), functions, frozenset(expected))
+    return KnownBenchmarks(
+        frozenset(tags.keys() | stored | renamed), functions, frozenset(expected)
+    )
 
 
 def _elsewhere(

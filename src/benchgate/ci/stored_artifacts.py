@@ -38,6 +38,16 @@ _MOST_ANCESTORS = 200
 _UNKNOWN = frozenset({404, 422})
 
 
+MOST_RUNS: Final = 100
+"""Runs listed for each event."""
+
+MOST_ASKED: Final = 40
+"""Runs whose artifacts are listed one run at a time."""
+
+_MOST_MISSES: Final = 3
+_PREFIX: Final = "benchgate-"
+
+
 def read_stored(
     client: Client,
     context: Context,
@@ -175,16 +185,6 @@ def _line_of(git: Git, base: str | None) -> tuple[str, ...]:
 
 def _file(client: Client, repository: str, artifact: Artifact) -> bytes:
     return read_member(download_artifact(client, repository, artifact), MEMBERS, artifact.name)
-
-
-MOST_RUNS: Final = 100
-"""Runs listed for each event."""
-
-MOST_ASKED: Final = 40
-"""Runs whose artifacts are listed one run at a time."""
-
-_MOST_MISSES: Final = 3
-_PREFIX: Final = "benchgate-"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,25 @@ _WHOLE = re.compile(r"([a-z0-9_~-]+)\.([a-z0-9_~-]+)")
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 
 
+_DIRECTORY_ENTRY = b"PK\x01\x02"
+# Compressed bytes look like an entry by chance, once in four billion.
+_MOST_ENTRIES = 8
+_ENCRYPTED = 0x1
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_HINT = "benchgate does not use it. The next run of that workflow uploads a new one."
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OverflowError,
+    RuntimeError,  # includes NotImplementedError, for what zipfile cannot read
+    ValueError,
+    Warning,
+)
+_GONE = 410
+
+
 class ArtifactKind(StrEnum):
     """The purpose for which a complete measurement is kept.
 
@@ -103,24 +122,6 @@ def _part(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     kept = safe[: _PART_CHARACTERS - _HASH_CHARACTERS - 1]
     return f"{kept}~{digest[:_HASH_CHARACTERS]}"
-
-
-_DIRECTORY_ENTRY = b"PK\x01\x02"
-# Compressed bytes look like an entry by chance, once in four billion.
-_MOST_ENTRIES = 8
-_ENCRYPTED = 0x1
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_HINT = "benchgate does not use it. The next run of that workflow uploads a new one."
-_DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OverflowError,
-    RuntimeError,  # includes NotImplementedError, for what zipfile cannot read
-    ValueError,
-    Warning,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +197,6 @@ def _fault(
 
 def _other_members(expected: Collection[str]) -> str:
     return f"it must hold one file, {' or '.join(sorted(expected))}, and nothing else"
-
-
-_GONE = 410
 
 
 def list_artifacts(

@@ -46,6 +46,17 @@ _SOMETIME = "GitHub limits the rate of requests, and does not say for how long. 
 _WHEN = "The rate limit resets in {wait}, longer than benchgate waits. Try again then."
 
 
+MOST_FAILURES: Final = 5
+"""After so many server errors and lost connections, benchgate gives up a request."""
+
+_FIRST_LIMIT_S = 60.0
+_LEAST_LIMIT_S = 2.0
+_FIRST_BACKOFF_S = 1.0
+_NUMBER = re.compile(r"[0-9]{1,12}")
+_LIMIT_WORDS = ("rate limit", "abuse detection")
+_STALE_LINK = {403, 404, 410}
+
+
 def failure(request: Request, reply: Reply, *, limited_s: float | None = None) -> GitHubError:
     """Make the error that ends a request.
 
@@ -116,17 +127,6 @@ def _accepted(answer: Answer) -> str:
         if found
     )
     return "` or `".join(ways)
-
-
-MOST_FAILURES: Final = 5
-"""After so many server errors and lost connections, benchgate gives up a request."""
-
-_FIRST_LIMIT_S = 60.0
-_LEAST_LIMIT_S = 2.0
-_FIRST_BACKOFF_S = 1.0
-_NUMBER = re.compile(r"[0-9]{1,12}")
-_LIMIT_WORDS = ("rate limit", "abuse detection")
-_STALE_LINK = {403, 404, 410}
 
 
 class _Kind(Enum):

@@ -33,6 +33,21 @@ if TYPE_CHECKING:
     from benchgate.github.objects import User
 
 
+MOST_ASKED: Final = 10
+"""Most people that are checked: finding out who has write access takes a request each."""
+
+_PERSON = "User"
+_MAY_WRITE = frozenset({"admin", "write"})
+_LABELLING = frozenset({"labeled", "unlabeled"})
+_RUN = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[\w.-]+(?::[0-9]{1,5})?)"
+    r"/(?P<repository>[A-Za-z0-9][\w-]*/(?!\.{1,2}/)[\w.-]+)/actions/runs/(?P<run>[0-9]{1,18})"
+    r"(?:/attempts/(?P<attempt>[0-9]{1,9}))?(?:/job/[0-9]{1,18})?/?(?:[?#].*)?",
+    re.ASCII,
+)
+_FORM = "It looks like https://github.com/OWNER/REPOSITORY/actions/runs/1234567890."
+
+
 def find_pull_requests(
     client: Client, repository: str, run: WorkflowRunEvent
 ) -> tuple[PullRequest, ...]:
@@ -74,14 +89,6 @@ def commit_of(client: Client, repository: str, name: str) -> str:
     """Find the commit that a branch, tag or hash names."""
     path = f"/repos/{repository}/commits/{quote(name, safe='')}"
     return Commit.read(client.get(path), path).sha
-
-
-MOST_ASKED: Final = 10
-"""Most people that are checked: finding out who has write access takes a request each."""
-
-_PERSON = "User"
-_MAY_WRITE = frozenset({"admin", "write"})
-_LABELLING = frozenset({"labeled", "unlabeled"})
 
 
 def approver(client: Client, repository: str, pull: PullRequest) -> str | None:
@@ -158,15 +165,6 @@ def list_runs(
     path = f"/repos/{repository}/actions/runs"
     listed = client.pages(path, {"branch": branch, "event": event}, key="workflow_runs")
     return tuple(WorkflowRun.read(item, path) for item in islice(listed, most))
-
-
-_RUN = re.compile(
-    r"(?P<scheme>https?)://(?P<host>[\w.-]+(?::[0-9]{1,5})?)"
-    r"/(?P<repository>[A-Za-z0-9][\w-]*/(?!\.{1,2}/)[\w.-]+)/actions/runs/(?P<run>[0-9]{1,18})"
-    r"(?:/attempts/(?P<attempt>[0-9]{1,9}))?(?:/job/[0-9]{1,18})?/?(?:[?#].*)?",
-    re.ASCII,
-)
-_FORM = "It looks like https://github.com/OWNER/REPOSITORY/actions/runs/1234567890."
 
 
 @dataclass(frozen=True, slots=True)

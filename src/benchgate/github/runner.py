@@ -23,6 +23,15 @@ _IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", 
 _LOCATION = re.compile(r"(?P<file>[^:\\\x00-\x1f\x7f]{1,1000}):(?P<line>[1-9][0-9]{0,8})")
 
 
+SUMMARY_BYTES: Final = 1 << 20
+"""Size limit: the runner drops the whole summary of a step if it is larger."""
+
+OUTPUT: Final = "GITHUB_OUTPUT"
+SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+# The runner, and the redaction here, may replace a text with a longer one.
+_SPARE_BYTES = 1024
+
+
 class Level(StrEnum):
     """The level of an annotation; no level fails a step."""
 
@@ -98,16 +107,6 @@ def _command(name: str, data: str = "", **properties: str) -> str:
     pairs = [f"{key}={value.translate(_IN_PROPERTY)}" for key, value in properties.items() if value]
     head = f"{name} {','.join(pairs)}" if pairs else name
     return f"::{head}::{data.translate(_IN_DATA)}"
-
-
-SUMMARY_BYTES: Final = 1 << 20
-"""Size limit: the runner drops the whole summary of a step if it is larger."""
-
-OUTPUT: Final = "GITHUB_OUTPUT"
-SUMMARY: Final = "GITHUB_STEP_SUMMARY"
-
-# The runner, and the redaction here, may replace a text with a longer one.
-_SPARE_BYTES = 1024
 
 
 def write_outputs(

@@ -1,7 +1,7 @@
 """Makes text from outside (names, errors, notes) harmless for a terminal and GitHub's Markdown.
 
-A fork's pull request can choose a benchmark's name. It must not move the cursor, reverse the line,
-break out of its table cell, add a link, or notify anybody.
+A pull request from a fork can choose the name of a benchmark. Such a name must not move the cursor,
+reverse the direction of the text, leave its table cell, add a link, or notify anybody.
 """
 
 from __future__ import annotations

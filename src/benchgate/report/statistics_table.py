@@ -43,6 +43,22 @@ _DETAIL_LEGEND = (
 )
 
 
+_ALPHA = 0.05
+# The number of pairs grows with the square of the cells; a pipe gets all of them, for grep.
+_PAIRS_SHOWN = 20
+_CELLS = (
+    Column("parameters", name=True),
+    Column("launches", right=True, drop=1),
+    Column("typical (p25)", right=True),
+    Column("vs. the first", right=True),
+)
+_PAIRS = (
+    Column("no difference found", name=True),
+    Column("change", right=True),
+    Column("p adjusted", right=True),
+)
+
+
 def render_result(result: ResultStatistics, console: Console) -> None:
     """Print every benchmark and metric of a result file."""
     for warning in result.warnings:
@@ -98,22 +114,6 @@ def _line(series: SeriesStatistics) -> Line:
         ),
         note="; ".join(map(plain_line, series.notes)),
     )
-
-
-_ALPHA = 0.05
-# The number of pairs grows with the square of the cells; a pipe gets all of them, for grep.
-_PAIRS_SHOWN = 20
-_CELLS = (
-    Column("parameters", name=True),
-    Column("launches", right=True, drop=1),
-    Column("typical (p25)", right=True),
-    Column("vs. the first", right=True),
-)
-_PAIRS = (
-    Column("no difference found", name=True),
-    Column("change", right=True),
-    Column("p adjusted", right=True),
-)
 
 
 def print_grid(console: Console, grid: Grid) -> None:
