@@ -64,6 +64,12 @@ def test_every_key_is_compared_or_said_to_be_neutral() -> None:
     ("base", "head", "expected"),
     [
         ("", '[gate]\nmargin = "10%"', ("gate.margin", "", "2 %", "10 %")),
+        (
+            "",
+            '[[rule]]\nbenchmark = "new/*"\nmargin = "50%"\n'
+            '[[rule]]\nbenchmark = "new/?"\nmargin = "2%"',
+            ("rule[0].margin", "new/*", "2 %", "50 %"),
+        ),
         ("", '[gate]\ntail_margin = "10%"', ("gate.tail_margin", "", "5 %", "10 %")),
         ("", '[gate]\ntolerance = "1%"', ("gate.tolerance", "", "0 %", "1 %")),
         ("", '[gate]\nstatistics = ["p95"]', ("gate.statistics", "", "p25, p95", "p95")),

@@ -9,7 +9,7 @@ from benchgate.config.laxer import BY_ROW, LAXER
 from benchgate.config.origin import dotted
 from benchgate.config.precedence import old_ids, with_options
 from benchgate.config.resolved import DECIDED_BY, Side
-from benchgate.config.rules import concerns, covers
+from benchgate.config.rules import concerns, covers, effective_policy
 from benchgate.config.tables import field_of
 from benchgate.model.policy import PolicyChange
 from benchgate.units import format_percent
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.config.origin import KeyPath
     from benchgate.config.resolved import Config
     from benchgate.config.rules import RowPolicy
-    from benchgate.config.tables import Waive
+    from benchgate.config.tables import Rule, Waive
     from benchgate.model.policy import Acceptance
 
     Where: TypeAlias = tuple[str, str | None]
@@ -193,7 +193,7 @@ def _rows(base: Config, head: Config, ids: Sequence[str]) -> Iterator[PolicyChan
         path = _set_by(head, name, metric, key)
         yield PolicyChange(
             key=dotted(path),
-            about=_about(places, base.effective(renamed.get(name, name)).metrics),
+            about=_about(places, _effective(base, renamed.get(name, name)).metrics),
             before=before,
             after=after,
             place=head.origin.file_and_line(path),
@@ -214,10 +214,25 @@ def _policies(
     base: Config, head: Config, old: str, name: str
 ) -> Iterator[tuple[str | None, RowPolicy, RowPolicy]]:
     """The settings of a benchmark as a whole, then of each metric that decides in the base."""
-    whole = base.effective(old)
-    yield None, whole, head.effective(name)
+    whole = _effective(base, old)
+    yield None, whole, _effective(head, name)
     for metric in whole.metrics:
-        yield metric, base.effective(old, metric), head.effective(name, metric)
+        yield metric, _effective(base, old, metric), _effective(head, name, metric)
+
+
+def _effective(config: Config, name: str, metric: str | None = None) -> RowPolicy:
+    """The settings of a benchmark, or of all benchmarks that a glob matches."""
+    rules = [rule for rule in config.rules if _concerns(rule, name, metric)]
+    return effective_policy(config.gate, rules, name, metric)
+
+
+def _concerns(rule: Rule, name: str, metric: str | None) -> bool:
+    """Whether a rule applies to a benchmark, or to all benchmarks that a glob matches."""
+    return concerns(rule, name, metric) and (not _is_glob(name) or covers(rule.benchmark, name))
+
+
+def _is_glob(name: str) -> bool:
+    return "*" in name or "?" in name
 
 
 def _is_laxer(before: Any, after: Any) -> bool:  # noqa: ANN401 - numbers or names
@@ -231,7 +246,7 @@ def _words(value: float | tuple[str, ...]) -> str:
 def _set_by(config: Config, name: str, metric: str | None, key: str) -> KeyPath:
     """The key that determines the setting."""
     for index, rule in reversed(list(enumerate(config.rules))):
-        if getattr(rule, key) is not None and concerns(rule, name, metric):
+        if getattr(rule, key) is not None and _concerns(rule, name, metric):
             return ("rule", index, key)
     return ("gate", key)
 
@@ -248,7 +263,7 @@ def _about(places: Sequence[Where], metrics: Sequence[str]) -> str:
 
 def _without_covered(names: Sequence[str]) -> list[str]:
     """Leave out names that a glob among them matches."""
-    globs = [name for name in names if "*" in name or "?" in name]
+    globs = [name for name in names if _is_glob(name)]
     return [
         name
         for name in names
