@@ -66,8 +66,10 @@ def test_every_key_is_compared_or_said_to_be_neutral() -> None:
         ("", '[gate]\nmargin = "10%"', ("gate.margin", "", "2 %", "10 %")),
         (
             "",
-            '[[rule]]\nbenchmark = "new/*"\nmargin = "50%"\n'
-            '[[rule]]\nbenchmark = "new/?"\nmargin = "2%"',
+            (
+                '[[rule]]\nbenchmark = "new/*"\nmargin = "50%"\n'
+                '[[rule]]\nbenchmark = "new/?"\nmargin = "2%"'
+            ),
             ("rule[0].margin", "new/*", "2 %", "50 %"),
         ),
         ("", '[gate]\ntail_margin = "10%"', ("gate.tail_margin", "", "5 %", "10 %")),
