@@ -248,18 +248,30 @@ time.perf_counter_ns = time.process_time_ns = read
 
 
 @pytest.mark.parametrize(
-    ("slow_calls", "slow_ns"), [(1, 300_000_000), (3, 5_000_000), (5, 5_000_000)]
+    ("slow_calls", "slow_ns"),
+    [
+        ((1, 1), 300_000_000),
+        ((3, 3), 5_000_000),
+        ((5, 5), 5_000_000),
+        ((2, 2), 300_000_000),
+        ((0, 2), 300_000_000),
+        ((2, 0), 900_000_000),
+    ],
 )
 def test_slow_first_calls_do_not_settle_the_samples(
-    slow_calls: int, slow_ns: int, make_engine: MakeEngine, tmp_path: Path
+    slow_calls: tuple[int, int], slow_ns: int, make_engine: MakeEngine, tmp_path: Path
 ) -> None:
-    source = f"""
+    base, head = (
+        {
+            "benchmarks/bench_it.py": f"""
 import time
-PAUSES_NS = {slow_calls} * [{slow_ns}]
+PAUSES_NS = {count} * [{slow_ns}]
 def bench_a(): time.now_ns += PAUSES_NS.pop() if PAUSES_NS else 100_000
 """
-    files = {"benchmarks/bench_it.py": source}
-    engine = make_engine(files, with_own_time(tmp_path))
+        }
+        for count in slow_calls
+    )
+    engine = make_engine(base, with_own_time(tmp_path), head=head)
     discovered(engine)
     for observation in measure(engine, ["it/a"]):
         found = metrics_of(observation)["time"]

@@ -109,12 +109,10 @@ def measure_launch(
     own_rss = [step["rss_is_own"] or alone for (step,) in opened]
     is_first = plan is None
     if plan is None:
-        warmup, plan = _first_warm_up(workers, sampling, rng, timeout_s, once)
+        sampled = _first_samples(workers, sampling, rng, timeout_s, once)
     else:
-        warmup, plan = _warm_up(workers, plan, rng, timeout_s)
-    _ask(workers, timeout_s, "begin")
-    _allow_turns(workers, timeout_s)
-    turns = take_turns(workers, plan.samples, rng)
+        sampled = _take_samples(workers, plan, rng, timeout_s)
+    plan, warmup, turns = sampled
     peaks = [step["peak_rss"] for step in _ask(workers, timeout_s, "peak")]
     metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
     notes = plan.notes
@@ -155,24 +153,39 @@ def _allow_turns(workers: Sequence[Worker], timeout_s: float) -> None:
         worker.allow(timeout_s * len(workers))
 
 
-def _first_warm_up(
+def _first_samples(
     workers: Sequence[Worker],
     sampling: Sampling,
     rng: random.Random,
     timeout_s: float,
     once: Stopwatch,
-) -> tuple[list[Turns], SamplePlan]:
-    """Make the plan and warm up; make it again if the calls that it is made from were slow ones."""
+) -> tuple[SamplePlan, list[Turns], list[Turns]]:
+    """Make the plan and follow it; make it again if the calls that it is made from were slow."""
     with once:
         plan, samples_ns = _calibrate(workers, sampling)
-    turns, warm_plan = _warm_up(workers, plan, rng, timeout_s)
-    pairs = zip(turns, samples_ns, strict=True)
-    if all(_MUCH_FASTER * min(each.wall_ns, default=ns) >= ns for each, ns in pairs):
-        return turns, warm_plan
+    sampled = _take_samples(workers, plan, rng, timeout_s)
+    _, warmup, turns = sampled
+    shortest_ns = [
+        min((*before.wall_ns, *each.wall_ns)) for before, each in zip(warmup, turns, strict=True)
+    ]
+    pairs = zip(shortest_ns, samples_ns, strict=True)
+    if all(_MUCH_FASTER * now_ns >= before_ns for now_ns, before_ns in pairs):
+        return sampled
     with once:
+        _ask(workers, timeout_s, "end")
         _allow_turns(workers, timeout_s)
         plan, _ = _calibrate(workers, sampling)
-    return _warm_up(workers, plan, rng, timeout_s)
+    return _take_samples(workers, plan, rng, timeout_s)
+
+
+def _take_samples(
+    workers: Sequence[Worker], plan: SamplePlan, rng: random.Random, timeout_s: float
+) -> tuple[SamplePlan, list[Turns], list[Turns]]:
+    """Warm up, then take the samples; return also the warm-up and its number in the plan."""
+    warmup, plan = _warm_up(workers, plan, rng, timeout_s)
+    _ask(workers, timeout_s, "begin")
+    _allow_turns(workers, timeout_s)
+    return plan, warmup, take_turns(workers, plan.samples, rng)
 
 
 def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> tuple[SamplePlan, list[int]]:
