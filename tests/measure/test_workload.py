@@ -459,7 +459,61 @@ def test_what_else_runs_on_import_is_told(tmp_path: Path) -> None:
     source = f"{FILE}import json\nOTHER = json.loads('1')\ndef bench_b(): OTHER\n"
     was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, source))
     new = now.others("bench_a").items() - was.others("bench_a").items()
-    assert sorted(line for _, line in new) == [8, 9]
+    assert sorted(line for _, line in new) == [9]
+
+
+# Each runs code of `project` on import, or may do so, and calls nothing that looks like it.
+ALTERS_UNSEEN = (
+    "VERSION = project.VERSION",
+    "for _ in project.x: pass",
+    "first, *rest = project",
+    "OTHER = project + 1",
+    "OTHER = f'{project}'",
+    "OTHER = -project",
+    "OTHER = project[0]",
+    "OTHER = 1 in project",
+    "OTHER = {project: 1}",
+    "OTHER = {project}",
+    "OTHER = [*project]",
+    "OTHER = {**project}",
+    "OTHER = [n for n in project]",
+    "OTHER = [int() for int in [project]]",
+    "OTHER = list(project)",
+    "OTHER = 1 if project else 2",
+    "OTHER = not project",
+    "try: pass\nexcept project.error: pass",
+    "def bench_b(n=project.fast): ...",
+    "def bench_b(n: project.fast): ...",
+    "def bench_b() -> list[project.fast]: ...",
+    "OTHER: project.fast = 1",
+    "bench_b = project",
+    "bench_a.params = {'n': [project]}",
+    "bench_a.setup = project",
+    "class C: x = project",
+    "class C:\n    int = project\n    x = int(5)",
+    "class C:\n    @project.setter\n    def x(self): ...",
+    "class C(ValueError, metaclass=project): ...",
+    "__builtins__ = {'sum': project}",
+    "def __getattr__(name): ...",
+    "if __name__ == '__main__': DATA.clear()\nSELF = __file__",
+    "random.seed = project",
+)
+ONLY_DEFINES = (
+    "from __future__ import annotations",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from project import T",
+    "TYPE_CHECKING = False\nif TYPE_CHECKING: import project",
+    "__all__ = ['bench_a']",
+    "SIZES = [n * 10 for n in range(5)]\nTABLE = {n: str(n) for n in SIZES}",
+    "SIZE = 1\nSIZE += 2 * len(TEXT.split())\nHALF = f'{SIZE // 2}'",
+    "def bench_b(n: int | None = 5, *m: list[int], k=()) -> str: 'What it is.'",
+    "def work(n): ...\ndef bench_b(n): ...\nbench_b.setup = work\nbench_b.params = {'n': [work]}",
+    "class C(ValueError):\n    x: int = 5\n    @property\n    def y(self): ...",
+    "class Base: ...\nclass Derived(Base): ...",
+    "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass C:\n    x: int = 5",
+    "if __name__ == '__main__': bench_a()",
+    "a, b = 1, (2, 3)",
+    "KEY = lambda each: project.key(each)",
+)
 
 
 @pytest.mark.parametrize(
@@ -471,14 +525,14 @@ def test_what_else_runs_on_import_is_told(tmp_path: Path) -> None:
         ("bench_b = project.patched(1)", [8]),
         ("def bench_b(): ...\nbench_b.params = {'n': [project.patched()]}", [9]),
         ("bench_a.unit = project.unit()", [8]),
-        ("import project as bench_p\nbench_p.FAST = True", [8]),
+        ("import project as bench_p\nbench_p.FAST = True", [8, 9]),
         ("class bench_T:\n    import project\n    project.FAST = True", [8]),
         ("bench_x = project.FAST = True", [8]),
         ("def bench_b(): ...\nbench_b.unit = project.FAST = 'ms'", [9]),
         ("def bench_b(): ...\nproject.FAST = [bench_b]", [9]),
         ("from helping import X\ndef bench_b(): X", [8]),
         ("def bench_b(): ...\nbench_b.params = {'n': list(range(3))}\nbench_a.unit = 's'", []),
-        ("import functools\n@functools.lru_cache\ndef bench_b(): ...", [8]),
+        ("import functools\n@functools.lru_cache\ndef bench_b(): ...", []),
     ],
 )
 def test_what_may_concern_any_benchmark_is_told(
@@ -490,6 +544,20 @@ def test_what_may_concern_any_benchmark_is_told(
     )
     new = now.others("bench_a").items() - was.others("bench_a").items()
     assert sorted({line for _, line in new}) == lines
+
+
+@pytest.mark.parametrize("added", ALTERS_UNSEEN)
+def test_what_may_run_code_of_the_project_is_work_or_told(tmp_path: Path, added: str) -> None:
+    was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, f"{FILE}{added}\n"))
+    told = now.others("bench_a").keys() - was.others("bench_a").keys()
+    assert differing(was, now) or told
+
+
+@pytest.mark.parametrize("added", ONLY_DEFINES)
+def test_what_only_defines_something_is_neither_work_nor_told(tmp_path: Path, added: str) -> None:
+    was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, f"{FILE}{added}\n"))
+    assert differing(was, now) == []
+    assert now.others("bench_a") == was.others("bench_a")
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 
-from .names import bases
+from .names import bases, bound
 from .statements import FROZEN_CALLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .statements import Statement
-
-    Binders = Mapping[str, list[Statement]]
+    from collections.abc import Callable, Collection, Mapping
 
 # These types call what they are given.
 CALLING_TYPES = frozenset(("map", "filter", "type"))
@@ -32,44 +29,97 @@ MAKERS = {
     "typing": "Generic NamedTuple NewType ParamSpec Protocol TypedDict TypeVar final overload "
     "runtime_checkable",
 }
+PROPERTY_PARTS = frozenset(("setter", "getter", "deleter"))
+# Python before 3.10 does not know the names of all its modules.
+STANDARD = frozenset(("__future__", *getattr(sys, "stdlib_module_names", (*MAKERS, "time", "sys"))))
 HARMLESS = frozenset(f"{module}.{name}" for module in MAKERS for name in MAKERS[module].split())
 
 
-def is_harmless(node: ast.AST, binders: Binders) -> bool:
-    """Tell whether a call of what an expression gives is known to alter nothing."""
-    name = dotted(node)
-    root, _, rest = name.partition(".")
-    if root in binders:
-        return all(is_maker(origin(each) + name[len(root) :]) for each in binders[root])
-    # A name that the module does not bind may be a property in a class, or is Python's own.
-    return rest in {"setter", "getter", "deleter"} or ("*" not in binders and is_builtin(name))
+class Harmless:
+    """Knows what in a module only makes something.
+
+    Args:
+        binders: the statements that bind each name of the module.
+        inner: names that classes and comprehensions bind inside of themselves.
+        replaces: tells whether another module is imported in place of one of Python's own.
+    """
+
+    def __init__(
+        self,
+        binders: Mapping[str, list[ast.stmt]],
+        inner: Collection[str],
+        replaces: Callable[[str], bool],
+    ) -> None:
+        self.binders = binders
+        self.inner = inner
+        self.replaces = replaces
+
+    def is_call(self, node: ast.AST) -> bool:
+        """Tell whether a call of what an expression gives is known to alter nothing."""
+        name = dotted(node)
+        root = name.partition(".")[0]
+        if root in self.inner:
+            return False
+        if root in self.binders:
+            origins = [origin(each) + name[len(root) :] for each in self.binders[root]]
+            return all(
+                is_maker(each) and not self.replaces(each.partition(".")[0]) for each in origins
+            )
+        is_known = self.is_builtin_type(name) and name not in CALLING_TYPES
+        return is_known or (name in FROZEN_CALLS and self.is_builtin(name))
+
+    def is_decorator(self, node: ast.AST) -> bool:
+        """Tell whether a decorator, such as `f`, `f()` or `f[T]`, alters nothing."""
+        owner, _, part = dotted(node).rpartition(".")
+        is_property = part in PROPERTY_PARTS and owner in self.inner
+        return is_property or self.is_maker(node)
+
+    def is_maker(self, node: ast.AST) -> bool:
+        """Tell whether a class or a decorator, such as `f`, `f()` or `f[T]`, alters nothing."""
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        return isinstance(node, ast.Constant) or self.is_call(node)
+
+    def is_base(self, node: ast.AST, above: frozenset[str] = frozenset()) -> bool:
+        """Tell whether deriving a class from another one is known to alter nothing."""
+        name = node.id if isinstance(node, ast.Name) else ""
+        if name in above:
+            return True
+        found = self.binders.get(name, ())
+        classes = [each for each in found if isinstance(each, ast.ClassDef)]
+        if not classes or len(classes) < len(found):
+            return self.is_maker(node)
+        return not any(map(hooks_into_deriving, classes)) and all(
+            self.is_base(base, above | {name}) for each in classes for base in bases(each)
+        )
+
+    def is_standard(self, node: ast.stmt) -> bool:
+        """Tell whether a statement imports a module of Python itself."""
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = ["*" if alias.name == "*" else str(node.module) for alias in node.names]
+        else:
+            return False
+        tops = [name.partition(".")[0] for name in names]
+        return all(top in STANDARD and not self.replaces(top) for top in tops)
+
+    def is_builtin(self, name: str) -> bool:
+        """Tell whether a name is Python's own, which the module does not bind."""
+        is_free = name not in self.binders and name not in self.inner and "*" not in self.binders
+        return is_free and hasattr(builtins, name)
+
+    def is_builtin_type(self, name: str) -> bool:
+        return self.is_builtin(name) and isinstance(getattr(builtins, name), type)
+
+    def is_exception(self, name: str) -> bool:
+        return self.is_builtin_type(name) and issubclass(getattr(builtins, name), BaseException)
 
 
-def is_harmless_maker(node: ast.AST, binders: Binders) -> bool:
-    """Tell whether a decorator or a base class, such as `f`, `f()` or `f[T]`, alters nothing."""
-    if isinstance(node, ast.Subscript):
-        node = node.value
-    elif isinstance(node, ast.Call):
-        node = node.func
-    return isinstance(node, ast.Constant) or is_harmless(node, binders)
-
-
-def is_harmless_base(node: ast.AST, binders: Binders, above: frozenset[str] = frozenset()) -> bool:
-    """Tell whether deriving a class from another one is known to alter nothing."""
-    name = node.id if isinstance(node, ast.Name) else ""
-    if name in above:
-        return True
-    found = [each.node for each in binders.get(name, ())]
-    classes = [each for each in found if isinstance(each, ast.ClassDef)]
-    if not classes or len(classes) < len(found):
-        return is_harmless_maker(node, binders)
-    return not any(
-        isinstance(inner, ast.FunctionDef) and inner.name == "__init_subclass__"
-        for each in classes
-        for inner in ast.walk(each)
-    ) and all(
-        is_harmless_base(base, binders, above | {name}) for each in classes for base in bases(each)
-    )
+def hooks_into_deriving(node: ast.ClassDef) -> bool:
+    return any("__init_subclass__" in bound(inner) for inner in ast.walk(node))
 
 
 def dotted(node: ast.AST) -> str:
@@ -80,9 +130,8 @@ def dotted(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def origin(statement: Statement) -> str:
+def origin(node: ast.stmt) -> str:
     """Return where the name that an import binds comes from; "" for another statement."""
-    node = statement.node
     if isinstance(node, ast.Import):
         alias = node.names[0]
         return alias.name if alias.asname else alias.name.partition(".")[0]
@@ -98,8 +147,3 @@ def is_maker(name: str) -> bool:
 def is_of_makers(name: str) -> bool:
     """Tell whether a name is one of the modules that have makers, or of such a module."""
     return name in MAKERS or name.rpartition(".")[0] in MAKERS or name.startswith("collections.abc")
-
-
-def is_builtin(name: str) -> bool:
-    is_type = isinstance(getattr(builtins, name, None), type) and name not in CALLING_TYPES
-    return is_type or name in FROZEN_CALLS

@@ -6,8 +6,6 @@ import ast
 import os
 from importlib.machinery import EXTENSION_SUFFIXES
 
-from .harmless import MAKERS
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .module_text import Module
@@ -25,14 +23,17 @@ class Helpers:
     def __init__(self, helpers: str | None, folders: list[str]) -> None:
         self.folder = os.path.join(os.path.realpath(helpers), "") if helpers else ""
         self.folders = folders
-        # Modules of the standard library that these folders replace.
-        self.replaced = frozenset(
-            name
-            for name in MAKERS
-            for folder in folders
-            for file in (f"{name}.py", os.path.join(name, "__init__.py"))
-            if os.path.isfile(os.path.join(folder, file))
-        )
+        self.known: dict[str, bool] = {}
+
+    def replaces(self, name: str) -> bool:
+        """Tell whether these folders have a module that is imported in place of one of Python's."""
+        if name not in self.known:
+            self.known[name] = any(
+                os.path.exists(os.path.join(folder, path))
+                for folder in self.folders
+                for path in (name, *(name + suffix for suffix in (".py", *EXTENSION_SUFFIXES)))
+            )
+        return self.known[name]
 
     def include(self, path: str) -> bool:
         """Tell whether a file, given by its real path, is one of them."""

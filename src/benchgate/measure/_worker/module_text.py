@@ -5,30 +5,43 @@ from __future__ import annotations
 import ast
 import os
 
-from .harmless import is_harmless, is_harmless_base, is_harmless_maker, is_of_makers, origin
-from .statements import Statement
-from .stripping import is_inert, is_main, told_apart
+from .harmless import Harmless, is_of_makers, origin
+from .plain import PlainStatements
+from .statements import Statement, binders_of, inner_names
+from .stripping import is_main, may_run_itself, strip, told_apart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 
 class Module:
     """The text of a module, statement by statement.
 
     Args:
-        replaced: modules of the standard library in whose place others may be imported.
+        replaces: tells whether another module is imported in place of one of Python's own.
     """
 
-    def __init__(self, path: str, replaced: Collection[str]) -> None:
+    def __init__(self, path: str, replaces: Callable[[str], bool]) -> None:
         self.name = os.path.basename(path)
         self.folder = os.path.dirname(path)
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
-        self.statements = [Statement(node) for node in told_apart(tree) if not is_inert(node)]
-        if not any("__name__" in each.binds for each in self.statements):
-            self.statements = [each for each in self.statements if not is_main(each.node)]
+        nodes = told_apart(tree)
+        bound = binders_of(nodes)
+        programs = [] if "__name__" in bound else list(filter(is_main, nodes))
+        nodes = [each for each in nodes if each not in programs]
+        self.harmless = Harmless(bound, inner_names(nodes), replaces)
+        others = PlainStatements(nodes, bound, self.harmless).others
+        others += programs if may_run_itself(tree) else []
+        # A statement that is not plain is told as a whole, with what is no work.
+        wholes = {id(each): ast.dump(each) for each in others}
+        strip(tree)
+        self.statements = [Statement(each, wholes.get(id(each), "")) for each in nodes]
+        self.others = [each for each in self.statements if each.whole]
+        self.others += [
+            Statement(each, wholes[id(each)]) for each in programs if id(each) in wholes
+        ]
         self.reached: dict[str, set[str]] = {}
         binders: dict[str, list[Statement]] = {}
         for each in self.statements:
@@ -45,10 +58,9 @@ class Module:
         self.imports = {
             name
             for name, found in binders.items()
-            if all(s.is_import for s in found) and not all(is_of_makers(origin(s)) for s in found)
+            if all(s.is_import for s in found)
+            and not all(is_of_makers(origin(s.node)) for s in found)
         }
-        origins = {origin(each).partition(".")[0] for each in self.statements}
-        self.knows_makers = origins.isdisjoint(replaced)
         self.unknown = {id(each): self.unknown_in(each) for each in self.statements}
         self.benchmarks = {name for name in binders if name.startswith("bench_")}
         self.touchers: dict[str, list[Statement]] = {}
@@ -70,16 +82,17 @@ class Module:
 
     def unknown_in(self, each: Statement) -> list[ast.expr]:
         """Return what a statement runs at once and is not known to alter nothing."""
-        if not self.knows_makers:
-            return [*each.runs, *each.bases]
-        found = [one for one in each.calls if not is_harmless(one, self.binders)]
-        found += [one for one in each.decorators if not is_harmless_maker(one, self.binders)]
-        return found + [one for one in each.bases if not is_harmless_base(one, self.binders)]
+        harmless = self.harmless
+        found = [one for one in each.calls if not harmless.is_call(one)]
+        found += [one for one in each.decorators if not harmless.is_decorator(one)]
+        return found + [one for one in each.bases if not harmless.is_base(one)]
 
     def acts(self, each: Statement) -> bool:
         """Tell whether a statement may alter something else than the objects that it names."""
         imports = each.is_import or (each.is_definition and bool(each.imports))
-        return each.changes or imports or bool(self.unknown[id(each)])
+        # Such as `with project.fast: ...`, or an operator of the project.
+        implies = bool(each.whole) and not (each.runs or each.bases or each.imports)
+        return each.changes or imports or implies or bool(self.unknown[id(each)])
 
     def subjects(self, each: Statement) -> set[str]:
         """Return the names that show whom a statement concerns: for a definition, who gets it."""

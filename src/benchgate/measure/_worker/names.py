@@ -47,16 +47,20 @@ def declared_global(nodes: Iterable[ast.AST]) -> set[str]:
 def at_definition(function: Any) -> list[ast.AST]:
     """Return what runs when a function is defined: decorators, default values and annotations."""
     args = function.args
-    annotations = [each.annotation for each in arguments_of(function)]
     found = [*getattr(function, "decorator_list", ()), *args.defaults, *args.kw_defaults]
-    found += [*annotations, getattr(function, "returns", None)]
-    return [each for each in found if each is not None]
+    return [each for each in found if each is not None] + annotations_of(function)
 
 
 def arguments_of(function: Any) -> list[ast.arg]:
     args = function.args
     every = (*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg)
     return [each for each in every if each is not None]
+
+
+def annotations_of(function: Any) -> list[ast.expr]:
+    arguments = (each.annotation for each in arguments_of(function))
+    found = [getattr(function, "returns", None), *arguments]
+    return [each for each in found if each is not None]
 
 
 def bases(node: ast.ClassDef) -> list[ast.expr]:

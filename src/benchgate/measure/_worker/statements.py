@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from .names import FUNCTIONS, IMPORTS, at_definition, bases, bound_by, declared_global, free_names
+from .names import (
+    FUNCTIONS,
+    IMPORTS,
+    at_definition,
+    bases,
+    bound,
+    bound_by,
+    declared_global,
+    free_names,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # Their bodies run when they are called.
 LATER = (*FUNCTIONS, ast.Lambda)
@@ -32,6 +41,7 @@ class Statement:
 
     Attributes:
         text: its code, without comments and layout.
+        whole: the same with docstrings and annotations, if it is not plain; else "".
         binds: names that it binds.
         alters: names of objects that it changes by an assignment.
         uses: names that it needs, at once or later.
@@ -45,20 +55,19 @@ class Statement:
         imports: imports that run at once, in it or in its blocks.
         all_imports: these, and those in functions.
         changes: whether it assigns to parts of an object, or deletes something, at once.
-        acts: whether it does more at once than bind names and define things.
+        acts: whether it imports, calls, decorates or changes something at once.
         is_unseen: whether it may reach any name of the module without showing which.
         is_definition: whether it defines a function or a class.
         is_frozen: whether the objects that it binds cannot be altered.
     """
 
-    def __init__(self, node: ast.stmt) -> None:
+    def __init__(self, node: ast.stmt, whole: str) -> None:
         self.node = node
         self.line = node.lineno
         self.text = ast.dump(node)
+        self.whole = whole
         executed = list(executed_nodes(node))
-        # What the body of a class binds are its attributes.
-        outside = class_head(node) if isinstance(node, ast.ClassDef) else executed
-        self.binds = bound_by(outside) | declared_global(executed)
+        self.binds = binds_of(node)
         targets = [target for each in executed for target in altered(each)]
         roots = {id(target) for target in targets}
         self.alters = {target.id for target in targets}
@@ -102,6 +111,34 @@ def executed_nodes(node: ast.AST) -> Iterator[ast.AST]:
     inner = at_definition(node) if isinstance(node, LATER) else ast.iter_child_nodes(node)
     for each in inner:
         yield from executed_nodes(each)
+
+
+def binders_of(nodes: Iterable[ast.stmt]) -> dict[str, list[ast.stmt]]:
+    """Return the statements that bind each name of a module."""
+    found: dict[str, list[ast.stmt]] = {}
+    for each in nodes:
+        for name in binds_of(each):
+            found.setdefault(name, []).append(each)
+    return found
+
+
+def inner_names(nodes: Iterable[ast.stmt]) -> set[str]:
+    """Return the names that classes and comprehensions bind inside of themselves, on import."""
+    return {
+        name
+        for each in nodes
+        if not isinstance(each, FUNCTIONS)
+        for inner in executed_nodes(each)
+        for name in bound(inner)
+        if inner is not each
+    } - set(binders_of(nodes))
+
+
+def binds_of(node: ast.stmt) -> set[str]:
+    """Return the names that a statement binds: what the body of a class binds are attributes."""
+    executed = list(executed_nodes(node))
+    outside = class_head(node) if isinstance(node, ast.ClassDef) else executed
+    return bound_by(outside) | declared_global(executed)
 
 
 def class_head(node: ast.ClassDef) -> list[ast.AST]:

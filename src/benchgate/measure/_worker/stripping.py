@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import ast
 
-from .names import FUNCTIONS, arguments_of
+from .names import FUNCTIONS, annotations_of, arguments_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-DOCUMENTED = (*FUNCTIONS, ast.ClassDef)
 # A file that uses one of these names may read docstrings.
 READ_DOCSTRINGS = frozenset(("__doc__", "getdoc", "doctest"))
 # A file that uses one of these names may read annotations.
 READ_ANNOTATIONS = frozenset(
     ("__annotations__", "get_annotations", "get_type_hints", "getfullargspec", "signature")
 )
+# A file that uses one of these names may run itself as a program.
+RUN_FILES = frozenset(("__file__", "argv", "getfile", "getsourcefile", "runpy"))
 # An annotation that contains one of these does something.
 EXECUTED: Any = (ast.Call, getattr(ast, "NamedExpr", ()))  # 3.7, which gets a message, lacks it
 
 
 def told_apart(tree: ast.Module) -> list[ast.stmt]:
-    """Return a module's statements: each import on its own, without what is no work.
+    """Return a module's statements: each import on its own.
 
     So if one benchmark needs one more name of a module, the others still do the same work.
-    Docstrings and annotations are work only if they may be read.
     """
-    names = {getattr(n, "attr", getattr(n, "id", getattr(n, "name", ""))) for n in ast.walk(tree)}
-    inner = () if names & READ_DOCSTRINGS else ast.walk(tree)
-    for node in inner:
-        if isinstance(node, DOCUMENTED) and docstring(node) is not None:
-            node.body[:1] = [] if node.body[1:] else [ast.Pass()]
-    if not names & READ_ANNOTATIONS:
-        strip_annotations(tree)
     found: list[ast.stmt] = []
     text = docstring(tree)
     if text is not None:
@@ -49,47 +42,69 @@ def told_apart(tree: ast.Module) -> list[ast.stmt]:
             ]
         else:
             alone = [node]
-        found += [ast.copy_location(each, node) for each in alone]
+        found += [ast.copy_location(each, node) for each in alone if not is_inert(each)]
     return found
 
 
-def strip_annotations(tree: ast.Module) -> None:
-    """Remove annotations that do nothing, of functions that nobody can ask for them.
+def may_run_itself(tree: ast.Module) -> bool:
+    """Tell whether a file may run itself as a program."""
+    return bool(names_of(tree) & RUN_FILES) or any(map(is_file_name, ast.walk(tree)))
 
-    These are functions that the module only calls, or gives to a benchmark as an attribute, and
-    methods of plain classes that it only calls. A decorator may read annotations.
+
+def names_of(tree: ast.Module) -> set[str]:
+    return {getattr(n, "attr", getattr(n, "id", getattr(n, "name", ""))) for n in ast.walk(tree)}
+
+
+def is_file_name(node: ast.AST) -> bool:
+    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+    return isinstance(value, str) and value.endswith(".py")
+
+
+def strip(tree: ast.Module) -> None:
+    """Remove docstrings and annotations that nobody can read, because they are no work.
+
+    These are the ones of functions that the module only calls, or gives to a benchmark as an
+    attribute, and that are in no class. A decorator may read them, and so may whoever gets an
+    object of the class.
     """
-    functions = [each for each in ast.walk(tree) if isinstance(each, FUNCTIONS)]
-    ignored = {id(n) for each in functions for a in annotations_of(each) for n in ast.walk(a)}
-    for each in ast.walk(tree):
-        if isinstance(each, ast.Call):
-            ignored.add(id(each.func))
-        elif isinstance(each, ast.Assign) and all(map(is_attribute_of_benchmark, each.targets)):
-            ignored.update(id(n) for target in each.targets for n in ast.walk(target))
-            ignored.add(id(each.value))
-    handed_on = {
-        getattr(each, "id", getattr(each, "attr", ""))
-        for each in ast.walk(tree)
-        if isinstance(getattr(each, "ctx", None), ast.Load) and id(each) not in ignored
+    names = names_of(tree)
+    read = handed_on(tree) | {
+        each.name for each in ast.walk(tree) if isinstance(each, FUNCTIONS) and each.decorator_list
     }
-    kept: set[int] = set()
-    for owner in ast.walk(tree):
-        if isinstance(owner, ast.ClassDef) and (
-            owner.bases or owner.keywords or owner.decorator_list or owner.name in handed_on
-        ):
-            kept.update(id(each) for each in ast.walk(owner))
-    for each in functions:
-        if id(each) in kept or each.decorator_list or each.name in handed_on:
+    in_class = {
+        id(inner)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.ClassDef)
+        for inner in ast.walk(each)
+    }
+    for each in ast.walk(tree):
+        if not isinstance(each, FUNCTIONS) or id(each) in in_class or each.name in read:
             continue
-        if not any(isinstance(n, EXECUTED) for a in annotations_of(each) for n in ast.walk(a)):
+        if not names & READ_DOCSTRINGS and docstring(each) is not None:
+            each.body[:1] = [] if each.body[1:] else [ast.Pass()]
+        executed = (isinstance(n, EXECUTED) for a in annotations_of(each) for n in ast.walk(a))
+        if not names & READ_ANNOTATIONS and not any(executed):
             each.returns = None
             for argument in arguments_of(each):
                 argument.annotation = None
 
 
-def annotations_of(function: Any) -> list[ast.expr]:
-    found = [function.returns, *(each.annotation for each in arguments_of(function))]
-    return [each for each in found if each is not None]
+def handed_on(tree: ast.Module) -> set[str]:
+    """Return the names that are not only called or given to a benchmark as an attribute."""
+    ignored: set[int] = set()
+    for each in ast.walk(tree):
+        if isinstance(each, FUNCTIONS):
+            ignored.update(id(n) for a in annotations_of(each) for n in ast.walk(a))
+        elif isinstance(each, ast.Call):
+            ignored.add(id(each.func))
+        elif isinstance(each, ast.Assign) and all(map(is_attribute_of_benchmark, each.targets)):
+            ignored.update(id(n) for target in each.targets for n in ast.walk(target))
+            ignored.add(id(each.value))
+    return {
+        getattr(each, "id", getattr(each, "attr", ""))
+        for each in ast.walk(tree)
+        if isinstance(getattr(each, "ctx", None), ast.Load) and id(each) not in ignored
+    }
 
 
 def is_attribute_of_benchmark(node: ast.AST) -> bool:

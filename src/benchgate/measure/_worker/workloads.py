@@ -14,7 +14,6 @@ from hashlib import sha256
 
 from .helpers import Helpers
 from .module_text import Module
-from .names import FUNCTIONS
 from .statements import NO_WORK
 
 TYPE_CHECKING = False
@@ -62,7 +61,7 @@ class Workloads:
 
     def module(self, path: str) -> Module:
         if path not in self.modules:
-            self.modules[path] = Module(path, self.helpers.replaced)
+            self.modules[path] = Module(path, self.helpers.replaces)
         return self.modules[path]
 
     def load(self, module: Module, statement: Statement, line: int) -> None:
@@ -124,22 +123,16 @@ class Workloads:
 
     def others(self, name: str) -> dict[str, int]:
         """Return the lines that also run on import and belong to no particular benchmark."""
-        file = self.file
-        included = {id(each) for each in file.work_of({name}, name, NO_WORK)}
-        foreign = file.benchmarks - {name}
-        found = {}
-        for each in file.statements:
-            is_of_one = any(each.attributes_of(one) for one in file.benchmarks) or (
-                isinstance(each.node, FUNCTIONS) and each.binds & foreign
-            )
-            runs = bool(file.unknown[id(each)]) if is_of_one else file.acts(each) or each.imports
-            if runs and id(each) not in included:
-                found[digest(each.text)] = each.line
+        included = {id(each) for each in self.file.work_of({name}, name, {*NO_WORK, "params"})}
+        found = {
+            digest(each.whole): each.line
+            for each in self.file.others
+            if id(each) not in included or each.whole != each.text
+        }
         for path, line in self.loaded.items():
-            module = self.module(path)
-            for each in module.statements:
-                if (module.acts(each) or each.imports) and id(each) not in self.included[name]:
-                    found[digest(each.text)] = line
+            for each in self.module(path).others:
+                if id(each) not in self.included[name]:
+                    found[digest(each.whole)] = line
         return found
 
     def hidden(self, files: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,204 @@
+"""Finds the statements that only define something.
+
+To run them runs no code of the project, and none of the file itself. Whatever is not certain to be
+like that is not plain, so a reader of the verdict is told if it changes.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from .expressions import Expressions
+from .harmless import dotted
+from .names import FUNCTIONS, IMPORTS, annotations_of, bound, bound_by
+from .statements import binds_of, executed_nodes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from .expressions import Scope
+    from .harmless import Harmless
+
+PREFIX = "bench_"
+# Other names of this form, such as __builtins__, change how a module runs.
+READ_BY_OTHERS = frozenset(("__all__", "__author__", "__doc__", "__version__"))
+
+
+class PlainStatements:
+    """Tells which statements of a module are plain.
+
+    Args:
+        statements: of the module, each import on its own.
+        binders: those that bind each name.
+        harmless: knows decorators, and what is Python's own.
+
+    Attributes:
+        others: the statements that are not plain.
+    """
+
+    def __init__(
+        self,
+        statements: Sequence[ast.stmt],
+        binders: Mapping[str, list[ast.stmt]],
+        harmless: Harmless,
+    ) -> None:
+        self.binders = binders
+        self.harmless = harmless
+        self.lazy = any(delays_annotations(each) for each in statements)
+        altered: set[str] = set()
+        while True:
+            self.expressions = Expressions(binders, harmless, altered)
+            self.others = [each for each in statements if not self.is_plain(each)]
+            # Other code may fill the objects that it reads with anything.
+            read = {name for each in self.others for name in names_read(each)}
+            if read <= altered:
+                break
+            altered |= read
+
+    def is_plain(self, node: ast.stmt) -> bool:
+        """Tell whether a statement at the top of the module only defines something."""
+        names = binds_of(node)
+        if any(name.startswith("__") and name not in READ_BY_OTHERS for name in names):
+            return False
+        if isinstance(node, FUNCTIONS):
+            return self.is_plain_function(node, {})
+        if any(name.startswith(PREFIX) for name in names):
+            return False
+        if isinstance(node, ast.ClassDef):
+            return self.is_plain_class(node)
+        if isinstance(node, ast.If):
+            return self.is_plain_choice(node)
+        return self.harmless.is_standard(node) or self.is_plain_anywhere(node, {})
+
+    def is_plain_anywhere(self, node: ast.stmt, scope: Scope) -> bool:
+        """Tell it of a statement that may be in a class too, whose names are the scope then."""
+        known = self.expressions
+        if isinstance(node, ast.Assign):
+            return all(self.is_plain_target(one, node.value, scope) for one in node.targets)
+        if isinstance(node, ast.AnnAssign):
+            value = node.value or ast.Constant(value=None)
+            is_quiet = self.lazy or known.are_quiet(node.annotation, scope)
+            return is_quiet and self.is_plain_target(node.target, value, scope)
+        if isinstance(node, ast.AugAssign):
+            name = node.target.id if isinstance(node.target, ast.Name) else ""
+            return known.holds_data(name, scope) and known.are_data(node.value, scope)
+        if isinstance(node, ast.Expr):
+            return known.are_quiet(node.value, scope)
+        return isinstance(node, ast.Pass)
+
+    def is_plain_target(self, target: ast.expr, value: ast.expr, scope: Scope) -> bool:
+        known = self.expressions
+        if isinstance(target, ast.Name):
+            # A class tells the objects in it their names.
+            return known.are_data(value, scope) if scope else known.are_quiet(value, scope)
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            owner = target.value.id
+            is_benchmark = owner.startswith(PREFIX) and self.is_defined_here(owner)
+            return is_benchmark and not scope and self.is_attribute(value)
+        names = target.elts if isinstance(target, ast.Tuple) else [target]
+        return known.are_data(value, scope) and all(isinstance(each, ast.Name) for each in names)
+
+    def is_attribute(self, value: ast.expr) -> bool:
+        """Tell it of the value of a benchmark's attribute, which benchgate looks into."""
+        known = self.expressions
+        if isinstance(value, ast.Dict):
+            keys = all(key is not None and known.are_data(key, {}) for key in value.keys)
+            return keys and all(map(self.is_attribute, value.values))
+        if isinstance(value, (ast.List, ast.Tuple)):
+            return all(map(self.is_attribute, value.elts))
+        if isinstance(value, ast.Lambda):
+            return known.are_quiet(value, {})
+        is_own = isinstance(value, ast.Name) and self.is_defined_here(value.id)
+        return is_own or known.are_data(value, {})
+
+    def is_defined_here(self, name: str) -> bool:
+        """Tell whether a name is certainly a function, or a class without bases, of the module."""
+        found = self.binders.get(name, ())
+        return bool(found) and all(
+            isinstance(each, (*FUNCTIONS, ast.ClassDef))
+            and not each.decorator_list
+            and not (isinstance(each, ast.ClassDef) and (each.bases or each.keywords))
+            for each in found
+        )
+
+    def is_plain_choice(self, node: ast.If) -> bool:
+        """Tell it of an `if`: the block under `TYPE_CHECKING` never runs."""
+        name = dotted(node.test)
+        never = name.endswith("TYPE_CHECKING") and all(
+            (isinstance(each, IMPORTS) and self.harmless.is_standard(each)) or is_false(each)
+            for each in self.binders.get(name.partition(".")[0], (node,))
+        )
+        runs = node.orelse if never else [*node.body, *node.orelse]
+        is_quiet = never or self.expressions.are_data(node.test, {})
+        return is_quiet and all(map(self.is_plain, runs))
+
+    def is_plain_function(self, node: Any, scope: Scope) -> bool:
+        annotations = () if self.lazy else annotations_of(node)
+        at_once = (*node.args.defaults, *filter(None, node.args.kw_defaults), *annotations)
+        return (
+            self.are_plain_decorators(node.decorator_list)
+            and all(self.expressions.are_quiet(each, scope) for each in at_once)
+            and not getattr(node, "type_params", ())
+        )
+
+    def are_plain_decorators(self, nodes: Iterable[ast.expr]) -> bool:
+        given = [argument for each in nodes for argument in arguments_in(each)]
+        return all(map(self.harmless.is_maker, nodes)) and all(
+            self.expressions.are_data(each, {}) for each in given
+        )
+
+    def is_plain_class(self, node: ast.ClassDef) -> bool:
+        names = bound_by([inner for each in node.body for inner in executed_nodes(each)])
+        scope = dict.fromkeys((node.name, *names), False)
+        return (
+            not node.keywords
+            and all(map(self.is_plain_base, node.bases))
+            and self.are_plain_decorators(node.decorator_list)
+            and not getattr(node, "type_params", ())
+            and all(
+                self.is_plain_function(each, scope)
+                if isinstance(each, FUNCTIONS)
+                else self.is_plain_anywhere(each, scope)
+                for each in node.body
+            )
+        )
+
+    def is_plain_base(self, node: ast.expr) -> bool:
+        """Tell it of a base class: an exception, or a plain class that anybody may derive from."""
+        if not isinstance(node, ast.Name):
+            return False
+        found = self.binders.get(node.id, ())
+        if not found:
+            return self.harmless.is_exception(node.id)
+        return all(
+            isinstance(each, ast.ClassDef)
+            and not any("__init_subclass__" in bound(inner) for inner in ast.walk(each))
+            and self.is_plain(each)
+            for each in found
+        )
+
+
+def delays_annotations(node: ast.AST) -> bool:
+    """Tell whether a statement lets Python evaluate no annotations."""
+    return (
+        isinstance(node, ast.ImportFrom)
+        and node.module == "__future__"
+        and any(alias.name == "annotations" for alias in node.names)
+    )
+
+
+def arguments_in(decorator: ast.expr) -> list[ast.expr]:
+    if not isinstance(decorator, ast.Call):
+        return []
+    return [*decorator.args, *(each.value for each in decorator.keywords)]
+
+
+def names_read(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def is_false(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Assign) else None
+    return isinstance(value, ast.Constant) and value.value is False
