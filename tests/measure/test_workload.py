@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure._worker.workloads import Workloads
+from benchgate.measure.python_discovery import differing_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,6 +44,12 @@ def differing(was: Workloads, now: Workloads, *, with_params: bool = False) -> l
     before, after = (w.parts("bench_a", with_params=with_params) for w in (was, now))
     every = sorted({*before, *after})
     return [part for part in every if before.get(part) != after.get(part)]
+
+
+def told(was: Workloads, now: Workloads) -> list[str]:
+    """The places of what else may change what bench_a measures, and differs."""
+    sides = ([*one.common(), *one.others("bench_a")] for one in (was, now))
+    return [*differing_places(*sides)]
 
 
 @pytest.fixture
@@ -407,13 +414,13 @@ def test_what_a_helper_makes_for_another_benchmark_is_no_work(
     tmp_path: Path, import_it: str
 ) -> None:
     source = "import project\nfrom data import DATA\ndef bench_a(): project.work(DATA)\n"
-    more = f"{MODULES['data.py']}import json\nMORE = json.loads('1')\n"
+    more = f"{MODULES['data.py']}import json\nMORE = json.JSONDecoder()\n"
     was = read(tmp_path, source, MODULES, "was")
-    for made in ("MORE = json.loads('1')", "class MORE(json.JSONEncoder): ..."):
+    for made in ("MORE = json.JSONDecoder()", "class MORE(json.JSONEncoder): ..."):
         head = {**MODULES, "data.py": f"{MODULES['data.py']}import json\n{made}\n"}
         now = read(tmp_path, f"{source}{import_it}\n", head, "now")
         assert differing(was, now) == []
-        assert now.others("bench_a").keys() - was.others("bench_a").keys()
+        assert told(was, now)
     decorated = more.replace("MORE = ", "@json.register\ndef MORE(x): ...\nX = ")
     now = read(tmp_path, f"{source}{import_it}\n", {**MODULES, "data.py": decorated}, "now")
     assert "MORE of data.py" in differing(was, now)
@@ -456,10 +463,9 @@ def test_modules_of_the_project_are_what_is_measured(tmp_path: Path) -> None:
 
 
 def test_what_else_runs_on_import_is_told(tmp_path: Path) -> None:
-    source = f"{FILE}import json\nOTHER = json.loads('1')\ndef bench_b(): OTHER\n"
+    source = f"{FILE}import json\nOTHER = json.load(open('f'))\ndef bench_b(): OTHER\n"
     was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, source))
-    new = now.others("bench_a").items() - was.others("bench_a").items()
-    assert sorted(line for _, line in new) == [9]
+    assert told(was, now) == ["line 8", "line 9"]
 
 
 # Each runs code of `project` on import, or may do so, and calls nothing that looks like it.
@@ -497,9 +503,10 @@ ALTERS_UNSEEN = (
     "def __getattr__(name): ...",
     "if __name__ == '__main__': DATA.clear()\nSELF = __file__",
     "random.seed = project",
+    "from __future__ import annotations",
+    "if __name__ == '__main__': bench_a()",
 )
 ONLY_DEFINES = (
-    "from __future__ import annotations",
     "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from project import T",
     "TYPE_CHECKING = False\nif TYPE_CHECKING: import project",
     "__all__ = ['bench_a']",
@@ -510,54 +517,165 @@ ONLY_DEFINES = (
     "class C(ValueError):\n    x: int = 5\n    @property\n    def y(self): ...",
     "class Base: ...\nclass Derived(Base): ...",
     "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass C:\n    x: int = 5",
-    "if __name__ == '__main__': bench_a()",
     "a, b = 1, (2, 3)",
     "KEY = lambda each: project.key(each)",
+    "import random as r\nWORDS = r.Random(1).sample(range(99), 9)",
+    "import json, math\nTABLE = json.loads('[1, 2]')\nPI = math.pi * math.sqrt(2)",
+    "import re\nfrom pathlib import Path\nHERE = Path(__file__).parent / 'x'\nR = re.compile('a+')",
+    "import string\nLETTERS = ''.join(sorted(string.ascii_letters))",
+    "from datetime import datetime\nDAY = datetime(2026, 1, 1).isoformat()",
+    "from typing import Optional\ndef work(n: Optional[int]) -> 'list[int]': ...",
+    "from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\n    y: float = 1.5",
+    "from enum import Enum\nclass Color(Enum):\n    RED = 1",
+    "ROWS = []\nfor n in range(9): ROWS.append((n, str(n)))",
+    "def bench_b(): 'calls helper'; helper()\nbench_b.number = 3\nbench_b.data = ['x.txt']",
 )
 
 
 @pytest.mark.parametrize(
-    ("added", "lines"),
+    ("added", "places"),
     [
-        ("import shrink", [8]),
-        ("try: import fast\nexcept ImportError: fast = None", [8]),
-        ("@project.timed\ndef bench_b(): ...", [9]),
-        ("bench_b = project.patched(1)", [8]),
-        ("def bench_b(): ...\nbench_b.params = {'n': [project.patched()]}", [9]),
-        ("bench_a.unit = project.unit()", [8]),
-        ("import project as bench_p\nbench_p.FAST = True", [8, 9]),
-        ("class bench_T:\n    import project\n    project.FAST = True", [8]),
-        ("bench_x = project.FAST = True", [8]),
-        ("def bench_b(): ...\nbench_b.unit = project.FAST = 'ms'", [9]),
-        ("def bench_b(): ...\nproject.FAST = [bench_b]", [9]),
-        ("from helping import X\ndef bench_b(): X", [8]),
-        ("def bench_b(): ...\nbench_b.params = {'n': list(range(3))}\nbench_a.unit = 's'", []),
-        ("import functools\n@functools.lru_cache\ndef bench_b(): ...", []),
+        ("import shrink", "8"),
+        ("try: import fast\nexcept ImportError: fast = None", "8"),
+        ("@project.timed\ndef bench_b(): ...", "9"),
+        ("bench_b = project.patched(1)", "8"),
+        ("def bench_b(): ...\nbench_b.params = {'n': [project.patched()]}", "8 9"),
+        ("bench_a.unit = project.unit()", "6 8"),
+        ("import project as bench_p\nbench_p.FAST = True", "8 9"),
+        ("class bench_T:\n    import project\n    project.FAST = True", "8"),
+        ("bench_x = project.FAST = True", "8"),
+        ("def bench_b(): ...\nbench_b.unit = project.FAST = 'ms'", "8 9"),
+        ("def bench_b(): ...\nproject.FAST = [bench_b]", "8 9"),
+        ("from helping import X\ndef bench_b(): X", "8 helping.py"),
+        ("def bench_b(): ...\nbench_b.params = {'n': list(range(3))}\nbench_a.unit = 's'", ""),
+        ("import functools\n@functools.lru_cache\ndef bench_b(): ...", ""),
     ],
 )
-def test_what_may_concern_any_benchmark_is_told(
-    tmp_path: Path, added: str, lines: list[int]
-) -> None:
+def test_what_may_concern_any_benchmark_is_told(tmp_path: Path, added: str, places: str) -> None:
     helping = {"helping.py": "def make(): ...\nX = make()\nprint(X)\nY = X\n"}
     was, now = (
         read(tmp_path, text, helping, str(len(text))) for text in (FILE, f"{FILE}{added}\n")
     )
-    new = now.others("bench_a").items() - was.others("bench_a").items()
-    assert sorted({line for _, line in new}) == lines
+    assert " ".join(told(was, now)).replace("line ", "") == places
 
 
 @pytest.mark.parametrize("added", ALTERS_UNSEEN)
 def test_what_may_run_code_of_the_project_is_work_or_told(tmp_path: Path, added: str) -> None:
     was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, f"{FILE}{added}\n"))
-    told = now.others("bench_a").keys() - was.others("bench_a").keys()
-    assert differing(was, now) or told
+    assert differing(was, now) or told(was, now)
+
+
+# Each changes what bench_a measures, by way of a statement that is the same, or by the order.
+INDIRECT = {
+    "options": (
+        "OPTIONS = {'n': 1}\nproject.set(OPTIONS)",
+        "OPTIONS = {'n': 9}\nproject.set(OPTIONS)",
+    ),
+    "function": (
+        "def make(): ...\nB = make()\ndef bench_b(): B",
+        "def make(): project.set()\nB = make()\ndef bench_b(): B",
+    ),
+    "class": (
+        "class C:\n    def __init__(self): ...\nB = C()\ndef bench_b(): B",
+        "class C:\n    def __init__(self): project.set()\nB = C()\ndef bench_b(): B",
+    ),
+    "loop": ("N = [1]\nfor n in N: project.set(n)", "N = [1, 2]\nfor n in N: project.set(n)"),
+    "called": (
+        "def bench_b(): ...\nfor f in (bench_b,): f()",
+        "def bench_b(): project.set()\nfor f in (bench_b,): f()",
+    ),
+    "random": (
+        "random.seed(1)\nN = 10\nB = [random.random() for _ in range(N)]\nX = random.random()",
+        "random.seed(1)\nN = 14\nB = [random.random() for _ in range(N)]\nX = random.random()",
+    ),
+    "order of imports": (
+        "import os\nos.environ['FAST'] = '1'\nimport project",
+        "import os\nimport project\nos.environ['FAST'] = '1'",
+    ),
+    "order of calls": ("X = project.x()\nproject.set()", "project.set()\nX = project.x()"),
+    "order of data": (
+        "N = 10\nM = list(range(N))\nN = 99\nbench_a.setup = lambda: M",
+        "N = 10\nN = 99\nM = list(range(N))\nbench_a.setup = lambda: M",
+    ),
+    "count": ("project.set()", "project.set()\nproject.set()"),
+    "list of benchmarks": (
+        "def bench_b(): ...\nALL = [bench_b]\nbench_a.setup = lambda: ALL",
+        "def bench_b(): 1\nALL = [bench_b]\nbench_a.setup = lambda: ALL",
+    ),
+    "attribute that acts": ("bench_a.unit = 'us'", "bench_a.unit = DATA.clear() or 'us'"),
+    "chained names": (
+        "X = Y = []\nbench_a.setup = lambda: Y",
+        "X = Y = []\nbench_a.setup = lambda: Y\nX.extend(range(9))",
+    ),
+    "registry": (
+        "class Shape: ...\nbench_a.setup = Shape.__subclasses__",
+        "class Shape: ...\nbench_a.setup = Shape.__subclasses__\nclass Tri(Shape): ...",
+    ),
+    "name in a text": (
+        "class I: ...\nclass Row:\n    x: 'I'\nbench_a.setup = lambda: project.set(Row)",
+        "class I:\n    y = 1\nclass Row:\n    x: 'I'\nbench_a.setup = lambda: project.set(Row)",
+    ),
+    "no data": (
+        "I = None\ndef load():\n    global I\n    I = project.x\nload()",
+        "I = None\ndef load():\n    global I\n    I = project.x\nload()\nH = I[:5]",
+    ),
+    "class decorator": ("", "@dict\nclass _:\n    def keys(): project.set(); return ()"),
+    "decorator of a class": (
+        "from functools import lru_cache",
+        """from functools import lru_cache
+class C:
+    def lru_cache(f): project.set()
+    @lru_cache
+    def x(self): ...""",
+    ),
+    "flag": ("", "from os import name as TYPE_CHECKING\nif TYPE_CHECKING: import project.fast"),
+    "codec": ("", "X = 'a'.encode('project')"),
+    "dataclass": (
+        "from dataclasses import dataclass",
+        "from dataclasses import dataclass\n@dataclass\nclass C:\n    x: project",
+    ),
+    "last reference": ("X = project.x", "X = project.x\nX = None"),
+    "private name": (
+        "_C__n = 1\nclass C:\n    def f(self): return __n\nbench_a.setup = C().f",
+        "_C__n = 2\nclass C:\n    def f(self): return __n\nbench_a.setup = C().f",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", INDIRECT)
+def test_what_acts_by_way_of_something_else_is_work_or_told(tmp_path: Path, way: str) -> None:
+    start = f"{FILE}import project\n"
+    was, now = (read(tmp_path, f"{start}{text}\n", {}, text[:9]) for text in INDIRECT[way])
+    assert differing(was, now) or told(was, now)
+
+
+def test_code_beside_the_file_is_told_unless_it_is_a_benchmarks(tmp_path: Path) -> None:
+    was = read(tmp_path, FILE, {"lazy.py": "N = 1\n", "bench_b.py": "N = 1\n"}, "was")
+    head = {"lazy.py": "N = 2\n", "bench_b.py": "N = 2\n", "lib/fast.py": "", "words.txt": "a"}
+    now = read(tmp_path, FILE, head, "now")
+    assert differing(was, now) == []
+    assert told(was, now) == ["lib/fast.py", "lazy.py"]
+
+
+def test_a_module_anywhere_goes_before_a_folder_that_is_none(tmp_path: Path) -> None:
+    source = "from common import util\ndef bench_a(): util.work()\n"
+    files = {"common/util.py": "def work(): ...\n"}
+    was = read(tmp_path, source, files, "was")
+    more = {"../common/__init__.py": "", "../common/util.py": "def work(): 1\n"}
+    now = read(tmp_path, source, {**files, **more}, "now")
+    assert differing(was, now) or told(was, now)
+
+
+@pytest.mark.parametrize("source", ["class C: ...\nclass C(C): ...", "class C(C): ..."])
+def test_a_class_that_derives_from_its_own_name_is_read(changed: Change, source: str) -> None:
+    assert changed(FILE, f"{FILE}{source}\n") == []
 
 
 @pytest.mark.parametrize("added", ONLY_DEFINES)
 def test_what_only_defines_something_is_neither_work_nor_told(tmp_path: Path, added: str) -> None:
     was, now = (read(tmp_path, text, {}, str(len(text))) for text in (FILE, f"{FILE}{added}\n"))
     assert differing(was, now) == []
-    assert now.others("bench_a") == was.others("bench_a")
+    assert told(was, now) == []
 
 
 @pytest.mark.parametrize(
@@ -579,7 +697,7 @@ def test_what_a_helper_imports_on_condition_is_told(tmp_path: Path) -> None:
     source = f"from helping import X\n{FILE}def bench_b(): X\n"
     texts = ("X = 1\n", "X = 1\ntry: import fast\nexcept ImportError: fast = None\n")
     was, now = (read(tmp_path, source, {"helping.py": text}, str(len(text))) for text in texts)
-    assert differing(was, now) or now.others("bench_a").keys() - was.others("bench_a").keys()
+    assert differing(was, now) or told(was, now)
 
 
 @pytest.mark.parametrize("other", ["_h/__init__.py", f"_h{EXTENSION_SUFFIXES[0]}"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import random
@@ -48,6 +48,10 @@ class Arm:
         return text
 
 
+Bystander: TypeAlias = tuple[int, str, str]
+"""A statement beside a benchmark: its position in the order of running, a digest, and its place."""
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A benchmark that an engine found in one arm; the other fields are those of BenchmarkResult.
@@ -55,7 +59,8 @@ class Definition:
     Attributes:
         id: the same in both arms.
         renamed_from: its id in the base, if the head renamed it.
-        also_runs: lines of its file that run on import but are not part of its work, by digest.
+        common: what in its files may change what any of their benchmarks measures.
+        bystanders: what else may change what this one measures.
     """
 
     id: str
@@ -67,7 +72,8 @@ class Definition:
     notes: tuple[str, ...] = ()
     renamed_from: str | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
-    also_runs: Mapping[str, int] = field(default_factory=dict)
+    common: tuple[Bystander, ...] = ()
+    bystanders: tuple[Bystander, ...] = ()
 
     @property
     def own_id(self) -> str:

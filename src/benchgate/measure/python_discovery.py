@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from benchgate.config.benchmarks import PATTERN
 from benchgate.errors import UsageError
 from benchgate.measure.benchfiles import BenchFile, find_files
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
-from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure
+from benchgate.measure.engine import ArmName, Bystander, Definition, Discovery, DiscoveryFailure
 from benchgate.measure.interpreter import scripts_of, settings_of
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
 from benchgate.model.run import Tier, renamed
@@ -93,7 +94,7 @@ class Entry:
         return replace(self, sides={**self.sides, **other.sides})
 
 
-_LINES_NAMED = 3
+_PLACES_NAMED = 3
 
 
 class PythonDiscovery:
@@ -152,6 +153,7 @@ class PythonDiscovery:
                     DiscoveryFailure(arm.name, file.id_of(name), error)
                     for name, error in hello["faults"].items()
                 ]
+                common = _bystanders(hello["common"])
                 for described in hello["benchmarks"]:
                     id_ = file.id_of(described["id"])
                     if id_ in definitions:
@@ -159,7 +161,7 @@ class PythonDiscovery:
                         failures.append(_taken(arm, file, id_, other_file))
                         break
                     try:
-                        definitions[id_] = self._define(arm, file, described)
+                        definitions[id_] = self._define(arm, file, described, common)
                     except DataFilesError as error:
                         failures.append(DiscoveryFailure(arm.name, id_, str(error)))
         base, head = found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {})
@@ -184,7 +186,9 @@ class PythonDiscovery:
                     )
                 yield from find_files(arm, benchmark, path)
 
-    def _define(self, arm: Arm, file: BenchFile, described: Mapping[str, Any]) -> Definition:
+    def _define(
+        self, arm: Arm, file: BenchFile, described: Mapping[str, Any], common: tuple[Bystander, ...]
+    ) -> Definition:
         id_ = file.id_of(described["id"])
         parallel = file.benchmark.parallel or described["parallel"]
         parts = {
@@ -203,7 +207,8 @@ class PythonDiscovery:
             id=id_,
             workload=workload,
             parts=parts,
-            also_runs=described["also_runs"],
+            common=common,
+            bystanders=_bystanders(described["bystanders"]),
             tier=Tier.LOCKSTEP,
             tags=file.benchmark.tags,
             location=described["location"],
@@ -215,7 +220,7 @@ class PythonDiscovery:
             for id_, one in definitions.items():
                 definitions[id_] = replace(one, notes=self._notes(id_))
         for id_ in base.keys() & head.keys():
-            if note := note_on_import(base[id_], head[id_]):
+            if note := note_on_bystanders(base[id_], head[id_]):
                 head[id_] = replace(head[id_], notes=(*head[id_].notes, note))
 
     def _notes(self, id_: str) -> tuple[str, ...]:
@@ -231,18 +236,53 @@ class PythonDiscovery:
             self.entries[new] = self.entries.pop(old).joined(self.entries[new])
 
 
-def note_on_import(base: Definition, head: Definition) -> str:
-    """Say which lines outside of the work run on import in one arm only; "" if there are none."""
-    changed = base.also_runs.keys() ^ head.also_runs.keys()
-    lines = sorted(line for digest, line in head.also_runs.items() if digest in changed)
-    if not changed:
+def note_on_bystanders(base: Definition, head: Definition) -> str:
+    """Say what differs in a benchmark's files outside of its work; "" if nothing does."""
+    found = differing_places((*base.common, *base.bystanders), (*head.common, *head.bystanders))
+    if not found:
         return ""
-    named = ", ".join(map(str, lines[:_LINES_NAMED]))
-    places = f" ({'line' if len(lines) == 1 else 'lines'} {named})" if lines else ""
+    own_line = f"line {(head.location or '').rpartition(':')[2]}"
+    found = tuple(place for place in found if place != own_line) or found
+    named = ", ".join(found[:_PLACES_NAMED])
+    more = ", ..." if len(found) > _PLACES_NAMED else ""
     return (
-        "on import, its file runs other code in the head than in the base"
-        f"{places}; that code is not part of this benchmark"
+        f"other code of its file differs between base and head ({named}{more}) and may change what "
+        "it measures"
     )
+
+
+def differing_places(base: Iterable[Bystander], head: Iterable[Bystander]) -> tuple[str, ...]:
+    """The places of what is not in both or not in the same order; those of the head if it has any.
+
+    Args:
+        base, head: in any order.
+    """
+    before, after = sorted(base), sorted(head)
+    old, new = ([digest for _, digest, _ in side] for side in (before, after))
+    if old == new:
+        return ()
+    # Most of it is the same, and comparing takes time.
+    start = _equal_at_start(old, new)
+    end = _equal_at_start(old[start:][::-1], new[start:][::-1])
+    matches = SequenceMatcher(
+        None, old[start : len(old) - end], new[start : len(new) - end], autojunk=False
+    ).get_opcodes()
+    places = [
+        place
+        for kind, i, j, k, m in matches
+        if kind != "equal"
+        for _, _, place in (after[start + k : start + m] or before[start + i : start + j])
+    ]
+    return tuple(dict.fromkeys(places))
+
+
+def _equal_at_start(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _bystanders(described: Sequence[Any]) -> tuple[Bystander, ...]:
+    return tuple((index, digest, place) for index, digest, place in described)
 
 
 def _taken(arm: Arm, file: BenchFile, id_: str, other: BenchFile) -> DiscoveryFailure:

@@ -73,22 +73,28 @@ def _has_fields(fields: Mapping[str, Check]) -> Check:
     return check
 
 
-def _is_module(value: object) -> bool:
+def _is_pair(value: object) -> bool:
     return _list_of(_is(str))(value) and isinstance(value, list) and len(value) == 2
+
+
+def _is_bystander(value: object) -> bool:
+    if not isinstance(value, list) or len(value) != 3:
+        return False
+    return _at_least(0)(value[0]) and all(isinstance(each, str) for each in value[1:])
 
 
 _ERROR: Mapping[str, Check] = {"error": _is(str), "trace": _is(str)}
 _ORIGINS: Mapping[str, Check] = {
-    "foreign": _list_of(_is_module),
-    "elsewhere": _list_of(_is_module),
-    "packages": _list_of(_is_module),
+    "foreign": _list_of(_is_pair),
+    "elsewhere": _list_of(_is_pair),
+    "packages": _list_of(_is_pair),
     "shared": _list_of(_is(str)),
     "has_own": _is(bool),
 }
 _BENCHMARK: Mapping[str, Check] = {
     "id": _is(str),
     "parts": _table_of(_is(str)),
-    "also_runs": _table_of(_at_least(0)),
+    "bystanders": _list_of(_is_bystander),
     "location": _is(str, type(None)),
     "parallel": _is(bool),
     "unit": lambda value: value is None or value in TIME_UNITS,
@@ -96,6 +102,7 @@ _BENCHMARK: Mapping[str, Check] = {
 }
 _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "file": {
+        "common": _list_of(_is_bystander),
         "benchmarks": _list_of(_has_fields(_BENCHMARK)),
         "faults": _table_of(_is(str)),
         "executable": _is(str, type(None)),

@@ -40,6 +40,10 @@ class Describer:
         with deep_recursion(), suppress(OSError, SyntaxError, ValueError):
             self._workloads = Workloads(file, request["helpers"], folders)
 
+    def common(self) -> list[tuple[int, str, str]]:
+        """Return what else in the file may change what its benchmarks measure."""
+        return self._workloads.common()
+
     def describe(self, benchmarks: Iterable[Benchmark]) -> list[dict[str, Any]]:
         """Describe the benchmarks of the file, which has been imported now."""
         hidden = self._workloads.hidden(filter(None, map(file_of, list(sys.modules))))
@@ -51,7 +55,7 @@ class Describer:
         return {
             "id": benchmark.id,
             "parts": {**self._parts(benchmark), **hidden},
-            "also_runs": self._workloads.others(benchmark.name),
+            "bystanders": self._workloads.others(benchmark.name),
             "location": location_of(function, self._root),
             "parallel": getattr(function, "parallel", False),
             "unit": getattr(function, "unit", None),

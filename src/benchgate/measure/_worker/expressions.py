@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from .harmless import dotted
 from .names import COMPREHENSIONS, bound
 
 TYPE_CHECKING = False
@@ -30,6 +31,31 @@ OPERATIONS: Any = (
     *(ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred, ast.JoinedStr, ast.FormattedValue),
     getattr(ast, "Index", ()),  # Python 3.8 has it below a subscript
 )
+# Modules whose functions make something of what they are given, and alter nothing else.
+PURE_MODULES = frozenset(
+    (
+        *("base64", "binascii", "cmath", "datetime", "decimal", "fractions", "hashlib", "html"),
+        *("itertools", "keyword", "math", "operator", "os.path", "re", "statistics", "string"),
+        *("struct", "textwrap", "unicodedata", "uuid"),
+    )
+)
+PURE_NAMES = frozenset(
+    (
+        *("array.array", "collections.Counter", "collections.OrderedDict", "collections.deque"),
+        *("copy.copy", "copy.deepcopy", "io.BytesIO", "io.StringIO", "json.dumps", "json.loads"),
+        *("pathlib.Path", "pathlib.PurePath", "pathlib.PurePosixPath", "random.Random"),
+        *("sys.maxsize", "sys.platform", "sys.version_info", "types.SimpleNamespace"),
+    )
+)
+# Methods of what they make, and functions, that alter more than their object.
+ALTERING = frozenset(
+    (
+        *("chmod", "hardlink_to", "mkdir", "open", "purge", "rename", "rmdir", "setcontext"),
+        *("symlink_to", "touch", "unlink", "write_bytes", "write_text"),
+    )
+)
+OWN_NAMES = ("__file__", "__name__")
+CODECS = frozenset(("ascii", "latin-1", "utf-8", "utf8"))
 NO_VALUES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
@@ -77,32 +103,50 @@ class Expressions:
         if isinstance(node, ast.Tuple):
             return all(map(self.is_type, node.elts))
         if isinstance(node, ast.Constant):
-            return node.value in (None, ...)
-        return isinstance(node, ast.Name) and self.harmless.is_builtin_type(node.id)
+            return node.value in (None, ...) or isinstance(node.value, str)
+        is_builtin = isinstance(node, ast.Name) and self.harmless.is_builtin_type(node.id)
+        return is_builtin or self.harmless.is_of_python(node, is_typing)
 
     def are_data(self, node: ast.AST, scope: Scope) -> bool:
         """Tell whether an expression certainly gives built-in data, and runs no code of others."""
         if isinstance(node, (ast.Constant, *NO_VALUES)):
             return True
         if isinstance(node, ast.Name):
-            return self.holds_data(node.id, scope)
+            return self.holds_data(node.id, scope) or self._is_pure(node, scope)
+        if isinstance(node, ast.Attribute):
+            is_own = not node.attr.startswith("_") and self.are_data(node.value, scope)
+            return is_own or self._is_pure(node, scope)
         if isinstance(node, OPERATIONS):
             return all(self.are_data(each, scope) for each in ast.iter_child_nodes(node))
         if isinstance(node, COMPREHENSIONS):
             return self._comprehend_data(node, scope)
-        if isinstance(node, ast.Call):
-            given = (*node.args, *(each.value for each in node.keywords))
-            return self._gives_data(node.func, scope) and all(
-                self.are_data(each, scope) for each in given
-            )
-        return False
+        return isinstance(node, ast.Call) and self._gives_data(node, scope)
 
-    def _gives_data(self, function: ast.expr, scope: Scope) -> bool:
-        """Tell whether a function gives data if it gets data."""
-        if isinstance(function, ast.Attribute):
-            return not function.attr.startswith("_") and self.are_data(function.value, scope)
-        name = function.id if isinstance(function, ast.Name) else ""
-        return name in BUILTINS and self.harmless.is_builtin(name)
+    def _is_pure(self, node: ast.AST, scope: Scope) -> bool:
+        """Tell whether a name is one of Python's that alters nothing but what it is given."""
+        root = dotted(node).partition(".")[0]
+        return root not in scope and self.harmless.is_of_python(node, is_pure)
+
+    def _gives_data(self, node: ast.Call, scope: Scope) -> bool:
+        """Tell whether a call gets data and gives data."""
+        given = (*node.args, *(each.value for each in node.keywords))
+        if not all(self.are_data(each, scope) for each in given):
+            return False
+        function = node.func
+        if not isinstance(function, ast.Attribute):
+            name = function.id if isinstance(function, ast.Name) else ""
+            is_builtin = name in BUILTINS and name not in scope and self.harmless.is_builtin(name)
+            if name in {"str", "bytes", "bytearray"} and len(given) > 1:
+                return False  # with a codec, which the project may have registered
+            return is_builtin or self._is_pure(function, scope)
+        if function.attr in {"encode", "decode"}:
+            names = [each.value for each in given if isinstance(each, ast.Constant)]
+            return (
+                len(names) == len(given)
+                and CODECS.issuperset(names)
+                and self.are_data(function.value, scope)
+            )
+        return function.attr not in ALTERING and self.are_data(function, scope)
 
     def _comprehend_data(self, node: Any, scope: Scope) -> bool:
         inside = dict(scope)
@@ -121,6 +165,8 @@ class Expressions:
         """Tell whether a name certainly stands for built-in data."""
         if name in scope:
             return scope[name]
+        if name not in self.data and name in OWN_NAMES:
+            self.data[name] = name not in self.binders
         if name not in self.data:
             self.data[name] = False  # also if the name is bound by way of itself
             found = self.binders.get(name, ())
@@ -131,3 +177,17 @@ class Expressions:
                 for each in found
             )
         return self.data[name]
+
+
+def is_pure(name: str) -> bool:
+    module, _, rest = name.rpartition(".")
+    of_module = any(
+        name.startswith(f"{each}.") and "_" not in name[len(each) + 1 : len(each) + 2]
+        for each in PURE_MODULES
+    )
+    known = of_module or name in PURE_NAMES or any(name.startswith(f"{n}.") for n in PURE_NAMES)
+    return known and bool(module) and rest not in ALTERING
+
+
+def is_typing(name: str) -> bool:
+    return name.startswith(("typing.", "collections.abc."))

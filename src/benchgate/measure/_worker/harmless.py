@@ -31,7 +31,10 @@ MAKERS = {
 }
 PROPERTY_PARTS = frozenset(("setter", "getter", "deleter"))
 # Python before 3.10 does not know the names of all its modules.
-STANDARD = frozenset(("__future__", *getattr(sys, "stdlib_module_names", (*MAKERS, "time", "sys"))))
+STANDARD = frozenset(getattr(sys, "stdlib_module_names", (*MAKERS, "time", "sys"))) - {
+    "__future__",  # changes what the file means
+    "__main__",
+}
 HARMLESS = frozenset(f"{module}.{name}" for module in MAKERS for name in MAKERS[module].split())
 
 
@@ -54,6 +57,23 @@ class Harmless:
         self.inner = inner
         self.replaces = replaces
 
+    def origins(self, node: ast.AST) -> list[str]:
+        """Return where a name, or an attribute of it, comes from: in each import that binds it."""
+        name = dotted(node)
+        root = name.partition(".")[0]
+        return [origin(each) + name[len(root) :] for each in self.binders.get(root, ())]
+
+    def is_of_python(self, node: ast.AST, known: Callable[[str], bool]) -> bool:
+        """Tell whether a name certainly stands for one that is known in a module of Python.
+
+        Args:
+            known: gets the full name, as `collections.deque`.
+        """
+        found = self.origins(node)
+        return bool(found) and all(
+            known(each) and not self.replaces(each.partition(".")[0]) for each in found
+        )
+
     def is_call(self, node: ast.AST) -> bool:
         """Tell whether a call of what an expression gives is known to alter nothing."""
         name = dotted(node)
@@ -61,10 +81,7 @@ class Harmless:
         if root in self.inner:
             return False
         if root in self.binders:
-            origins = [origin(each) + name[len(root) :] for each in self.binders[root]]
-            return all(
-                is_maker(each) and not self.replaces(each.partition(".")[0]) for each in origins
-            )
+            return self.is_of_python(node, is_maker)
         is_known = self.is_builtin_type(name) and name not in CALLING_TYPES
         return is_known or (name in FROZEN_CALLS and self.is_builtin(name))
 

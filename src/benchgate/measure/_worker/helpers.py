@@ -6,6 +6,10 @@ import ast
 import os
 from importlib.machinery import EXTENSION_SUFFIXES
 
+# Folders whose files are not imported, or that Python itself writes.
+NO_CODE = ("__pycache__", ".git", "node_modules")
+MOST_FILES = 1000
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .module_text import Module
@@ -29,15 +33,34 @@ class Helpers:
         """Tell whether these folders have a module that is imported in place of one of Python's."""
         if name not in self.known:
             self.known[name] = any(
-                os.path.exists(os.path.join(folder, path))
+                os.path.exists(os.path.join(folder, name) + suffix)
                 for folder in self.folders
-                for path in (name, *(name + suffix for suffix in (".py", *EXTENSION_SUFFIXES)))
+                for suffix in ("", ".py", ".pyc", *EXTENSION_SUFFIXES)
             )
         return self.known[name]
 
     def include(self, path: str) -> bool:
         """Tell whether a file, given by its real path, is one of them."""
         return bool(self.folder) and path.startswith(self.folder)
+
+    def place_of(self, path: str) -> str:
+        """Return the path of a file in the folder; only its name if it is elsewhere."""
+        real = os.path.realpath(path)
+        return os.path.relpath(real, self.folder) if self.include(real) else os.path.basename(path)
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return the code in the folder, but for files of benchmarks: real paths, and places."""
+        found = []
+        for folder, folders, names in os.walk(self.folder) if self.folder else ():
+            folders[:] = sorted(each for each in folders if each not in NO_CODE)
+            for name in sorted(names):
+                is_code = name.endswith((".py", ".pyc", *EXTENSION_SUFFIXES))
+                if is_code and not name.startswith("bench_"):
+                    path = os.path.realpath(os.path.join(folder, name))
+                    found.append((path, os.path.relpath(os.path.join(folder, name), self.folder)))
+            if len(found) > MOST_FILES:
+                break
+        return found[:MOST_FILES]
 
     def run_by(
         self, module: Module, node: ast.AST, included: list[Statement]
@@ -89,13 +112,22 @@ class Helpers:
                     found.append((path, {"*"}))
         return found
 
+    def where(self, top: str) -> list[str]:
+        """Return the folders to search: a module anywhere goes before a folder that is none."""
+        files = [f"{top}{suffix}" for suffix in (".py", *EXTENSION_SUFFIXES)]
+        files.append(os.path.join(top, "__init__.py"))
+        for folder in self.folders:
+            if any(os.path.isfile(os.path.join(folder, each)) for each in files):
+                return [folder]
+        return self.folders
+
     def find(self, module: Module, name: str) -> str | None:
         """Find the file of a module that belongs to the benchmarks."""
         if not self.folder:
             return None
         relative = name.lstrip(".")
         level = len(name) - len(relative)
-        folders = self.folders
+        folders = self.where(relative.partition(".")[0])
         if level:
             folders = [os.path.join(module.folder, *[os.pardir] * (level - 1))]
         for folder in folders:

@@ -8,7 +8,7 @@ import os
 from .harmless import Harmless, is_of_makers, origin
 from .plain import PlainStatements
 from .statements import Statement, binders_of, inner_names
-from .stripping import is_main, may_run_itself, strip, told_apart
+from .stripping import is_main, strip, told_apart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,29 +19,27 @@ class Module:
     """The text of a module, statement by statement.
 
     Args:
+        place: its path for people.
         replaces: tells whether another module is imported in place of one of Python's own.
     """
 
-    def __init__(self, path: str, replaces: Callable[[str], bool]) -> None:
+    def __init__(self, path: str, place: str, replaces: Callable[[str], bool]) -> None:
         self.name = os.path.basename(path)
+        self.place = place
         self.folder = os.path.dirname(path)
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
         nodes = told_apart(tree)
         bound = binders_of(nodes)
         programs = [] if "__name__" in bound else list(filter(is_main, nodes))
-        nodes = [each for each in nodes if each not in programs]
+        every, nodes = nodes, [each for each in nodes if each not in programs]
         self.harmless = Harmless(bound, inner_names(nodes), replaces)
-        others = PlainStatements(nodes, bound, self.harmless).others
-        others += programs if may_run_itself(tree) else []
-        # A statement that is not plain is told as a whole, with what is no work.
+        others = [*PlainStatements(nodes, bound, self.harmless).others, *programs]
+        # A statement that is not plain is read as a whole, with what is no work.
         wholes = {id(each): ast.dump(each) for each in others}
         strip(tree)
-        self.statements = [Statement(each, wholes.get(id(each), "")) for each in nodes]
-        self.others = [each for each in self.statements if each.whole]
-        self.others += [
-            Statement(each, wholes[id(each)]) for each in programs if id(each) in wholes
-        ]
+        self.every = [Statement(each, wholes.get(id(each), "")) for each in every]
+        self.statements = [each for each in self.every if each.node not in programs]
         self.reached: dict[str, set[str]] = {}
         binders: dict[str, list[Statement]] = {}
         for each in self.statements:
@@ -92,7 +90,8 @@ class Module:
         imports = each.is_import or (each.is_definition and bool(each.imports))
         # Such as `with project.fast: ...`, or an operator of the project.
         implies = bool(each.whole) and not (each.runs or each.bases or each.imports)
-        return each.changes or imports or implies or bool(self.unknown[id(each)])
+        calls = bool(each.whole) and bool(self.unknown[id(each)])
+        return each.changes or imports or implies or calls
 
     def subjects(self, each: Statement) -> set[str]:
         """Return the names that show whom a statement concerns: for a definition, who gets it."""
@@ -128,6 +127,8 @@ class Module:
     def touched(self, each: Statement) -> set[str]:
         """Return the names whose objects a statement may alter at once."""
         found = set(each.alters)
+        if not each.whole and any(each.attributes_of(name) for name in found & self.benchmarks):
+            return found
         for name in each.alters:  # through another name for the same object
             objects = self.data if name in self.benchmarks else self.data | self.benchmarks
             found |= self.reach(name) & objects

@@ -154,9 +154,11 @@ class Server:
         module = load(request, self.loaded_by_python)
         self.benchmarks, faults = find_benchmarks(module, describer.check if describer else None)
         described = describer.describe(self.benchmarks.values()) if describer else []
+        common = describer.common() if describer else []
         self.clean = surroundings()
         return {
             "benchmarks": described,
+            "common": common,
             "faults": faults,
             "executable": sys.executable,
             "pid": os.getpid(),

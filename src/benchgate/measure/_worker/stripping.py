@@ -11,13 +11,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 # A file that uses one of these names may read docstrings.
-READ_DOCSTRINGS = frozenset(("__doc__", "getdoc", "doctest"))
+READ_DOCSTRINGS = frozenset(("__doc__", "getdoc", "doctest", "getsource", "pydoc"))
 # A file that uses one of these names may read annotations.
 READ_ANNOTATIONS = frozenset(
     ("__annotations__", "get_annotations", "get_type_hints", "getfullargspec", "signature")
 )
-# A file that uses one of these names may run itself as a program.
-RUN_FILES = frozenset(("__file__", "argv", "getfile", "getsourcefile", "runpy"))
 # An annotation that contains one of these does something.
 EXECUTED: Any = (ast.Call, getattr(ast, "NamedExpr", ()))  # 3.7, which gets a message, lacks it
 
@@ -38,7 +36,7 @@ def told_apart(tree: ast.Module) -> list[ast.stmt]:
         elif isinstance(node, ast.ImportFrom):
             alone = [
                 ast.ImportFrom(module=node.module, names=[alias], level=node.level)
-                for alias in node.names
+                for alias in sorted(node.names, key=lambda alias: alias.name)
             ]
         else:
             alone = [node]
@@ -46,18 +44,8 @@ def told_apart(tree: ast.Module) -> list[ast.stmt]:
     return found
 
 
-def may_run_itself(tree: ast.Module) -> bool:
-    """Tell whether a file may run itself as a program."""
-    return bool(names_of(tree) & RUN_FILES) or any(map(is_file_name, ast.walk(tree)))
-
-
 def names_of(tree: ast.Module) -> set[str]:
     return {getattr(n, "attr", getattr(n, "id", getattr(n, "name", ""))) for n in ast.walk(tree)}
-
-
-def is_file_name(node: ast.AST) -> bool:
-    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
-    return isinstance(value, str) and value.endswith(".py")
 
 
 def strip(tree: ast.Module) -> None:

@@ -12,6 +12,7 @@ import ast
 import os
 from hashlib import sha256
 
+from .bystanders import Bystanders, concerns
 from .helpers import Helpers
 from .module_text import Module
 from .statements import NO_WORK
@@ -51,8 +52,15 @@ class Workloads:
             self.load(self.file, each, each.line)
         for module in [self.file, *map(self.module, self.loaded)]:
             self.note_exports(module)
+        imported = [self.modules[each] for each in sorted(self.loaded)]
+        self.bystanders = Bystanders([self.file, *imported])
+        own = {os.path.realpath(path), *self.loaded}
+        self.files = [
+            (digest(f"{place}\0{content_of(each)}"), place)
+            for each, place in self.helpers.files()
+            if each not in own
+        ]
         self.effects = {helper: self.module(helper).work_of(()) for helper in self.loaded}
-        self.included: dict[str, set[int]] = {}
         self.known = {
             (name, with_params): self.read_parts(name, with_params=with_params)
             for name in self.file.benchmarks
@@ -61,7 +69,7 @@ class Workloads:
 
     def module(self, path: str) -> Module:
         if path not in self.modules:
-            self.modules[path] = Module(path, self.helpers.replaces)
+            self.modules[path] = Module(path, self.helpers.place_of(path), self.helpers.replaces)
         return self.modules[path]
 
     def load(self, module: Module, statement: Statement, line: int) -> None:
@@ -98,13 +106,12 @@ class Workloads:
         included = self.file.work_of({name}, name, known)
         texts: dict[str, list[str]] = {}
         for each in included:
-            text = self.text_of(self.file, each).replace(repr(name), "'bench_'")
+            text = without(name, self.text_of(self.file, each))
             texts.setdefault(self.label(self.file, each, name), []).append(text)
         seen: set[tuple[str, str | int]] = set()
         self.follow(self.file, included, texts, seen)
         for path in self.loaded:
             self.add(path, self.effects[path], texts, seen)
-        self.included[name] = {key for _, key in seen if isinstance(key, int)}
         return {label: digest("\0".join(found)) for label, found in texts.items()}
 
     def text_of(self, module: Module, each: Statement) -> str:
@@ -121,19 +128,31 @@ class Workloads:
         found = self.file.binders.get(name, ())
         return bool(found) and all(each.is_definition for each in found)
 
-    def others(self, name: str) -> dict[str, int]:
-        """Return the lines that also run on import and belong to no particular benchmark."""
-        included = {id(each) for each in self.file.work_of({name}, name, {*NO_WORK, "params"})}
-        found = {
-            digest(each.whole): each.line
-            for each in self.file.others
-            if id(each) not in included or each.whole != each.text
-        }
-        for path, line in self.loaded.items():
-            for each in self.module(path).others:
-                if id(each) not in self.included[name]:
-                    found[digest(each.whole)] = line
-        return found
+    def common(self) -> list[tuple[int, str, str]]:
+        """Return what may change what any benchmark measures.
+
+        Returns:
+            Its positions in the order in which it runs, digests, and places. Files come last that
+            lie beside the file and that it does not import: something may import them when a
+            benchmark runs.
+        """
+        found = [self.bystander(index, "") for index in sorted(self.bystanders.always)]
+        count = len(self.bystanders.entries)
+        return found + [(count, *each) for each in self.files]
+
+    def others(self, name: str) -> list[tuple[int, str, str]]:
+        """Return what else may change what one benchmark measures, in the same form."""
+        return [
+            self.bystander(index, name)
+            for index in self.bystanders.of(name)
+            if concerns(self.bystanders.entries[index][1], name)
+        ]
+
+    def bystander(self, index: int, name: str) -> tuple[int, str, str]:
+        module, each = self.bystanders.entries[index]
+        text = without(name, each.whole or each.text) if name else each.whole or each.text
+        place = f"line {each.line}" if module is self.file else module.place
+        return index, digest(f"{module.place}\0{text}"), place
 
     def hidden(self, files: Iterable[str]) -> dict[str, str]:
         """Return parts for files of the benchmarks that the text does not import, but others did.
@@ -200,6 +219,11 @@ class Workloads:
                 seen.add((path, id(one)))
                 texts.setdefault(self.label(module, one), []).append(self.text_of(module, one))
         self.follow(module, needed, texts, seen)
+
+
+def without(name: str, text: str) -> str:
+    """Return a text without the name of its benchmark, which may be renamed."""
+    return text.replace(repr(name), "'\0'")
 
 
 def content_of(path: str) -> str:
