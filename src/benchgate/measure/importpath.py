@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
-_PROJECT_FILES = frozenset({"pyproject.toml", "setup.cfg", "setup.py"})
-_SOURCE_FOLDERS = frozenset({"src", "lib", "python"})
+PROJECT_FILES = frozenset({"pyproject.toml", "setup.cfg", "setup.py"})
+"""The files that declare a Python project."""
+
+SOURCE_FOLDERS = frozenset({"src", "lib", "python"})
+"""Names of folders that hold packages but are not packages themselves."""
+
 _NO_MODULES = frozenset({"setup", "conftest", "noxfile", "__init__", "__main__"})
 _MAX_FOLDERS = 20_000
 
@@ -50,7 +54,7 @@ class ProvidedModules:
         owner = distribution_of(file)
         if owner is None or not self.projects:
             return module in self.modules
-        return _normalized(owner.name) in self.projects
+        return normalized(owner.name) in self.projects
 
 
 def provided_by(root: Path) -> ProvidedModules:
@@ -70,7 +74,7 @@ def provided_by(root: Path) -> ProvidedModules:
             continue
         folders[:] = [f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith(".")]
         projects |= _projects_in(place, files)
-        if place.name in _SOURCE_FOLDERS or not _PROJECT_FILES.isdisjoint(files):
+        if place.name in SOURCE_FOLDERS or not PROJECT_FILES.isdisjoint(files):
             stems = {Path(file).stem for file in files if file.endswith(".py")}
             named = {stem for stem in stems - _NO_MODULES if not stem.startswith("bench_")}
             modules |= dict.fromkeys(named, place.relative_to(root).as_posix())
@@ -122,10 +126,11 @@ def _projects_in(folder: Path, files: Iterable[str]) -> set[str]:
         if "setup.py" in present:
             text = (folder / "setup.py").read_text("utf-8")
             names.update(re.findall(r"""\bname\s*=\s*["']([\w.-]+)["']""", text))
-    return {_normalized(name) for name in names if name}
+    return {normalized(name) for name in names if name}
 
 
-def _normalized(name: str) -> str:
+def normalized(name: str) -> str:
+    """Return the form of a distribution's name in which equal names are equal."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -261,6 +266,6 @@ def _sources(env: Path) -> Iterator[Mapping[str, object]]:
 
 def holds_python(root: Path) -> bool:
     """Tell whether a tree belongs to a Python project."""
-    return any((root / name).is_file() for name in _PROJECT_FILES) or any(
+    return any((root / name).is_file() for name in PROJECT_FILES) or any(
         any(folder.glob("*/__init__.py")) for folder in (root / "src", root)
     )
