@@ -25,7 +25,7 @@ from benchgate.cli.world import repository_or_none
 from benchgate.config import load
 from benchgate.config.load import OWN_FILE
 from benchgate.errors import ConfigError, UsageError
-from benchgate.measure.interpreter import default_interpreter
+from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.project.needs import read_toml
 from benchgate.project.packages import is_project
 from benchgate.project.proposal import Proposal, propose
@@ -190,12 +190,13 @@ def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str
     )
 
 
-def _describe_python(plan: Plan, environ: Mapping[str, str]) -> str:
+def _describe_python(plan: Plan, git: Git | None, environ: Mapping[str, str]) -> str:
     """Say which Python runs the functions, or creates the environments for them."""
     if not plan.has_functions:
         return ""
     if not plan.build.commands:
-        python = default_interpreter(plan.folder, environ)
+        checkout = git.root if git else plan.folder
+        python = default_interpreter(checkout, with_environment(environ, plan.folder, checkout))
         return f"The functions run in {_version_of(python)}, {python}."
     if plan.build.tool == "uv":
         return "uv chooses the Python for each side, as it does in your checkout."
@@ -285,7 +286,7 @@ def command(workflows: bool | None, action: str | None, dry_run: bool) -> int:
     if problems:
         return PROBLEM_EXIT_CODE
     click.echo("`benchgate validate` finds no problem.")
-    for sentence in (_describe_python(plan, os.environ), plan.unchecked):
+    for sentence in (_describe_python(plan, git, os.environ), plan.unchecked):
         if sentence:
             click.echo(sentence)
     click.echo("\nNext:")

@@ -42,7 +42,7 @@ class Validation:
 
 def validate(config: Config, root: Path) -> Validation:
     """Read every benchmark file of a tree as text and list its functions."""
-    arm = Arm(ArmName.HEAD, root, root / ".benchgate-env")
+    arm = Arm(ArmName.HEAD, root, root / ".benchgate-env", inside=config.folder)
     benchmarks = [one for one in config.benchmarks if isinstance(one, PythonBenchmark)]
     if not config.benchmarks:
         benchmarks = [search_of(find_folders([arm]))]

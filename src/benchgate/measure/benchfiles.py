@@ -48,7 +48,7 @@ class BenchFile:
 
 def find_files(arm: Arm, benchmark: PythonBenchmark, path: str) -> tuple[BenchFile, ...]:
     """Find the benchmark files of one arm at a benchmark's path; none if the path is absent."""
-    place = arm.root / path
+    place = arm.folder / path
     files, top = ([place], place.parent) if place.is_file() else (search(place), place)
     found = []
     for file in files:
@@ -95,7 +95,7 @@ def search(top: Path) -> list[Path]:
 def own_folders(arm: Arm, benchmark: PythonBenchmark) -> tuple[Path, ...]:
     """Return the folders whose code belongs to this arm only."""
     given = (path for path in benchmark.pythonpath or () if "{" in path)
-    return arm.root, arm.env, *(arm.root / arm.substitute(path) for path in given)
+    return arm.root, arm.env, *(arm.folder / arm.substitute(path) for path in given)
 
 
 def helpers_of(arm: Arm, file: BenchFile) -> Path | None:

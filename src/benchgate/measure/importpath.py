@@ -175,18 +175,25 @@ def import_path(
     hide compiled code, which only the environment has.
 
     Args:
-        pythonpath: the configured folders, relative to the root; None for the root and its `src`.
+        pythonpath: the configured folders, relative to the configuration; None for its
+            folder and the root of the tree, each after its `src`.
         inherited: the user's own entries, already replaced by the arm's; see `moved`.
         in_env: whether the interpreter belongs to the arm's environment.
     """
     if pythonpath is not None:
-        named = (str(arm.root / arm.substitute(p)) for p in pythonpath)
+        named = (str(arm.folder / arm.substitute(p)) for p in pythonpath)
         return ImportPath((*named, *inherited))
-    own = tuple(str(p) for p in (arm.root / "src", arm.root) if p.is_dir())
+    own = tuple(map(str, _source_folders(arm)))
     others = tuple(entry for entry in inherited if entry not in own)
     if in_env and is_installed(arm):
         return ImportPath(others, after=own)
     return ImportPath((*own, *others))
+
+
+def _source_folders(arm: Arm) -> tuple[Path, ...]:
+    """The folders of an arm's tree that Python code is imported from by default."""
+    wanted = (top for folder in (arm.folder, arm.root) for top in (folder / "src", folder))
+    return tuple(dict.fromkeys(top for top in wanted if top.is_dir()))
 
 
 def moved(entries: str, arm: Arm, checkout: Path | None, cwd: Path) -> tuple[str, ...]:
@@ -245,7 +252,7 @@ def hidden_by_tree(arm: Arm, opened: frozenset[Path]) -> Path | None:
         return None
     packages = list(arm.env.glob(_PACKAGES))
     for file in sorted(path for path in opened if path.suffix == ".py"):
-        for top in (arm.root / "src", arm.root):
+        for top in _source_folders(arm):
             if file.is_relative_to(top):
                 copies = {folder / file.relative_to(top) for folder in packages}
                 if any(copy.exists() for copy in copies) and not copies & opened:
