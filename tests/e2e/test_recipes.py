@@ -56,7 +56,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Non
         folder = tmp_path / "tool"
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         if name != "pip":
-            pip = [folder / "bin" / "pip", "install", "--quiet", name]
+            pip = [str(folder / "bin" / "pip"), "install", "--quiet", name]
             subprocess.run(pip, check=True, timeout=200)
         monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
         monkeypatch.delenv("VIRTUAL_ENV", raising=False)
@@ -83,7 +83,9 @@ def test_each_side_gets_its_environment(
         subprocess.run(LOCK[name], cwd=toy.root, check=True, timeout=100)
     toy.commit()
     toy.slow_down()
-    done = benchgate(toy.root, "check", *ROUND)
+    # uv and Poetry leave files of their own in the folder for temporary files.
+    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND))
+    assert done.out, done.err
     (row,) = json.loads(done.out)["rows"]
     assert row["head"] > 2 * row["base"], done.err
     assert "({env}/bin/python); toy " in done.err
@@ -102,7 +104,9 @@ def test_uv_runs_python_in_each_tree(
     )
     toy.commit()
     toy.slow_down()
-    done = benchgate(toy.root, "check", *ROUND)
+    # uv and Poetry leave files of their own in the folder for temporary files.
+    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND))
+    assert done.out, done.err
     (row,) = json.loads(done.out)["rows"]
     assert row["head"] > 2 * row["base"], done.err
     assert "({root}/.venv/bin/python); toy from src of its tree" in done.err

@@ -80,6 +80,12 @@ def test_the_program_of_a_makefile(tmp_path: Path, makefile: str, command: str) 
             "meson setup --buildtype release {env}",
         ),
         (
+            {"package.json": '{"name": "@me/slug", "bin": "cli.js"}'},
+            "Node",
+            "node cli.js --help",
+            None,
+        ),
+        (
             {"package.json": '{"bin": {"slug": "./cli.js"}, "dependencies": {"a": "1"}}'},
             "Node",
             "node cli.js --help",
@@ -111,6 +117,7 @@ def test_programs_in_other_languages(
     assert found is not None
     assert (found.language, found.command) == (language, command)
     assert next(iter(found.build.commands), None) == build
+    assert found.name in {"tool", "a-tool", "serve", "slug", tmp_path.name}
 
 
 @pytest.mark.parametrize(

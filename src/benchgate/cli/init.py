@@ -25,6 +25,7 @@ from benchgate.cli.world import repository_or_none
 from benchgate.config import load
 from benchgate.config.load import OWN_FILE
 from benchgate.errors import ConfigError, UsageError
+from benchgate.git.changes import is_ignored
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.project.needs import read_toml
 from benchgate.project.packages import is_project
@@ -106,11 +107,6 @@ def write(files: Mapping[Path, str]) -> None:
             raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def is_ignored(git: Git | None, path: Path) -> bool:
-    """Whether git ignores a path."""
-    return git is not None and git.ask("check-ignore", "--", str(path)) is not None
-
-
 def _wanted_action(
     git: Git | None, folder: Path, action: str | None, *, wanted: bool | None
 ) -> str | None:
@@ -168,7 +164,7 @@ def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str
     if not present:
         proposal = propose(
             folder,
-            is_ignored=lambda path: is_ignored(git, path),
+            is_ignored=lambda path: git is not None and is_ignored(git, path),
             can_call=lambda program: shutil.which(program) is not None,
         )
     files = {folder / name: text for name, text in proposal.files.items()}
@@ -230,14 +226,15 @@ def _steps(git: Git | None, cwd: Path, plan: Plan) -> Iterator[str]:
         yield 'git add --all && git commit --message "Start"'
     else:
         yield f'git add {shlex.join(names)} && git commit --message "Add benchgate"'
-    yield "benchgate check --against HEAD   # compares the code with itself: it must pass"
+    yield "benchgate check --against HEAD   # compares the code with itself: it must not fail"
     yield "benchgate check                  # after each change"
 
 
-def find_problems(folder: Path) -> tuple[str, ...]:
+def find_problems(folder: Path, git: Git | None) -> tuple[str, ...]:
     """Check what was written, as `benchgate validate` does."""
+    root = git.root if git else folder
     try:
-        return validate(load(folder), folder).problems
+        return validate(load(folder, root), root, git).problems
     except ConfigError as error:
         return (error.message,)
 
@@ -280,7 +277,7 @@ def command(workflows: bool | None, action: str | None, dry_run: bool) -> int:
     write(plan.files)
     for name in named:
         click.echo(f"wrote {name}")
-    problems = find_problems(plan.folder)
+    problems = find_problems(plan.folder, git)
     for problem in problems:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
     if problems:

@@ -111,16 +111,17 @@ def _node(top: Path) -> Program | None:
         commands.append("npm run build")
     reason = "the project has dependencies or a build script"
     build = Build(tuple(commands), {}, reason, "npm") if commands else Build()
+    own_name = PurePosixPath(str(package.get("name", top.name))).name  # without a scope
     programs = package.get("bin")
-    if isinstance(programs, dict):
-        programs = next(iter(programs.values()), None)
     if isinstance(programs, str):
-        script = PurePosixPath(programs).as_posix()
-        return Program("Node", PurePosixPath(script).stem, f"node {script} --help", build)
+        programs = {own_name: programs}
+    if isinstance(programs, dict) and programs:
+        name, script = next(iter(programs.items()))
+        return Program("Node", name, f"node {PurePosixPath(str(script))} --help", build)
     main = package.get("main")
     entry = PurePosixPath(main if isinstance(main, str) else "index.js").as_posix()
     if (top / entry).is_file() or commands:
-        return Program("Node", "import", f"node -e 'import(\"./{entry}\")'", build)
+        return Program("Node", own_name, f"node -e 'import(\"./{entry}\")'", build)
     return Program("Node", "", "node my-program.js", build)
 
 
