@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -221,3 +222,26 @@ def test_the_workflows_are_what_linters_ask_for(project: Git) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Terminal(io.StringIO):
+    """What a person types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("answer", "workflows"), [(f"{ACTION}\n", WORKFLOWS), ("\n", [])])
+def test_a_person_is_asked_for_the_action(
+    call: Call,
+    on_github: Git,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    workflows: list[str],
+) -> None:
+    on_github.run("remote", "set-url", "origin", "git@github.com:octo-org/hello.git")
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    done = call(on_github.root, "init")
+    done.check(0)
+    assert wrote(done.out) == ["benchgate.toml", "benchmarks/bench_pkg.py", *workflows]
+    assert "Your copy of it, as OWNER/NAME@REF" in done.out

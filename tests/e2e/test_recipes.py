@@ -41,6 +41,7 @@ build-backend = "{}"
 name = "toy"
 version = "1"
 requires-python = ">=3.11"
+dependencies = []
 
 [tool.poetry]
 packages = [{{ include = "toy", from = "src" }}]
@@ -59,6 +60,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Non
             pip = [str(folder / "bin" / "pip"), "install", "--quiet", name]
             subprocess.run(pip, check=True, timeout=200)
         monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
+        monkeypatch.setenv("POETRY_VIRTUALENVS_PATH", str(tmp_path / "virtualenvs"))
         monkeypatch.delenv("VIRTUAL_ENV", raising=False)
 
     return install

@@ -60,5 +60,12 @@ def test_own_files_are_told_from_them(
 
 
 def test_a_suite_of_asv_is_known_by_its_configuration(tmp_path: Path) -> None:
-    write(tmp_path, {"asv.conf.json": "{}", "benchmarks/benchmarks.py": ASV})
-    assert find_benchmark_files(tmp_path).others == {"asv": (".",)}
+    write(tmp_path, {"asv.conf.json": "{}", "benchmarks/__init__.py": ""})
+    assert find_benchmark_files(tmp_path).others == {"asv": ("benchmarks",)}
+    write(tmp_path, {"asv.conf.json": '// of asv\n{"benchmark_dir": "speed"}'})
+    assert find_benchmark_files(tmp_path).others == {"asv": ("speed",)}
+
+
+def test_files_with_other_names_are_known_by_their_folder(tmp_path: Path) -> None:
+    write(tmp_path, {"benchmarks/test_a.py": PYTEST, "benchmarks/run.py": "print('a script')\n"})
+    assert find_benchmark_files(tmp_path).others == {"pytest-benchmark": ("benchmarks",)}

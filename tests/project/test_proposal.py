@@ -29,6 +29,7 @@ def proposed(
         path.write_text(text)
     return propose(
         top,
+        top,
         is_ignored=lambda path: path.parent.name == ignored,
         can_call=lambda program: program == installed,
     )
@@ -142,3 +143,18 @@ def test_nothing_to_measure(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no project that benchgate knows") as caught:
         proposed(tmp_path, {"README": ""})
     assert "command" in (caught.value.hint or "")
+
+
+def test_a_lock_of_uv_above_is_used(tmp_path: Path) -> None:
+    folder = tmp_path / "libs" / "a"
+    for name, text in {
+        "uv.lock": "",
+        "libs/a/a/__init__.py": "",
+        "libs/a/setup.py": "ext_modules",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    proposal = propose(folder, tmp_path, is_ignored=lambda _: False, can_call=lambda _: True)
+    assert proposal.build.commands == ("uv sync --frozen --no-dev --no-editable",)
+    proposal = propose(folder, folder, is_ignored=lambda _: False, can_call=lambda _: True)
+    assert proposal.build.commands[0] == "python3 -m venv {env}"

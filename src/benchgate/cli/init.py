@@ -164,6 +164,7 @@ def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str
     if not present:
         proposal = propose(
             folder,
+            git.root if git else folder,
             is_ignored=lambda path: git is not None and is_ignored(git, path),
             can_call=lambda program: shutil.which(program) is not None,
         )

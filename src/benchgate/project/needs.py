@@ -48,14 +48,14 @@ def find_build(top: Path, projects: Iterable[str], *, uv: bool) -> Build:
     Args:
         top: the folder of the configuration.
         projects: folders of the projects that the packages belong to, relative to it.
-        uv: whether uv can be called.
+        uv: whether to use uv: it can be called, and its lock is there.
     """
     folders = [folder for folder in projects if is_project(top / folder)]
     reasons = [reason for folder in folders if (reason := _need(top / folder))]
     if not reasons and not (top / _SHARED_REQUIREMENTS).is_file():
         return Build()
     reason = next(iter(reasons), f"the project has a {_SHARED_REQUIREMENTS}")
-    if uv and (top / "uv.lock").is_file():
+    if uv:
         members = " --all-packages" if folders != ["."] else ""
         command = f"uv sync --frozen --no-dev --no-editable{members}"
         return Build((command,), {"UV_PROJECT_ENVIRONMENT": "{env}"}, reason, "uv")

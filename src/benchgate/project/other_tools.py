@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from benchgate.measure.benchfiles import read_source, search, topmost_folders
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 _ASV_NAME = re.compile(r"(time|timeraw|mem|peakmem|track)_")
 _ASV_CONFIGURATION = "asv.conf.json"
+_ASV_FOLDER = re.compile(r'"benchmark_dir"\s*:\s*"([^"]+)"')
+_FOLDERS = ("benchmarks", "benchmark", "asv_bench", "perf")
+_MAX_FILES = 500
 _IMPORTED = {
     "pyperf": "pyperf",
     "asv_runner": "asv",
@@ -39,7 +43,7 @@ class BenchmarkFiles:
 
 
 def find_benchmark_files(top: Path) -> BenchmarkFiles:
-    """Look for `bench_*.py` files below a folder, and for a configuration of asv."""
+    """Look for `bench_*.py` files below a folder, and for what other tools measure there."""
     tools = {path.relative_to(top): _tool_of(path) for path in search(top)}
     own = [path for path, tool in tools.items() if tool is None]
     folders = topmost_folders(own)
@@ -53,13 +57,26 @@ def find_benchmark_files(top: Path) -> BenchmarkFiles:
     for path, tool in tools.items():
         if tool:
             others.setdefault(tool, set()).add(path.parent.as_posix())
+    for path in _beside(top, set(tools)):
+        if (tool := _tool_of(top / path)) not in {None, _UNKNOWN}:
+            others.setdefault(str(tool), set()).add(path.parent.as_posix())
     for path in (top / _ASV_CONFIGURATION, *top.glob(f"*/{_ASV_CONFIGURATION}")):
         if path.is_file():
-            others.setdefault("asv", {path.parent.relative_to(top).as_posix()})
+            named_folder = _ASV_FOLDER.search(path.read_text(encoding="utf-8", errors="replace"))
+            place = path.parent / (named_folder[1] if named_folder else "benchmarks")
+            if place.is_relative_to(top):
+                others.setdefault("asv", set()).add(place.relative_to(top).as_posix())
     return BenchmarkFiles(
         tuple([folder for folder in folders if folder not in shared] + named),
         {tool: tuple(sorted(places)) for tool, places in sorted(others.items())},
     )
+
+
+def _beside(top: Path, known: set[Path]) -> Iterator[Path]:
+    """The other Python files in folders that are named for benchmarks, relative to the top."""
+    for folder in _FOLDERS:
+        found = (path.relative_to(top) for path in sorted((top / folder).rglob("*.py")))
+        yield from (path for path in islice(found, _MAX_FILES) if path not in known)
 
 
 def _tool_of(file: Path) -> str | None:

@@ -60,12 +60,17 @@ class Proposal:
 
 
 def propose(
-    top: Path, *, is_ignored: Callable[[Path], bool], can_call: Callable[[str], bool]
+    top: Path,
+    root: Path,
+    *,
+    is_ignored: Callable[[Path], bool],
+    can_call: Callable[[str], bool],
 ) -> Proposal:
     """Propose the files that make a first `benchgate check` work.
 
     Args:
         top: the folder of the new configuration.
+        root: of the repository, or the same folder if there is none.
         is_ignored: whether git ignores a path, so that its files are not measured.
         can_call: whether a program is installed here.
 
@@ -76,7 +81,9 @@ def propose(
     packages = find_packages(top)
     others = tuple(_name_others(files))
     if packages or files.own:
-        proposal = _for_python(top, packages, files, is_ignored, uv=can_call("uv"))
+        proposal = _for_python(
+            top, packages, files, is_ignored, uv=can_call("uv") and _has_above(top, root, "uv.lock")
+        )
     elif program := find_program(top):
         proposal = _for_program(program)
     else:
@@ -146,6 +153,12 @@ def _for_program(program: Program) -> Proposal:
         OWN_FILE,
         program.build,
     )
+
+
+def _has_above(top: Path, root: Path, name: str) -> bool:
+    """Whether a folder, or one above it up to the root, holds a file."""
+    folders = (one for one in (top, *top.parents) if one.is_relative_to(root))
+    return any((one / name).is_file() for one in folders)
 
 
 def _new_folder(top: Path, files: BenchmarkFiles, is_ignored: Callable[[Path], bool]) -> str:
