@@ -32,7 +32,8 @@ def test_init_writes_what_validate_accepts(call: Call, package: Path) -> None:
     assert not (package / "benchgate.toml").exists()
     done = call(package, "init")
     done.check(0)
-    assert done.out.splitlines()[:2] == [
+    assert done.out.splitlines()[:3] == [
+        "Found the Python package toy (in src).",
         "wrote benchgate.toml",
         "wrote benchmarks/bench_toy.py",
     ]
@@ -50,7 +51,7 @@ def test_init_overwrites_nothing(call: Call, package: Path) -> None:
 
 
 def test_init_where_there_is_nothing_to_measure(call: Call, tmp_path: Path) -> None:
-    call(tmp_path, "init").check(2, "neither a Python package nor", "[[benchmark]]")
+    call(tmp_path, "init").check(2, "no project that benchgate knows", "[[benchmark]]")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,6 +10,8 @@ from benchgate.config.load import loads
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.git.repository import Git
+
 NO_CONFIGURATION = ""
 CONFIGURED = '[[benchmark]]\npython = ["benchmarks", "more"]\n'
 COMMAND = '[[benchmark]]\nname = "cli"\ncommand = "true"\n'
@@ -32,6 +34,18 @@ def test_functions_are_found_without_a_configuration(tmp_path: Path) -> None:
     assert found.problems == ()
 
 
+def test_what_git_ignores_is_a_problem(repo: Git) -> None:
+    files = {"benchmarks/bench_a.py": FUNCTIONS, "more/bench_b.py": FUNCTIONS, ".gitignore": "more"}
+    found_in(repo.root, CONFIGURED, files)
+    found = validate(loads(CONFIGURED, "benchgate.toml"), repo.root, repo)
+    assert found.problems == ("more/bench_b.py: git ignores it, so it is not measured",)
+
+
+def test_folders_that_the_build_creates_are_not_missed(tmp_path: Path) -> None:
+    built = f'[build]\ncommand = "make"\n{COMMAND}cwd = "work"\n'
+    assert found_in(tmp_path, built, {}).problems == ()
+
+
 def test_commands_are_found(tmp_path: Path) -> None:
     found = found_in(tmp_path, COMMAND, {})
     assert found.commands == ("cli",)
@@ -50,6 +64,16 @@ def test_commands_are_found(tmp_path: Path) -> None:
             CONFIGURED,
             {"benchmarks/bench_a.py": FUNCTIONS},
             '[[benchmark]] python = "more": there is no file bench_*.py',
+        ),
+        (
+            f'{COMMAND}cwd = "work"\n',
+            {},
+            'benchgate.toml:4: benchmark[0].cwd = "work": there is no such folder',
+        ),
+        (
+            f'{COMMAND}pythonpath = ["lib", "{{env}}/lib"]\n',
+            {},
+            'benchgate.toml:4: benchmark[0].pythonpath = "lib": there is no such folder',
         ),
         (NO_CONFIGURATION, {"bench_a.py": "def bench_x(:\n"}, "bench_a.py:1: invalid syntax"),
         (

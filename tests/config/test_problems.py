@@ -129,7 +129,7 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
         ),
         (
             "[[benchmark]]\nname = 'y'\ncommand = 'x'\ncwd = '../z'",
-            ':4: benchmark[0].cwd = "../z": must be a path inside the tree',
+            ':4: benchmark[0].cwd = "../z": must be a path relative to the configuration file',
         ),
         (
             "[[benchmark]]\nname = 'y'\ncommand = 'x'\nok_exit_codes = [0, 256]",
@@ -153,7 +153,7 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
         ),
         (
             "[[benchmark]]\npython = '/a'",
-            ':2: benchmark[0].python[0] = "/a": must be a path inside',
+            ':2: benchmark[0].python[0] = "/a": must be a path relative',
         ),
         ("[[benchmark]]\npython = []", ":2: benchmark[0].python = []: must name at least one"),
         ("[[benchmark]]\npython = [3]", ":2: benchmark[0].python[0] = 3: must be text in quotes"),

@@ -57,6 +57,12 @@ def scratch_project(
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "100")
+    (tmp_path / "octo-org").mkdir()
+    _grow(action := make_repo("octo-org/benchgate"), "action")
+    action.run("tag", "v1")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{tmp_path.as_uri()}/.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/")
     made: dict[str, Path] = {}
 
     def give(kind: str) -> Path:

@@ -22,7 +22,7 @@ from tests.contract.records import START, Comment, Token
 from tests.contract.scene import FORKS_TOKEN, HELLO, SCENE, TOKEN
 from tests.contract.server import GitHubServer
 from tests.e2e import hosted
-from tests.e2e.conftest import processes_with
+from tests.e2e.conftest import CODE, processes_with
 from tests.e2e.hosted import Event, pull_request, push, run_of
 
 from benchgate.cli.workflows import workflow_texts
@@ -294,6 +294,22 @@ def opened(runner: Runner, base: str, *, slower: bool, fork: bool = False) -> Ev
     head, merge = on_github.topic(base, slower=slower)
     on_github.open_pull_request(base, head, fork=fork)
     return pull_request(base, head, merge, fork=fork)
+
+
+def test_the_action_in_a_subfolder(runner: Runner) -> None:
+    """The configuration, the code and the benchmarks are in `libs/toy`."""
+    git = runner.project.git
+    (git.root / "libs" / "toy").mkdir(parents=True)
+    git.run("mv", "src", "benchmarks", "benchgate.toml", "libs/toy")
+    runner.project.write(workflow_texts(git, ACTION, folder="libs/toy"))
+    base = runner.project.commit()
+    slow = CODE.replace("3000", "9000")
+    on_github = hosted.Hosted(runner.project, runner.server, program=None, folder=runner.folder)  # type: ignore[arg-type]
+    head, merge = on_github.topic(base, {"libs/toy/src/toy/__init__.py": slow})
+    on_github.open_pull_request(base, head)
+    slower = runner.run(pull_request(base, head, merge), 1001, token=READS)
+    assert slower.outputs()["verdict"] == "fail", slower.said()
+    assert slower.outputs()["regressions"] == "1"
 
 
 def test_from_the_first_run_to_a_regression(runner: Runner) -> None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.cli.init import propose
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -155,11 +153,12 @@ def test_what_init_suggests_is_right_in_an_editable_install(
 ) -> None:
     make(toy)
     (toy.root / "benchgate.toml").unlink()
-    text = propose(toy.root)["benchgate.toml"]
-    lines = [line.removeprefix("# ") for line in text.splitlines() if "margin" not in line]
-    example = "\n".join(lines[lines.index("[[benchmark]]", lines.index("[[benchmark]]") + 1) :])
+    proposed = benchgate(toy.root, "init", "--dry-run")
+    proposed.check(0)
+    lines = proposed.out.splitlines()
+    example = lines[lines.index("# [[benchmark]]") :]
     toy.git.run("checkout", "--quiet", ".")
-    make(toy, benchmarks=example.replace("[gate]", ""))
+    make(toy, benchmarks="\n".join(line.removeprefix("# ") for line in example))
     install(venv, toy.root, "-e", ".")
     done = benchgate(toy.root, *ROUND)
     (row,) = rows_of(done.out).values()

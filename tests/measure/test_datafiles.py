@@ -6,10 +6,14 @@ import pytest
 
 from benchgate.measure import datafiles
 from benchgate.measure.datafiles import DataFiles, DataFilesError, data_parts
-from benchgate.measure.engine import ArmName
+from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def arm(root: Path, name: ArmName = ArmName.HEAD, inside: str = ".") -> Arm:
+    return Arm(name, root, root.with_name("env"), inside=inside)
 
 
 def test_contents_are_told_by_file(tmp_path: Path) -> None:
@@ -17,7 +21,7 @@ def test_contents_are_told_by_file(tmp_path: Path) -> None:
         (tmp_path / name / "data").mkdir(parents=True)
         (tmp_path / name / "data" / "a.txt").write_text("same")
         (tmp_path / name / "data" / "b.txt").write_text(name)
-    one, two = (data_parts(tmp_path / name, ["data/*.txt"]) for name in ("one", "two"))
+    one, two = (data_parts(arm(tmp_path / name), ["data/*.txt"]) for name in ("one", "two"))
     assert list(one) == ["its data file data/a.txt", "its data file data/b.txt"]
     assert one["its data file data/a.txt"] == two["its data file data/a.txt"]
     assert one["its data file data/b.txt"] != two["its data file data/b.txt"]
@@ -25,8 +29,8 @@ def test_contents_are_told_by_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("glob", ["/etc/hosts", "../x", "a/../../x", " "])
 def test_what_leaves_the_tree_is_refused(tmp_path: Path, glob: str) -> None:
-    with pytest.raises(DataFilesError, match="must be relative to the root"):
-        data_parts(tmp_path, [glob])
+    with pytest.raises(DataFilesError, match="must be relative to the configuration file"):
+        data_parts(arm(tmp_path), [glob])
 
 
 def test_a_link_out_of_the_tree_is_refused(tmp_path: Path) -> None:
@@ -34,7 +38,14 @@ def test_a_link_out_of_the_tree_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("x")
     (tmp_path / "tree" / "data").symlink_to(tmp_path / "secret")
     with pytest.raises(DataFilesError, match="data is a link to a place outside of the tree"):
-        data_parts(tmp_path / "tree", ["*"])
+        data_parts(arm(tmp_path / "tree"), ["*"])
+
+
+def test_globs_start_where_the_configuration_is(tmp_path: Path) -> None:
+    (tmp_path / "libs").mkdir()
+    (tmp_path / "shared").write_text("x")
+    (tmp_path / "libs" / "data").symlink_to(tmp_path / "shared")
+    assert list(data_parts(arm(tmp_path, inside="libs"), ["*"])) == ["its data file data"]
 
 
 def test_no_more_is_read_than_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,18 +53,18 @@ def test_no_more_is_read_than_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (tmp_path / name).write_text("12345")
     monkeypatch.setattr(datafiles, "MAX_FILES", 2)
     with pytest.raises(DataFilesError, match="more than 2 files"):
-        data_parts(tmp_path, ["*"])
+        data_parts(arm(tmp_path), ["*"])
     monkeypatch.setattr(datafiles, "MAX_BYTES", 9)
     with pytest.raises(DataFilesError, match="are larger than"):
-        data_parts(tmp_path, ["a", "b"])
+        data_parts(arm(tmp_path), ["a", "b"])
 
 
 def test_a_glob_may_match_in_one_arm_only(tmp_path: Path) -> None:
-    roots = {arm: tmp_path / arm for arm in ArmName}
+    roots = {name: tmp_path / name for name in ArmName}
     for root in roots.values():
         root.mkdir()
     (roots[ArmName.HEAD] / "new.txt").write_text("x")
-    files = DataFiles(roots)
+    files = DataFiles({name: arm(root, name) for name, root in roots.items()})
     assert files.parts(ArmName.BASE, ("*.txt",)) == {}
     assert list(files.parts(ArmName.HEAD, ("*.txt",))) == ["its data file new.txt"]
     with pytest.raises(DataFilesError, match=r"`data` has '\*\.json': there is no such file"):

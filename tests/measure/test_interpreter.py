@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.measure.benchmarks import functions
@@ -13,7 +14,11 @@ from benchgate.measure.interpreter import (
     interpreter_of,
     scripts_of,
     settings_of,
+    with_environment,
 )
+
+if TYPE_CHECKING:
+    from benchgate.git.repository import Git
 
 
 @pytest.fixture
@@ -32,6 +37,32 @@ def test_the_interpreter_of_an_arm(arm: Arm) -> None:
     assert interpreter_of(arm, spec, "/my tools/python") == (str(own),)
     named = functions("benchmarks", interpreter="{root}/run 'my python' -X dev")
     assert interpreter_of(arm, named, "p") == (f"{arm.root}/run", "my python", "-X", "dev")
+
+
+@pytest.mark.parametrize("env", [".venv", "venv", ".pixi/envs/default"])
+def test_the_environment_of_the_project_is_found_without_activation(repo: Git, env: str) -> None:
+    folder = repo.root / "libs" / "a"
+    folder.mkdir(parents=True)
+    environ = {"PATH": "/usr/bin"}
+    assert with_environment(environ, folder, repo.root) == environ
+    python = executable(repo.root / env / "bin" / "python")
+    active = with_environment(environ, folder, repo.root)
+    assert default_interpreter(repo.root, active) == python
+    assert active["PATH"] == f"{Path(python).parent}:/usr/bin"
+    nearer = executable(folder / env / "bin" / "python")
+    assert default_interpreter(repo.root, with_environment(environ, folder, repo.root)) == nearer
+
+
+def test_an_active_environment_comes_first(repo: Git) -> None:
+    executable(repo.root / ".venv" / "bin" / "python")
+    environ = {"VIRTUAL_ENV": "/mine"}
+    assert with_environment(environ, repo.root, repo.root) == environ
+
+
+def test_an_environment_that_a_change_brings_along_is_not_used(repo: Git) -> None:
+    executable(repo.root / ".venv" / "bin" / "python")
+    repo.run("add", "--all")
+    assert with_environment({}, repo.root, repo.root) == {}
 
 
 def executable(path: Path) -> str:

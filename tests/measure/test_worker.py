@@ -625,6 +625,36 @@ def test_a_hanging_function_is_ended_and_shown(start: Start) -> None:
     assert 'bench_it.py", line 4 in bench_a' in error
 
 
+# As `uv run python` does: it waits for Python, and ends as a shell does.
+WRAPPER = ("/bin/sh", "-c", '"$0" "$@"; exit $?', sys.executable)
+
+
+@pytest.mark.parametrize("place", ["in bench_a", "on import"])
+def test_signals_reach_python_and_not_what_starts_it(start: Start, place: str) -> None:
+    hang = "import time\ndef hang():\n  time.sleep(999)\n"
+    source = hang + ("hang()\n" if place == "on import" else "def bench_a():\n  hang()\n")
+    worker = start(source, interpreter=WRAPPER)
+    if place == "in bench_a":
+        worker.ready(20)
+        worker.allow(20)
+        worker.ask("open", id="a")
+        worker.allow(0.3)
+        error = error_of(worker.sample)
+    else:
+        error = error_of(lambda: worker.ready(3))
+    assert error.startswith("timed out")
+    assert 'bench_it.py", line 3 in hang' in error
+
+
+def test_how_python_ended_is_told_through_what_started_it(start: Start) -> None:
+    worker = start("import ctypes\ndef bench_a():\n  ctypes.string_at(0)\n", interpreter=WRAPPER)
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    error = error_of(worker.sample)
+    assert error.startswith("its process was killed by SIGSEGV\n")
+
+
 def test_a_file_that_cannot_be_imported_says_where(start: Start) -> None:
     error = error_of(lambda: start("x = 1\ndef bench_a(:\n").ready(20))
     assert error.startswith("SyntaxError: ")

@@ -113,13 +113,14 @@ def base_config(git: Git, sha: str, head: Config, start: Path) -> Config | None:
     if inside is None:
         return None
     if named:
-        return loads_folder(_texts(git, sha, [inside.as_posix()]))
+        return config_at(git, sha, inside.as_posix())
     folder = resolve_committed(git, sha, inside.as_posix())
     if folder is None:
         return None
     place = PurePosixPath(folder)
     for one in (place, *place.parents):
-        config = loads_folder(_texts(git, sha, [(one / name).as_posix() for name in _NAMES]))
+        texts = _texts(git, sha, [(one / name).as_posix() for name in _NAMES])
+        config = loads_folder(texts, one.as_posix())
         if config is not None:
             return config
     return None
@@ -132,7 +133,7 @@ def config_at(git: Git, sha: str, path: str) -> Config | None:
         ConfigError: it is not valid, or too large.
         UsageError: this clone does not have the commit.
     """
-    return loads_folder(_texts(git, sha, [path]))
+    return loads_folder(_texts(git, sha, [path]), PurePosixPath(path).parent.as_posix())
 
 
 def require_few(config: Config) -> None:

@@ -79,7 +79,8 @@ def _nothing_ahead(git: Git, head: str, default: DefaultBranch) -> Source:
     if not parents:
         raise BaselineError(
             "HEAD is the first commit and nothing is changed, so there is nothing to compare with",
-            hint="Change something, or add a commit, and run the check again.",
+            hint="Change something, or add a commit, and run the check again. To compare the code "
+            "with itself, use --against HEAD.",
         )
     if git.rev_parse(parents[0]) is None:
         raise BaselineError(

@@ -18,7 +18,7 @@ COMMANDS = {
     "list": "List the benchmarks that would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",
     "doctor": "Check this machine: timer, pinning, noise.",
-    "init": "Write a benchgate.toml for this repository, and GitHub workflows.",
+    "init": "Write a benchgate.toml for this project, and GitHub workflows if you ask for them.",
     "ci": "Check what changed, in a GitHub Actions job; write a comment and a summary.",
     "publish": "Comment on a pull request.",
     "schema": "Print the JSON schema of a file that benchgate reads or writes.",

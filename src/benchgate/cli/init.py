@@ -2,149 +2,103 @@
 
 from __future__ import annotations
 
-import tomllib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from benchgate.cli.validate import validate
 from benchgate.cli.workflows import (
-    DEFAULT_ACTION,
-    FOLDER,
+    EXAMPLE_ACTION,
     existing_workflow,
     is_for_github,
+    require_action,
     workflow_texts,
 )
 from benchgate.cli.world import repository_or_none
+from benchgate.config import load
 from benchgate.config.load import OWN_FILE
-from benchgate.errors import UsageError
-from benchgate.measure.benchfiles import find_folders
-from benchgate.measure.engine import Arm, ArmName
+from benchgate.errors import ConfigError, UsageError
+from benchgate.git.changes import is_ignored
+from benchgate.measure.interpreter import default_interpreter, with_environment
+from benchgate.project.needs import read_toml
+from benchgate.project.packages import is_project
+from benchgate.project.proposal import Proposal, propose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from benchgate.git.repository import Git
+    from benchgate.project.needs import Build
 
-
-_NEW_FOLDER = "benchmarks"
-_COMPILED = (
-    *("cffi", "cython", "maturin", "meson-python", "mypyc", "nanobind", "pybind11"),
-    *("scikit-build", "setuptools-rust"),
+_OTHER_PROJECTS = (
+    *("Cargo.toml", "go.mod", "package.json", "CMakeLists.txt", "meson.build", "Makefile"),
 )
-
-_CONFIGURATION = """\
-# How benchgate measures and judges this project. Every key has a default;
-# `benchgate schema config` describes all keys.
-
-{build}[[benchmark]]
-python = {folders}
-
-# benchgate can measure any program; each execution is a separate process:
-# [[benchmark]]
-# name = "cli/startup"
-# command = "{command}"
-
-# [gate]
-# margin = "2%"      # the smallest change that matters
-"""
-
-_BUILD = """\
-# The project has compiled parts, so each side gets its own environment. benchgate measures what is
-# installed there.
-[build]
-command = ["python3 -m venv {env}", "{env}/bin/pip install ."]
-
-"""
-
-_STARTER = '''\
-"""Benchmarks of {package}: every function named bench_* is one."""
-
-import {package}
+_VERSION_TIMEOUT_S = 10.0
+PROBLEM_EXIT_CODE = 2
 
 
-def bench_replace_me():
-    """Call the code that must not get slower; the return value is ignored."""
-    repr({package})
-'''
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is written, and what to say about it.
+
+    Attributes:
+        folder: of the configuration.
+        files: texts by absolute path.
+        found: what the project's files told, one sentence each.
+        to_edit: the file in which a person has to write what is measured; None for none.
+        build: what prepares each side.
+        has_functions: whether Python functions are measured.
+        unchecked: why it is unknown whether the action exists; "" if that is known.
+    """
+
+    folder: Path
+    files: Mapping[Path, str]
+    found: tuple[str, ...]
+    to_edit: Path | None
+    build: Build
+    has_functions: bool
+    unchecked: str
 
 
-def propose_all(
-    root: Path, git: Git | None, *, workflows: bool | None, action: str
-) -> dict[str, str]:
-    """Propose the configuration and, for a repository on GitHub, the workflows; texts by path.
-
-    Files that exist already are left out, unless nothing is missing: that is an error.
+def choose_folder(cwd: Path, root: Path | None) -> Path:
+    """Choose where the configuration goes: the innermost project around the current folder.
 
     Args:
-        workflows: whether to write them; None to write them if the repository is on GitHub.
-
-    Raises:
-        UsageError: nothing is missing, or there is nothing to measure.
+        root: of the repository; None if there is none.
     """
-    missing = _missing_workflows(root, git, wanted=workflows, action=action)
-    if missing and _configured_in(root):
-        return missing
-    return propose(root) | missing
+    if root is None or not cwd.is_relative_to(root):
+        return cwd
+    for folder in (cwd, *cwd.parents):
+        if folder == root or is_project(folder):
+            return folder
+        if any((folder / name).is_file() for name in _OTHER_PROJECTS):
+            return folder
+    return root
 
 
-def _missing_workflows(
-    root: Path, git: Git | None, *, wanted: bool | None, action: str
-) -> dict[str, str]:
-    if wanted is False or (wanted is None and (git is None or not is_for_github(git))):
-        return {}
-    if git is None:
-        raise UsageError(
-            f"{root} is not in a git repository, so workflows cannot be written",
-            hint="Run `git init`, or leave out --workflows.",
-        )
-    present = existing_workflow(root)
-    if present is None:
-        return workflow_texts(git, action)
-    if wanted is None:
-        return {}
-    raise UsageError(f"{present} already uses benchgate", hint="Edit it, or remove it first.")
+def configured_in(folder: Path) -> str | None:
+    """The file in which a folder is configured already; None if there is none."""
+    if (folder / OWN_FILE).exists():
+        return f"{folder / OWN_FILE} exists"
+    if "benchgate" in read_toml(folder / "pyproject.toml").get("tool", {}):
+        return f"{folder / 'pyproject.toml'} has a [tool.benchgate] table"
+    return None
 
 
-def propose(root: Path) -> dict[str, str]:
-    """Propose the files that make a first `benchgate check` work.
-
-    Raises:
-        UsageError: there is a configuration already, or no Python package to measure.
-    """
-    project = _read_project(root)
-    if present := _configured_in(root):
-        raise UsageError(f"{present} already", hint="Edit it; `benchgate validate` checks it.")
-    package = next(_packages(root), None)
-    folders = find_folders([Arm(ArmName.HEAD, root, root / ".benchgate-env")])
-    if package is None and not folders:
-        raise UsageError(
-            f"{root} holds neither a Python package nor a file bench_*.py",
-            hint="benchgate can measure any program: write a benchgate.toml with\n"
-            '  [[benchmark]]\n  name = "mine"\n  command = "./my-program --option"',
-        )
-    starter = {}
-    if not folders and package is not None:
-        folders = (_NEW_FOLDER,)
-        starter = {f"{_NEW_FOLDER}/bench_{package}.py": _STARTER.format(package=package)}
-    quoted = [f'"{folder}"' for folder in folders]
-    compiled = _has_compiled_parts(root, project)
-    text = _CONFIGURATION.format(
-        build=_BUILD if compiled else "",
-        folders=quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]",
-        command=_command(root, package, compiled=compiled),
-    )
-    return {OWN_FILE: text, **starter}
-
-
-def write(root: Path, files: dict[str, str]) -> None:
+def write(files: Mapping[Path, str]) -> None:
     """Write proposed files; an existing file is never overwritten.
 
     Raises:
         UsageError: a file exists, or cannot be written.
     """
-    for name, text in files.items():
-        path = root / name
+    for path, text in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as stream:
@@ -153,96 +107,188 @@ def write(root: Path, files: dict[str, str]) -> None:
             raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _configured_in(root: Path) -> str | None:
-    """The file in which the project is configured already; None if there is none."""
-    if (root / OWN_FILE).exists():
-        return f"{root / OWN_FILE} exists"
-    if "benchgate" in _read_project(root).get("tool", {}):
-        return f"{root / 'pyproject.toml'} has a [tool.benchgate] table"
-    return None
+def _wanted_action(
+    git: Git | None, folder: Path, action: str | None, *, wanted: bool | None
+) -> str | None:
+    """The action for the workflows to write; None to write none.
+
+    Raises:
+        UsageError: workflows are wanted, but cannot be written.
+    """
+    if wanted is False or (wanted is None and action is None and not _may_ask(git)):
+        return None
+    if git is None:
+        raise UsageError(
+            f"{folder} is not in a git repository, so workflows cannot be written",
+            hint="Run `git init`, or leave out --workflows.",
+        )
+    if present := existing_workflow(git.root):
+        raise UsageError(f"{present} already uses benchgate", hint="Edit it, or remove it first.")
+    if action is None and sys.stdin.isatty():
+        click.echo("The workflows for GitHub use the action of benchgate, which has no release.")
+        question = "Your copy of it, as OWNER/NAME@REF (empty: no workflows)"
+        action = click.prompt(question, default="", show_default=False) or None
+        if action is None and wanted is None:
+            return None
+    if action is None:
+        raise UsageError(
+            "--workflows needs --action, because the action has no release yet",
+            hint=f"Name your copy of it: --workflows --action {EXAMPLE_ACTION}",
+        )
+    return action
 
 
-def _read_project(root: Path) -> dict[str, dict[str, object]]:
-    try:
-        return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+def _may_ask(git: Git | None) -> bool:
+    """Whether to offer workflows: never without a person who can answer."""
+    if git is None or not sys.stdin.isatty():
+        return False
+    return is_for_github(git) and existing_workflow(git.root) is None
 
 
-def _packages(root: Path) -> Iterator[str]:
-    """The names of the importable packages, those in src first."""
-    for folder in (root / "src", root):
-        for init in sorted(folder.glob("*/__init__.py")):
-            if init.parent.name.isidentifier() and init.parent.name not in {"tests", "docs"}:
-                yield init.parent.name
+def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str | None) -> Plan:
+    """Decide what to write; nothing is written yet.
 
+    Args:
+        workflows: whether workflows are wanted; None if nobody said.
+        action: the action that they use; None if nobody said.
 
-def _command(root: Path, package: str | None, *, compiled: bool) -> str:
-    """A command that starts the package, in whichever way it can be started."""
-    if package is None:
-        return "./my-program --version"
-    # -I: import what is installed, not what lies in the current folder.
-    python = "{env}/bin/python -I" if compiled else "python3"
-    is_program = any((root / folder / package / "__main__.py").exists() for folder in ("src", "."))
-    return f"{python} -m {package} --version" if is_program else f"{python} -c 'import {package}'"
-
-
-def _has_compiled_parts(root: Path, project: dict[str, dict[str, object]]) -> bool:
-    requires = str(project.get("build-system", {}).get("requires", "")).lower()
-    return (
-        any(name in requires for name in _COMPILED)
-        or any((root / name).exists() for name in ("Cargo.toml", "meson.build"))
-        or "ext-modules" in str(project.get("tool", {}).get("setuptools", ""))
-        or "ext_modules" in _text_of(root / "setup.py")
+    Raises:
+        UsageError: nothing is missing, there is nothing to measure, or the action does not exist.
+    """
+    folder = choose_folder(cwd, git.root if git else None)
+    action = _wanted_action(git, folder, action, wanted=workflows)
+    present = configured_in(folder)
+    if present and action is None:
+        raise UsageError(f"{present} already", hint="Edit it; `benchgate validate` checks it.")
+    proposal = Proposal({}, ())
+    if not present:
+        proposal = propose(
+            folder,
+            git.root if git else folder,
+            is_ignored=lambda path: git is not None and is_ignored(git, path),
+            can_call=lambda program: shutil.which(program) is not None,
+        )
+    files = {folder / name: text for name, text in proposal.files.items()}
+    unchecked = ""
+    if action is not None and git is not None:
+        unchecked = require_action(git, action)
+        place, tool = folder.relative_to(git.root).as_posix(), proposal.build.tool
+        texts = workflow_texts(git, action, folder=place, tool=tool)
+        files |= {git.root / name: text for name, text in texts.items()}
+    to_edit = folder / proposal.replace if proposal.replace else None
+    return Plan(
+        folder,
+        files,
+        proposal.found,
+        to_edit,
+        proposal.build,
+        has_functions=proposal.has_functions,
+        unchecked=unchecked,
     )
 
 
-def _text_of(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+def _describe_python(plan: Plan, git: Git | None, environ: Mapping[str, str]) -> str:
+    """Say which Python runs the functions, or creates the environments for them."""
+    if not plan.has_functions:
         return ""
+    if not plan.build.commands:
+        checkout = git.root if git else plan.folder
+        python = default_interpreter(checkout, with_environment(environ, plan.folder, checkout))
+        return f"The functions run in {_version_of(python)}, {python}."
+    if plan.build.tool == "uv":
+        return "uv chooses the Python for each side, as it does in your checkout."
+    python = shutil.which("python3") or "python3"
+    return f"[build] uses python3, which is {_version_of(python)} here, {python}."
+
+
+def _version_of(python: str) -> str:
+    code = "import platform; print(platform.python_implementation(), platform.python_version())"
+    try:
+        done = subprocess.run(
+            [python, "-c", code],
+            capture_output=True,
+            text=True,
+            timeout=_VERSION_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "a Python that does not start"
+    return done.stdout.strip() or "a Python that does not start"
+
+
+def _steps(git: Git | None, cwd: Path, plan: Plan) -> Iterator[str]:
+    """What to do next, as sentences and commands that work as they are."""
+    names = [os.path.relpath(path, cwd) for path in plan.files]
+    if plan.to_edit:
+        yield f"Edit {os.path.relpath(plan.to_edit, cwd)}: put your own work there."
+    if git is None:
+        yield "git init"
+    if git is None or git.rev_parse("HEAD") is None:
+        yield 'git add --all && git commit --message "Start"'
+    else:
+        yield f'git add {shlex.join(names)} && git commit --message "Add benchgate"'
+    yield "benchgate check --against HEAD   # compares the code with itself: it must not fail"
+    yield "benchgate check                  # after each change"
+
+
+def find_problems(folder: Path, git: Git | None) -> tuple[str, ...]:
+    """Check what was written, as `benchgate validate` does."""
+    root = git.root if git else folder
+    try:
+        return validate(load(folder, root), root, git).problems
+    except ConfigError as error:
+        return (error.message,)
 
 
 @click.command("init")
 @click.option(
     "--workflows/--no-workflows",
     default=None,
-    help="Whether to write GitHub workflows; by default only if the repository is on GitHub.",
+    help="Whether to write GitHub workflows; by default only with --action.",
 )
 @click.option(
     "--action",
     metavar="OWNER/NAME@REF",
-    default=DEFAULT_ACTION,
-    show_default=True,
-    help="The action that the workflows use; a commit after the @ pins it.",
+    help="The action that the workflows use: your copy of benchgate's repository.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the files instead of writing them.")
-def command(workflows: bool | None, action: str, dry_run: bool) -> None:
-    """Write a benchgate.toml for this repository, and GitHub workflows.
+def command(workflows: bool | None, action: str | None, dry_run: bool) -> int:
+    """Write a benchgate.toml for this project, and GitHub workflows if you ask for them.
 
-    The file names the folders that hold bench_*.py files. If there are none, benchgate also
-    writes a first benchmark file. One workflow measures pull requests and the default branch,
-    another one comments on pull requests. No existing file is changed.
+    benchgate finds Python packages, bench_*.py files, and programs in C, Go, Node and Rust, and
+    writes what to measure, and how to build it if that is necessary. The file goes into the
+    innermost project around the current folder. No existing file is changed.
 
     \b
     Examples:
       benchgate init
-      benchgate init --workflows
+      benchgate init --dry-run
+      benchgate init --action OWNER/NAME@REF
     """
     cwd = Path.cwd()
     git = repository_or_none(cwd)
-    root = git.root if git else cwd
-    files = propose_all(root, git, workflows=workflows, action=action)
+    plan = make_plan(cwd, git, workflows=workflows, action=action)
+    named = {Path(os.path.relpath(path, cwd)).as_posix(): text for path, text in plan.files.items()}
+    for sentence in plan.found:
+        click.echo(sentence, err=dry_run)
     if dry_run:
-        for name, text in files.items():
+        for name, text in named.items():
             click.echo(f"# {name}\n{text}")
-        return
-    write(root, files)
-    for name in files:
+        return 0
+    write(plan.files)
+    for name in named:
         click.echo(f"wrote {name}")
-    if any(name.startswith(FOLDER) for name in files) and action == DEFAULT_ACTION:
-        click.echo(
-            f"The workflows use {action}; to pin a commit of it, use --action OWNER/NAME@COMMIT"
-        )
-    click.echo("Next: `benchgate list`, commit, then `benchgate check` after a change.")
+    problems = find_problems(plan.folder, git)
+    for problem in problems:
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
+    if problems:
+        return PROBLEM_EXIT_CODE
+    click.echo("`benchgate validate` finds no problem.")
+    for sentence in (_describe_python(plan, git, os.environ), plan.unchecked):
+        if sentence:
+            click.echo(sentence)
+    click.echo("\nNext:")
+    for step in _steps(git, cwd, plan):
+        click.echo(f"  {step}")
+    click.echo("To undo this, delete the files.")
+    return 0

@@ -10,7 +10,8 @@ import click
 
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, repository_or_none
-from benchgate.config import PythonBenchmark
+from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.git.changes import is_ignored
 from benchgate.measure.benchfiles import (
     BenchSource,
     find_files,
@@ -21,7 +22,10 @@ from benchgate.measure.benchfiles import (
 from benchgate.measure.engine import Arm, ArmName
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchgate.config import Config
+    from benchgate.git.repository import Git
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +44,13 @@ class Validation:
     problems: tuple[str, ...]
 
 
-def validate(config: Config, root: Path) -> Validation:
-    """Read every benchmark file of a tree as text and list its functions."""
-    arm = Arm(ArmName.HEAD, root, root / ".benchgate-env")
+def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
+    """Read every benchmark file of a tree as text and list its functions.
+
+    Args:
+        git: the repository with this root; None if there is none.
+    """
+    arm = Arm(ArmName.HEAD, root, root / ".benchgate-env", inside=config.folder)
     benchmarks = [one for one in config.benchmarks if isinstance(one, PythonBenchmark)]
     if not config.benchmarks:
         benchmarks = [search_of(find_folders([arm]))]
@@ -58,10 +66,26 @@ def validate(config: Config, root: Path) -> Validation:
             functions[file.path] = source.names
             unlisted |= {file.path} if source.makes_more else set()
             problems += wrong
+            if git and is_ignored(git, root / file.path):
+                problems.append(f"{file.path}: git ignores it, so it is not measured")
+    problems += _missing_folders(config, arm)
     commands = tuple(id_ for one in config.benchmarks for id_ in one.ids)
     if not commands and not functions and not problems:
         problems.append("no benchmarks: there is neither a file bench_*.py nor a [[benchmark]]")
     return Validation(functions, frozenset(unlisted), commands, tuple(problems))
+
+
+def _missing_folders(config: Config, arm: Arm) -> Iterator[str]:
+    """Report folders that do not exist; `[build]` may create those of a tree that is built."""
+    for index, one in enumerate(config.benchmarks):
+        named = [("pythonpath", folder) for folder in one.pythonpath or ()]
+        if isinstance(one, CommandBenchmark):
+            named.append(("cwd", one.cwd))
+        for key, folder in named:
+            is_known = arm.substitute(folder) == folder and not config.build.commands
+            if is_known and not (arm.folder / folder).is_dir():
+                place = config.origin.place(("benchmark", index, key))
+                yield f'{place} = "{folder}": there is no such folder'
 
 
 def _read(path: Path, name: str) -> tuple[BenchSource, list[str]]:
@@ -95,7 +119,7 @@ def command(config_file: Path | None) -> int:
     cwd = Path.cwd()
     git = repository_or_none(cwd)
     config = configuration(cwd, git, config_file)
-    found = validate(config, git.root if git else cwd)
+    found = validate(config, git.root if git else cwd, git)
     click.echo(f"{config.source or 'no configuration file, using the defaults'}: valid")
     for file, functions in found.functions.items():
         more = ("more once it is imported (see benchgate list)",) if file in found.unlisted else ()

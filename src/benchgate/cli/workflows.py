@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
 from benchgate.git.branches import default_branch, remotes
+from benchgate.git.repository import FULL_SHA
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,10 +17,13 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
 
 FOLDER = ".github/workflows"
-DEFAULT_ACTION = "benchgate/benchgate@v1"
+EXAMPLE_ACTION = "OWNER/benchgate@main"
 CHECKOUT = "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2"
 
 _ACTION = re.compile(r"[\w.-]+/[\w.-]+(/[\w./-]+)?@[\w./-]+")
+_GITHUB = "https://github.com"
+_ASK_TIMEOUT_S = 15.0
+_NOT_THERE = ("could not read Username", "not found", "does not exist", "does not appear to be")
 _BRANCH = re.compile(r"[\w./+-]+")
 
 _GATE = """\
@@ -52,9 +58,9 @@ jobs:
         with:
           persist-credentials: false
       # Add what the benchmarks need here: actions/setup-python, dependencies, ...
-      - uses: {action}
+{setup}      - uses: {action}
         with:
-          comment: false # benchgate-comment.yml comments
+{folder}          comment: false # benchgate-comment.yml comments
 """
 
 _COMMENT = """\
@@ -90,24 +96,66 @@ jobs:
         with:
           persist-credentials: false
       - uses: {action}
-"""
+{with_folder}"""
 
 
-def workflow_texts(git: Git, action: str) -> dict[str, str]:
-    """Make both workflows; return them by their paths.
+def require_action(git: Git, action: str) -> str:
+    """Check that an action exists, because a workflow that names another one fails.
+
+    Returns:
+        "", or a sentence that says why this could not be checked.
 
     Raises:
-        UsageError: `action` has another form.
+        UsageError: it has another form, or GitHub does not have it.
     """
     if not _ACTION.fullmatch(action):
         raise UsageError(
             f"--action {action!r}: must be OWNER/NAME@REF",
-            hint=f"for example --action {DEFAULT_ACTION}, or a commit of it after the @",
+            hint=f"for example --action {EXAMPLE_ACTION}, or a commit of it after the @",
         )
+    name, _, ref = action.partition("@")
+    repository = "/".join(name.split("/")[:2])
+    try:
+        refs = git.run("ls-remote", f"{_GITHUB}/{repository}", timeout_s=_ASK_TIMEOUT_S)
+    except TimeoutExpired:
+        return f"benchgate could not check that {action} exists: GitHub did not answer."
+    except UsageError as error:
+        reason = (error.details or "").splitlines()[-1:] or ["git failed"]
+        if not any(sign in (error.details or "") for sign in _NOT_THERE):
+            return f"benchgate could not check that {action} exists: {reason[0]}"
+        raise UsageError(
+            f"--action {action}: GitHub has no repository {repository} that you can read",
+            hint="If it is private, let git sign in, for example with `gh auth setup-git`.",
+            details=error.details,
+        ) from None
+    names = {line.partition("\t")[2] for line in refs.splitlines()}
+    if FULL_SHA.fullmatch(ref) or not names.isdisjoint({f"refs/heads/{ref}", f"refs/tags/{ref}"}):
+        return ""
+    raise UsageError(
+        f"--action {action}: {repository} has no branch or tag {ref}",
+        hint="Name a branch or a tag of it, or a commit with all of its 40 digits.",
+    )
+
+
+def workflow_texts(git: Git, action: str, *, folder: str = ".", tool: str = "") -> dict[str, str]:
+    """Make both workflows; return them by their paths.
+
+    Args:
+        folder: the folder of the configuration, relative to the root of the repository.
+        tool: a program that the runner needs but does not have; only "uv" is one.
+    """
     default = default_branch(git)
     name = default.name if default else "main"
     branch = name if _BRANCH.fullmatch(name) else f'"{name}"'
-    parts = {"branch": branch, "checkout": CHECKOUT, "action": action}
+    place = f"          working-directory: {json.dumps(folder)}\n" if folder != "." else ""
+    parts = {
+        "branch": branch,
+        "checkout": CHECKOUT,
+        "action": action,
+        "setup": "      - run: pipx install uv\n" if tool == "uv" else "",
+        "folder": place,
+        "with_folder": f"        with:\n{place}" if place else "",
+    }
     return {
         f"{FOLDER}/benchgate.yml": _GATE.format(**parts),
         f"{FOLDER}/benchgate-comment.yml": _COMMENT.format(**parts),

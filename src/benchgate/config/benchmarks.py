@@ -14,7 +14,7 @@ from benchgate.config.laxer import Laxer, added, dropped, less, off, on
 PATTERN: Final = "bench_*.py"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
 _DATA = (
-    "Files that the work reads, such as `fixtures/*.json`, relative to the root of the tree."
+    "Files that the work reads, such as `fixtures/*.json`, relative to the configuration file."
     " If they differ, base and head did different work."
 )
 _TIMEOUT = "`timeout` of `[measure]`"
@@ -85,7 +85,7 @@ class CommandBenchmark(BenchmarkTable):
         description="Runs once after the executions of a round, even if they failed; not timed.",
     )
     cwd: fields.RelativePath = Field(
-        default=".", description="Folder to run in, relative to the root of the tree."
+        default=".", description="Folder to run in, relative to the configuration file."
     )
     ok_exit_codes: fields.ExitCodes = Field(
         default=(0,), description="Any other exit code is a failure."
@@ -109,7 +109,7 @@ class CommandBenchmark(BenchmarkTable):
     pin: bool = Field(default=False, description="Keep it on one CPU.")
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders for `PYTHONPATH`, relative to the root of the tree; by default"
+        description="Folders for `PYTHONPATH`, relative to the configuration file; by default"
         " [those of the side's own code](#whose-code-runs).",
     )
     allow_foreign: bool = Field(
@@ -139,16 +139,16 @@ class PythonBenchmark(BenchmarkTable):
 
     paths: fields.PythonPaths = Field(
         alias="python",
-        description="Folders or `bench_*.py` files, relative to the root of the tree.",
+        description="Folders or `bench_*.py` files, relative to the configuration file.",
     )
     interpreter: fields.Template | None = Field(
         default=None,
         description="Python to run them in, for example `{env}/bin/python`;"
-        " by default the `python3` or `python` found on `PATH`.",
+        " by default [that of the project](#tools-that-manage-environments).",
     )
     pythonpath: fields.Templates | None = Field(
         default=None,
-        description="Folders to import from, relative to the root of the tree; by default"
+        description="Folders to import from, relative to the configuration file; by default"
         " [those of the side's own code](#whose-code-runs).",
     )
     isolate: bool = Field(default=False, description="Give each function a process of its own.")

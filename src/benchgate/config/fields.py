@@ -139,7 +139,7 @@ def _without_repeats(values: tuple[str, ...]) -> tuple[str, ...]:
 def _relative(path: str) -> str:
     parts = PurePosixPath(path)
     if not path.strip() or parts.is_absolute() or ".." in parts.parts:
-        raise ValueError("must be a path inside the tree that is measured, relative to its root")
+        raise ValueError("must be a path relative to the configuration file, inside its folder")
     return path
 
 

@@ -44,7 +44,10 @@ def load(start: Path, stop: Path | None = None, explicit: Path | None = None) ->
 
     Args:
         start: the folder where the search starts; it goes upwards.
-        stop: the last folder to search, the root of the repository; None searches `start` alone.
+        stop: the last folder to search, the root of the repository; None searches `start` alone,
+            which is then the root of the tree.
+        explicit: the file to read instead; if it lies outside of the tree, its paths start at the
+            root.
 
     Raises:
         ConfigError: a file cannot be read or is not valid, or two files of one folder configure
@@ -57,12 +60,19 @@ def load(start: Path, stop: Path | None = None, explicit: Path | None = None) ->
                 f"{explicit} has no [tool.benchgate] table",
                 hint=f"add the table, or name a {OWN_FILE} with --config",
             )
-        return resolve(replace(origin, named=True))
+        place = (start / explicit).parent
+        return resolve(replace(origin, named=True, folder=_inside(place, stop or start)))
     for folder in _folders(start.resolve(), stop.resolve() if stop else None):
         origin = _origin_in(folder, start)
         if origin is not None:
-            return resolve(origin)
+            return resolve(replace(origin, folder=_inside(folder, stop or start)))
     return resolve(Origin())
+
+
+def _inside(folder: Path, root: Path) -> str:
+    """A folder relative to the root of the tree; the root itself for a folder outside of it."""
+    folder, root = folder.resolve(), root.resolve()
+    return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else "."
 
 
 def loads(text: str, name: str) -> Config:
@@ -80,11 +90,12 @@ def loads(text: str, name: str) -> Config:
     return resolve(origin or Origin())
 
 
-def loads_folder(files: Mapping[str, str]) -> Config | None:
+def loads_folder(files: Mapping[str, str], folder: str = ".") -> Config | None:
     """Read the configuration in the files of one folder, such as a commit's.
 
     Args:
         files: text by name; a benchgate.toml before a pyproject.toml.
+        folder: that folder, relative to the root of the commit's tree.
 
     Returns:
         None if none of them configures benchgate.
@@ -93,7 +104,7 @@ def loads_folder(files: Mapping[str, str]) -> Config | None:
         ConfigError: it is not valid, or two files configure benchgate.
     """
     origin = _only(_parsed(text, name, None) for name, text in files.items())
-    return resolve(origin) if origin else None
+    return resolve(replace(origin, folder=folder)) if origin else None
 
 
 def to_keep(origin: Origin, redact: Callable[[str], str]) -> ConfigTables:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from benchgate.config.benchmarks import PythonBenchmark
 from benchgate.config.laxer import BY_ROW, LAXER
 from benchgate.config.origin import dotted
 from benchgate.config.precedence import old_ids, with_options
@@ -138,7 +140,7 @@ def _grants(known: Waive, waiver: Waive, name: str) -> bool:
 def _benchmarks(base: Config, head: Config) -> Iterator[PolicyChange]:
     for index, was in enumerate(base.benchmarks):
         for name in was.subjects:
-            at, now = _found(was, name, head)
+            at, now = _found(was, _as_in(head, base, was, name), head)
             if now is None:
                 yield _loosened(head, ("benchmark",), "measured", "left out", about=name)
                 continue
@@ -147,6 +149,13 @@ def _benchmarks(base: Config, head: Config) -> Iterator[PolicyChange]:
                 path = ("benchmark", at, key)
                 values = _written(base, ("benchmark", index, key), was), _written(head, path, now)
                 yield _loosened(head, path, *values, about=name)
+
+
+def _as_in(head: Config, base: Config, was: Benchmark, name: str) -> str:
+    """What the base's entry measures, as the head's file would name it: paths start elsewhere."""
+    if not isinstance(was, PythonBenchmark):
+        return name
+    return posixpath.relpath(posixpath.join(base.folder, name), head.folder)
 
 
 def _found(was: Benchmark, name: str, head: Config) -> tuple[int, Benchmark | None]:

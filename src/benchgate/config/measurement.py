@@ -92,7 +92,7 @@ class Measure(Table):
 
 
 class Build(Table):
-    """Commands that prepare an arm; they run once per arm, in the root of its tree."""
+    """Commands that prepare an arm; they run once per arm, in the folder of the configuration."""
 
     shell: bool = Field(default=False, description="Let `/bin/sh` read the command.")
     commands: fields.Commands = Field(

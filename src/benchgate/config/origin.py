@@ -45,6 +45,7 @@ class Origin:
 
     Attributes:
         path: its file; None if the text did not come from a file here.
+        folder: where its paths start, relative to the root of the tree; "." is the root.
         name: what messages call it.
         prefix: tables that contain benchgate's; ("tool", "benchgate") in pyproject.toml.
         tables: benchgate's tables as they were read.
@@ -55,6 +56,7 @@ class Origin:
     """
 
     path: Path | None = None
+    folder: str = "."
     name: str = "defaults"
     prefix: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict)

@@ -107,6 +107,11 @@ class Config:
         return self.origin.path
 
     @property
+    def folder(self) -> str:
+        """The folder that its paths are relative to, relative to the root of the tree."""
+        return self.origin.folder
+
+    @property
     def searches(self) -> bool:
         """Whether all benchmark files are measured, because the configuration names none."""
         return not self.benchmarks and not self.is_empty

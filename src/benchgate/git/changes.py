@@ -115,3 +115,8 @@ def settings_digest(git: Git) -> str:
         if path.is_file():
             hasher.update(path.read_bytes())
     return hasher.hexdigest()
+
+
+def is_ignored(git: Git, path: Path) -> bool:
+    """Whether git ignores a path of the checkout, so that it is not part of the code."""
+    return git.ask("check-ignore", "--quiet", "--", str(path)) is not None

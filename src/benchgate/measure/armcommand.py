@@ -124,7 +124,7 @@ def arm_commands(
 
 
 def _arm_command(benchmark: CommandBenchmark, arm: Arm, environ: Mapping[str, str]) -> ArmCommand:
-    cwd = arm.root / arm.substitute(benchmark.cwd)
+    cwd = arm.folder / arm.substitute(benchmark.cwd)
     variables = {name: arm.substitute(value) for name, value in benchmark.env.items()}
 
     def words(command: tuple[str, ...]) -> tuple[str, ...]:
@@ -153,14 +153,18 @@ def _stack_bytes(one: ArmCommand) -> int:
     return sum(len(string.encode(errors="surrogateescape")) + 1 for string in strings)
 
 
-def workload_hash(benchmark: CommandBenchmark, *, pin: bool) -> str:
-    """16 hex digits that change if the work changes, but not with secrets or repetitions."""
+def workload_hash(benchmark: CommandBenchmark, *, pin: bool, inside: str = ".") -> str:
+    """16 hex digits that change if the work changes, but not with secrets or repetitions.
+
+    Args:
+        inside: the folder that `cwd` starts from, relative to the root of the tree.
+    """
     definition = json.dumps(
         {
             "command": benchmark.command,
             "prepare": benchmark.prepare,
             "cleanup": benchmark.cleanup,
-            "cwd": benchmark.cwd,
+            "cwd": os.path.normpath(f"{inside}/{benchmark.cwd}"),
             "ok_exit_codes": sorted(benchmark.ok_exit_codes),
             "variables": dict(benchmark.env),
             "pythonpath": benchmark.pythonpath,
@@ -205,7 +209,7 @@ def environ_of(
         return moved(environ.get(name, ""), arm, outside.checkout, outside.cwd)
 
     programs, folders = entries("PATH"), entries("PYTHONPATH")
-    if pythonpath is not None or holds_python(arm.root):
+    if pythonpath is not None or (holds_python(arm.folder) or holds_python(arm.root)):
         folders = import_path(arm, pythonpath, folders).before
     if (arm.env / "bin").is_dir():
         programs = (str(arm.env / "bin"), *(programs or os.defpath.split(os.pathsep)))

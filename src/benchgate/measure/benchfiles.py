@@ -48,8 +48,8 @@ class BenchFile:
 
 def find_files(arm: Arm, benchmark: PythonBenchmark, path: str) -> tuple[BenchFile, ...]:
     """Find the benchmark files of one arm at a benchmark's path; none if the path is absent."""
-    place = arm.root / path
-    files, top = ([place], place.parent) if place.is_file() else (_search(place), place)
+    place = arm.folder / path
+    files, top = ([place], place.parent) if place.is_file() else (search(place), place)
     found = []
     for file in files:
         group = group_of(file.relative_to(top), benchmark.group or "")
@@ -77,7 +77,7 @@ def group_of(file: PurePath, prefix: str) -> str:
 
 def find_folders(arms: Iterable[Arm]) -> tuple[str, ...]:
     """Find the topmost folders that hold benchmark files in any arm, relative to its root."""
-    return topmost_folders(file.relative_to(arm.root) for arm in arms for file in _search(arm.root))
+    return topmost_folders(file.relative_to(arm.root) for arm in arms for file in search(arm.root))
 
 
 def topmost_folders(files: Iterable[PurePath]) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def topmost_folders(files: Iterable[PurePath]) -> tuple[str, ...]:
     return tuple(sorted(folder.as_posix() for folder in topmost))
 
 
-def _search(top: Path) -> list[Path]:
+def search(top: Path) -> list[Path]:
     """Find benchmark files below a folder."""
     return [f for f in sorted(top.rglob(PATTERN)) if is_benchmark_file(f.relative_to(top))]
 
@@ -95,7 +95,7 @@ def _search(top: Path) -> list[Path]:
 def own_folders(arm: Arm, benchmark: PythonBenchmark) -> tuple[Path, ...]:
     """Return the folders whose code belongs to this arm only."""
     given = (path for path in benchmark.pythonpath or () if "{" in path)
-    return arm.root, arm.env, *(arm.root / arm.substitute(path) for path in given)
+    return arm.root, arm.env, *(arm.folder / arm.substitute(path) for path in given)
 
 
 def helpers_of(arm: Arm, file: BenchFile) -> Path | None:

@@ -37,7 +37,7 @@ def build(
     variables: Mapping[str, str],
     guardian: Guardian,
 ) -> None:
-    """Run the commands one after the other in the root of an arm's tree.
+    """Run the commands one after the other in the folder of an arm's configuration.
 
     Args:
         arm: the arm, whose root, env and sha replace {root}, {env} and {sha} in every word.
@@ -85,7 +85,7 @@ def _run(
     try:
         process = subprocess.Popen(
             argv,
-            cwd=arm.root,
+            cwd=arm.folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -81,7 +81,7 @@ class CommandEngine:
             id_: run_settings(id_, each, lead, measure) for id_, each in self._benchmarks.items()
         }
         self._arms = {arm.name: arm for arm in arms}
-        self._data = DataFiles({arm.name: arm.root for arm in arms})
+        self._data = DataFiles(self._arms)
         outside = outside or StartingEnvironment()
         self._commands = {
             id_: arm_commands(each, arms, outside) for id_, each in self._benchmarks.items()
@@ -141,10 +141,11 @@ class CommandEngine:
     def _define(self, id_: str, benchmark: CommandBenchmark, arm: ArmName) -> Definition:
         files = self._data.parts(arm, benchmark.data)
         pin = self._settings[id_].pin
-        parts = {"its definition": workload_hash(benchmark, pin=pin), **files}
+        definition = workload_hash(benchmark, pin=pin, inside=self._arms[arm].inside)
+        parts = {"its definition": definition, **files}
         return Definition(
             id=id_,
-            workload=workload_of(parts) if files else parts["its definition"],
+            workload=workload_of(parts) if files else definition,
             tier=Tier.INTERLEAVED,
             tags=benchmark.tags,
             notes=(self._unpinned,) if pin and not self._is_pinning else (),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
-    from benchgate.measure.engine import ArmName
+    from benchgate.measure.engine import Arm, ArmName
 
 MAX_FILES = 1000
 MAX_BYTES = 2 * 2**30
@@ -22,19 +23,18 @@ class DataFilesError(Exception):
     """A data file cannot be read; the message says which one, and why."""
 
 
-def data_parts(root: Path, globs: Iterable[str]) -> dict[str, str]:
-    """Read the data files of a tree; return for each a name for people, and its digest.
+def data_parts(arm: Arm, globs: Iterable[str]) -> dict[str, str]:
+    """Read the data files of an arm; return for each a name for people, and its digest.
 
     Args:
-        root: the root of the tree.
-        globs: relative to the root; a glob may match nothing.
+        globs: relative to the folder of the configuration; a glob may match nothing.
 
     Raises:
         DataFilesError: a glob leaves the tree or matches too much, or a file cannot be read.
     """
     found: dict[str, Path] = {}
     for glob in globs:
-        found |= _matches(root, glob)
+        found |= _matches(arm, glob)
         if len(found) > MAX_FILES:
             raise DataFilesError(
                 f"`data` matches more than {counted(MAX_FILES, 'file')}: pack them into one"
@@ -49,14 +49,10 @@ def data_parts(root: Path, globs: Iterable[str]) -> dict[str, str]:
 
 
 class DataFiles:
-    """The data files of every arm, each read once.
+    """The data files of every arm, each read once."""
 
-    Args:
-        roots: of the trees.
-    """
-
-    def __init__(self, roots: Mapping[ArmName, Path]) -> None:
-        self._roots = roots
+    def __init__(self, arms: Mapping[ArmName, Arm]) -> None:
+        self._arms = arms
         self._known: dict[tuple[ArmName, tuple[str, ...]], Mapping[str, str]] = {}
 
     def parts(self, arm: ArmName, globs: tuple[str, ...]) -> Mapping[str, str]:
@@ -66,11 +62,11 @@ class DataFiles:
             DataFilesError: as in `data_parts`, and if a glob matches nothing in any arm.
         """
         for glob in globs:
-            if not any(_matches(root, glob) for root in self._roots.values()):
+            if not any(_matches(one, glob) for one in self._arms.values()):
                 raise DataFilesError(f"`data` has {glob!r}: there is no such file in the tree")
         key = arm, globs
         if key not in self._known:
-            self._known[key] = data_parts(self._roots[arm], globs)
+            self._known[key] = data_parts(self._arms[arm], globs)
         return self._known[key]
 
 
@@ -80,16 +76,16 @@ def workload_of(parts: Mapping[str, str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _matches(root: Path, glob: str) -> dict[str, Path]:
+def _matches(arm: Arm, glob: str) -> dict[str, Path]:
     pattern = PurePosixPath(glob)
     if not glob.strip() or pattern.is_absolute() or ".." in pattern.parts:
-        raise DataFilesError(f"`data` has {glob!r}: it must be relative to the root of the tree")
-    inside = root.resolve()
+        raise DataFilesError(f"`data` has {glob!r}: it must be relative to the configuration file")
+    inside = arm.root.resolve()
     found = {}
-    for path in root.glob(glob):
+    for path in arm.folder.glob(glob):
         if not path.is_file():
             continue
-        name = path.relative_to(root).as_posix()
+        name = path.relative_to(arm.folder).as_posix()
         if not path.resolve().is_relative_to(inside):
             raise DataFilesError(f"the data file {name} is a link to a place outside of the tree")
         found[name] = path

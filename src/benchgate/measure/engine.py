@@ -29,10 +29,11 @@ class Arm:
     """One tree to measure.
 
     Attributes:
-        root: folder of its files, where commands run.
+        root: folder of its files.
         env: folder for its own environment, which `[build]` may fill; it may not exist.
         sha: its commit; "" outside of git.
         variables: added to the environment of all commands that run in it.
+        inside: the folder of its configuration, relative to the root.
     """
 
     name: ArmName
@@ -40,6 +41,12 @@ class Arm:
     env: Path
     sha: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
+    inside: str = "."
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the paths of its configuration start from, and where commands run."""
+        return self.root / self.inside
 
     def substitute(self, text: str) -> str:
         """Replace {root}, {env} and {sha}; leave other braces alone."""
@@ -105,12 +112,14 @@ class Discovery:
         toolchains: versions of the tools that run the benchmarks, by arm and tool.
         timers: by arm, the Python clock that times the benchmarks, if there is one; if there are
             several, the slowest.
+        runtimes: by arm, which Python runs its functions, and where it imported its code from.
     """
 
     found: Mapping[ArmName, tuple[Definition, ...]]
     failures: tuple[DiscoveryFailure, ...] = ()
     toolchains: Mapping[ArmName, Mapping[str, str]] = field(default_factory=dict)
     timers: Mapping[ArmName, Timer] = field(default_factory=dict)
+    runtimes: Mapping[ArmName, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

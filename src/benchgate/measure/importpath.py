@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
-_PROJECT_FILES = frozenset({"pyproject.toml", "setup.cfg", "setup.py"})
-_SOURCE_FOLDERS = frozenset({"src", "lib", "python"})
+PROJECT_FILES = frozenset({"pyproject.toml", "setup.cfg", "setup.py"})
+"""The files that declare a Python project."""
+
+SOURCE_FOLDERS = frozenset({"src", "lib", "python"})
+"""Names of folders that hold packages but are not packages themselves."""
+
 _NO_MODULES = frozenset({"setup", "conftest", "noxfile", "__init__", "__main__"})
 _MAX_FOLDERS = 20_000
 
@@ -50,7 +54,7 @@ class ProvidedModules:
         owner = distribution_of(file)
         if owner is None or not self.projects:
             return module in self.modules
-        return _normalized(owner.name) in self.projects
+        return normalized(owner.name) in self.projects
 
 
 def provided_by(root: Path) -> ProvidedModules:
@@ -70,7 +74,7 @@ def provided_by(root: Path) -> ProvidedModules:
             continue
         folders[:] = [f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith(".")]
         projects |= _projects_in(place, files)
-        if place.name in _SOURCE_FOLDERS or not _PROJECT_FILES.isdisjoint(files):
+        if place.name in SOURCE_FOLDERS or not PROJECT_FILES.isdisjoint(files):
             stems = {Path(file).stem for file in files if file.endswith(".py")}
             named = {stem for stem in stems - _NO_MODULES if not stem.startswith("bench_")}
             modules |= dict.fromkeys(named, place.relative_to(root).as_posix())
@@ -122,10 +126,11 @@ def _projects_in(folder: Path, files: Iterable[str]) -> set[str]:
         if "setup.py" in present:
             text = (folder / "setup.py").read_text("utf-8")
             names.update(re.findall(r"""\bname\s*=\s*["']([\w.-]+)["']""", text))
-    return {_normalized(name) for name in names if name}
+    return {normalized(name) for name in names if name}
 
 
-def _normalized(name: str) -> str:
+def normalized(name: str) -> str:
+    """Return the form of a distribution's name in which equal names are equal."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -170,18 +175,25 @@ def import_path(
     hide compiled code, which only the environment has.
 
     Args:
-        pythonpath: the configured folders, relative to the root; None for the root and its `src`.
+        pythonpath: the configured folders, relative to the configuration; None for its
+            folder and the root of the tree, each after its `src`.
         inherited: the user's own entries, already replaced by the arm's; see `moved`.
         in_env: whether the interpreter belongs to the arm's environment.
     """
     if pythonpath is not None:
-        named = (str(arm.root / arm.substitute(p)) for p in pythonpath)
+        named = (str(arm.folder / arm.substitute(p)) for p in pythonpath)
         return ImportPath((*named, *inherited))
-    own = tuple(str(p) for p in (arm.root / "src", arm.root) if p.is_dir())
+    own = tuple(map(str, _source_folders(arm)))
     others = tuple(entry for entry in inherited if entry not in own)
     if in_env and is_installed(arm):
         return ImportPath(others, after=own)
     return ImportPath((*own, *others))
+
+
+def _source_folders(arm: Arm) -> tuple[Path, ...]:
+    """The folders of an arm's tree that Python code is imported from by default."""
+    wanted = (top for folder in (arm.folder, arm.root) for top in (folder / "src", folder))
+    return tuple(dict.fromkeys(top for top in wanted if top.is_dir()))
 
 
 def moved(entries: str, arm: Arm, checkout: Path | None, cwd: Path) -> tuple[str, ...]:
@@ -240,7 +252,7 @@ def hidden_by_tree(arm: Arm, opened: frozenset[Path]) -> Path | None:
         return None
     packages = list(arm.env.glob(_PACKAGES))
     for file in sorted(path for path in opened if path.suffix == ".py"):
-        for top in (arm.root / "src", arm.root):
+        for top in _source_folders(arm):
             if file.is_relative_to(top):
                 copies = {folder / file.relative_to(top) for folder in packages}
                 if any(copy.exists() for copy in copies) and not copies & opened:
@@ -261,6 +273,6 @@ def _sources(env: Path) -> Iterator[Mapping[str, object]]:
 
 def holds_python(root: Path) -> bool:
     """Tell whether a tree belongs to a Python project."""
-    return any((root / name).is_file() for name in _PROJECT_FILES) or any(
+    return any((root / name).is_file() for name in PROJECT_FILES) or any(
         any(folder.glob("*/__init__.py")) for folder in (root / "src", root)
     )

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.git.repository import Git
 from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from benchgate.config import PythonBenchmark
     from benchgate.measure.engine import Arm
 
+_ENVIRONMENTS = (".venv", "venv", ".pixi/envs/default")
 _OPTIONS = "the options of its `interpreter`"
 _SCRIPT = "the script that is its `interpreter`"
 # How programs begin on Linux and macOS; a file with a NUL byte may still be a script.
@@ -73,7 +75,7 @@ def scripts_of(arm: Arm, benchmark: PythonBenchmark) -> Mapping[str, str]:
 def _script(arm: Arm, word: str) -> str:
     """Read a script of the arm, without the arm's own paths; "" if it is not a script."""
     own = {"{root}": arm.root, "{env}": arm.env}
-    path = arm.root / word
+    path = arm.folder / word
     if not word or not any(path.is_relative_to(folder) for folder in own.values()):
         return ""
     try:
@@ -96,11 +98,39 @@ def _options(words: Sequence[str]) -> list[str]:
     ]
 
 
+def with_environment(environ: Mapping[str, str], folder: Path, checkout: Path) -> Mapping[str, str]:
+    """Activate the project's environment, such as `.venv`, unless another one is active.
+
+    An environment that git tracks is left out, because a change could bring it along.
+
+    Args:
+        folder: of the configuration; the search goes upwards from it, to the checkout.
+        checkout: the user's tree.
+    """
+    if environ.get("VIRTUAL_ENV") or Path(sys.prefix).is_relative_to(checkout):
+        return environ
+    places = [one for one in (folder, *folder.parents) if one.is_relative_to(checkout)]
+    for env in (place / name for place in places for name in _ENVIRONMENTS):
+        if (env / "bin" / "python").exists() and not _is_tracked(env, checkout):
+            path = os.pathsep.join((str(env / "bin"), environ.get("PATH", os.defpath)))
+            return {**environ, "VIRTUAL_ENV": str(env), "PATH": path}
+    return environ
+
+
+def _is_tracked(env: Path, checkout: Path) -> bool:
+    if not (checkout / ".git").exists():
+        return False
+    return bool(Git(checkout).run("ls-files", "--", str(env)))
+
+
 def default_interpreter(checkout: Path, environ: Mapping[str, str]) -> str:
     """Find the interpreter that the user works with.
 
     In this order: the active virtual environment; the one that benchgate runs in, when it
     lies in the checkout; python3 or python on PATH; the one that benchgate runs in.
+
+    Args:
+        environ: after `with_environment`, which activates the project's environment.
     """
     active = environ.get("VIRTUAL_ENV")
     if active and (Path(active) / "bin" / "python").exists():

@@ -13,6 +13,7 @@ from benchgate.measure.benchfiles import BenchFile, find_files
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Bystander, Definition, Discovery, DiscoveryFailure
 from benchgate.measure.interpreter import scripts_of, settings_of
+from benchgate.measure.runtime import describe_runtime
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
 from benchgate.model.run import Tier, renamed
 
@@ -125,7 +126,7 @@ class PythonDiscovery:
         self._aliases = aliases
         self._lead = lead
         self._unpinned = unpinned
-        self._data = DataFiles({arm.name: arm.root for arm in arms.values()})
+        self._data = DataFiles(arms)
 
     def discover(self) -> Discovery:
         """Import every benchmark file once in each arm and list its functions.
@@ -137,9 +138,11 @@ class PythonDiscovery:
         failures: list[DiscoveryFailure] = []
         toolchains: dict[ArmName, dict[str, str]] = {}
         timers: dict[ArmName, Timer] = {}
+        runtimes: dict[ArmName, dict[str, None]] = {}
         for arm in self._arms.values():
             definitions = found[arm.name] = {}
             toolchains[arm.name] = {}
+            runtimes[arm.name] = {}
             for file in self._files(arm):
                 try:
                     hello, timer = self._workers.describe(arm, file)
@@ -147,6 +150,7 @@ class PythonDiscovery:
                     failures.append(_unread(failure, file.group))
                     continue
                 toolchains[arm.name]["python"] = hello["python"]
+                runtimes[arm.name][describe_runtime(arm, hello)] = None
                 other = timers.get(arm.name, timer)
                 timers[arm.name] = max(timer, other, key=attrgetter("cost_ns"))
                 failures += [
@@ -168,7 +172,8 @@ class PythonDiscovery:
         self._join(base, head)
         self._add_notes(base, head)
         by_arm = {arm: tuple(definitions.values()) for arm, definitions in found.items()}
-        return Discovery(by_arm, tuple(failures), toolchains, timers)
+        ran = {arm: "; ".join(texts) for arm, texts in runtimes.items() if texts}
+        return Discovery(by_arm, tuple(failures), toolchains, timers, ran)
 
     def _files(self, arm: Arm) -> Iterator[BenchFile]:
         for benchmark in self._benchmarks.get(arm.name, ()):
@@ -181,8 +186,8 @@ class PythonDiscovery:
                     raise UsageError(
                         "no benchmarks found: "
                         f'[[benchmark]] python = "{path}" has no file {PATTERN}',
-                        hint="The path in benchgate.toml or pyproject.toml is relative to the root "
-                        "of the repository. benchgate ignores files that git ignores.",
+                        hint="The path is relative to the configuration file. benchgate ignores "
+                        "files that git ignores.",
                     )
                 yield from find_files(arm, benchmark, path)
 

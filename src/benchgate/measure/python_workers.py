@@ -178,7 +178,7 @@ class Workers:
         variables = {**self._settings.environ, **arm.variables}
         variables |= {key: arm.substitute(value) for key, value in benchmark.env.items()}
         variables.pop("OLDPWD", None)
-        return variables | {"PWD": str(arm.root)}
+        return variables | {"PWD": str(arm.folder)}
 
     def _provided_by(self, arm: Arm) -> ProvidedModules | None:
         """What an arm must import from its own tree; nothing if there is only one arm."""

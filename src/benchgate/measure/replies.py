@@ -35,6 +35,11 @@ def read_reply(step: str, line: bytes) -> dict[str, Any] | None:
     return reply if fields is not None and _has_fields(fields)(reply) else None
 
 
+def read_pid(line: bytes) -> int | None:
+    """Read the process id of a worker; None if the format is wrong."""
+    return int(line) if line.isdigit() and 0 < int(line) < _LARGEST else None
+
+
 def read_sample(line: bytes) -> tuple[int, int] | None:
     """Read the wall and CPU time of a sample, in nanoseconds; None if the format is wrong."""
     try:
@@ -90,6 +95,7 @@ _ORIGINS: Mapping[str, Check] = {
     "packages": _list_of(_is_pair),
     "shared": _list_of(_is(str)),
     "has_own": _is(bool),
+    "own": _list_of(_is_module),
 }
 _BENCHMARK: Mapping[str, Check] = {
     "id": _is(str),
@@ -106,7 +112,6 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
         "benchmarks": _list_of(_has_fields(_BENCHMARK)),
         "faults": _table_of(_is(str)),
         "executable": _is(str, type(None)),
-        "pid": _at_least(1),
         "python": _is(str),
         "clock_steps_ns": _list_of(_is_whole),
         **_ORIGINS,

@@ -6,13 +6,14 @@ See `_worker/__main__.py` for the protocol.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchgate.measure.replies import read_reply, read_sample
+from benchgate.measure.replies import read_pid, read_reply, read_sample
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError, WorkerProcess
 from benchgate.stats.timer import Timer, timer
 
@@ -65,13 +66,10 @@ class Worker(WorkerProcess):
 
     Attributes:
         timer: its clock, once it is ready.
-        pid: process id of the Python that runs the benchmarks, once it is ready. If the
-            interpreter's command only starts Python, it is not the id of that command.
         packages: files of the installed modules that it has imported, as far as known.
     """
 
     timer: Timer
-    pid: int
 
     def __init__(
         self, arm: Arm, setting: WorkerSetting, guardian: Guardian, *, describe: bool = False
@@ -105,8 +103,12 @@ class Worker(WorkerProcess):
                 clock runs backwards.
         """
         self.allow(timeout_s)
+        line = self.line()
+        pid = read_pid(line)
+        if pid is None:
+            raise self.intruded(line)
+        self.pid = pid
         hello = self._reply("file")
-        self.pid = hello["pid"]
         try:
             self.timer = timer(np.array(hello["clock_steps_ns"], dtype=np.float64))
         except ValueError as error:
@@ -163,12 +165,12 @@ class Worker(WorkerProcess):
             return
         for module, file in reply.get("elsewhere", ()):
             if self._provided.is_installed_copy(module, Path(file)):
+                folder = self._from_configuration(self._provided.modules[module])
                 raise ForeignModuleError(
                     self,
                     f"the {self.arm.name} imported {module} from {file}, not from its own tree: "
                     "base and head would run the same code",
-                    f"{_remedy(self._provided.modules[module])}, or build an environment for each "
-                    "side in [build].",
+                    f"{_remedy(folder)}, or build an environment for each side in [build].",
                 )
         if reply.get("had_children") is False:
             names = ", ".join(reply["shared"][:_MODULES_NAMED])
@@ -178,6 +180,10 @@ class Worker(WorkerProcess):
                 f"base and head would run the same code ({names})",
                 f"{_remedy('')}. If a dependency is what it measures, set `allow_foreign = true`.",
             )
+
+    def _from_configuration(self, folder: str) -> str:
+        """A folder of the tree as the configuration would name it; "" if it is unknown."""
+        return os.path.relpath(folder, self.arm.inside) if folder else ""
 
     def _refused(self, reply: Mapping[str, Any]) -> WorkerFailedError:
         """Make an exception from the error that the worker reports."""

@@ -30,6 +30,7 @@ OUTPUT_LIMIT_BYTES = 256 * 2**20
 _SHOWN_BYTES = 80
 _LOOK_MS = 500
 _END_WAIT_S = 2.0
+_KILLED = 128
 _TRACE_WAIT_S = 1.0
 
 
@@ -60,6 +61,10 @@ class WorkerProcess:
     Args:
         interpreter: command that starts Python.
         environ: the whole environment of the process.
+
+    Attributes:
+        pid: process id of the Python. Until it has told its own, that of the interpreter's command,
+            which may be another program that starts Python.
     """
 
     def __init__(
@@ -84,6 +89,7 @@ class WorkerProcess:
             self._process = self._start(interpreter, environ, theirs)
         finally:
             theirs.close()
+        self.pid = self._process.pid
         guardian.watch(self._process.pid)
         self.allow(0)
 
@@ -94,7 +100,7 @@ class WorkerProcess:
             with fixed_addresses():
                 return subprocess.Popen(
                     [*interpreter, str(PROGRAM)],
-                    cwd=self.arm.root,
+                    cwd=self.arm.folder,
                     env=dict(environ),
                     stdin=channel.fileno(),
                     stdout=self._output,
@@ -190,7 +196,8 @@ class WorkerProcess:
     def _hung(self) -> WorkerFailedError:
         self._is_lost = True
         # On this signal Python prints its traceback.
-        self._process.send_signal(signal.SIGABRT)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, signal.SIGABRT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_TRACE_WAIT_S)
         line = f"timed out: it took longer than {self._allowed_s:g} s"
@@ -202,6 +209,8 @@ class WorkerProcess:
             code = self._process.wait(_END_WAIT_S)
         except subprocess.TimeoutExpired:
             return WorkerFailedError(self, "it closed benchgate's pipe", self.tail())
+        if self.pid != self._process.pid and code > _KILLED:
+            code = _KILLED - code  # what a program that starts Python makes of its signal
         return WorkerFailedError(self, f"its process {_describe_end(code)}", self.tail())
 
     def intruded(self, line: bytes) -> WorkerFailedError:

@@ -18,7 +18,7 @@ from benchgate.measure.benchfiles import find_folders, search_of
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine
 from benchgate.measure.engine import ArmName
-from benchgate.measure.interpreter import default_interpreter
+from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 
@@ -81,6 +81,8 @@ def make_engines(
         event: what is counted as instructions; None if nothing can be counted.
     """
     measure = config.measure
+    checkout = place.checkout or arms[-1].root
+    environ = with_environment(environ, checkout / config.folder, checkout)
     functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
     commands = {arm.name: _command_benchmarks(config, arm) for arm in arms}
     lead = ArmName.BASE if config.sides else ArmName.HEAD
@@ -89,7 +91,7 @@ def make_engines(
         cpu=place.cpu,
         unpinned=place.unpinned,
         all_cpus=tuple(sorted(place.cpus)),
-        interpreter=default_interpreter(place.checkout or arms[-1].root, environ),
+        interpreter=default_interpreter(checkout, environ),
         forbidden=(place.checkout,) if place.checkout else (),
         environ=environ,
         event=event,
@@ -131,6 +133,8 @@ def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[Py
     If both arms are searched, the same folders are searched: ids are relative to them.
     """
     own = config_in(arm.name, config)
+    if not arm.folder.is_dir():
+        return []
     if own.searches:
         searched = [one for one in arms if config_in(one.name, config).searches]
         return [search_of(find_folders(searched))]
@@ -138,5 +142,7 @@ def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[Py
 
 
 def _command_benchmarks(config: Config, arm: Arm) -> list[CommandBenchmark]:
+    if not arm.folder.is_dir():
+        return []
     own = config_in(arm.name, config)
     return [one for one in own.benchmarks if isinstance(one, CommandBenchmark)]

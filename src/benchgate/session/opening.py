@@ -14,6 +14,7 @@ from benchgate.measure.build import build
 from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
+from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.run import Status
 from benchgate.session.choice import keep_share, leave_out_unwanted
@@ -68,7 +69,15 @@ def open_session(
         UsageError: there are no benchmarks, or none of them was chosen.
     """
     guardian = stack.enter_context(Guardian.start())
-    ready = [replace(arm, variables={**arm.variables, **guardian.variables}) for arm in arms]
+    ready = [
+        replace(
+            arm,
+            variables={**arm.variables, **guardian.variables},
+            inside=config_in(arm.name, config).folder,
+        )
+        for arm in arms
+    ]
+    _require_folder(ready, config)
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
     # A benchmark must not be able to find out which arm it is in, for example from who runs first:
     # so no process is told the seed.
@@ -91,6 +100,8 @@ def open_session(
     )
     stack.enter_context(closing(session))
     session.discover()
+    for line in describe_runtimes(session.runtimes):
+        effects.progress.message(line)
     if uncounted:
         note_uncounted(session, config, uncounted)
     leave_out_unwanted(choice, session)
@@ -137,7 +148,7 @@ class _Builder:
 
     def _build(self, arm: Arm) -> None:
         own = self._own(arm).build
-        if not own.commands:
+        if not own.commands or not arm.folder.is_dir():
             return
         self.effects.progress.building(arm.name)
         build(
@@ -170,6 +181,15 @@ def note_uncounted(session: Session, config: Config, reason: str) -> None:
     for id_ in session.known_ids:
         if INSTRUCTIONS.name in config.effective(id_).metrics:
             session.note(id_, f"{INSTRUCTIONS.name}: {reason}")
+
+
+def _require_folder(arms: Iterable[Arm], config: Config) -> None:
+    """Refuse a configuration whose folder is not measured; the base may lack the head's folder."""
+    if any(arm.name is ArmName.HEAD and not arm.folder.is_dir() for arm in arms):
+        raise UsageError(
+            f"{config.source} is in a folder that git ignores, so its paths lead nowhere",
+            hint="benchgate measures copies of the tree without ignored files: move the file.",
+        )
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:

@@ -49,6 +49,7 @@ class Session:
         self.arms = tuple(arms)
         self.seed = seed
         self.cpu_count = cpu_count
+        self.runtimes: dict[ArmName, str] = {}
         self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
@@ -82,6 +83,7 @@ class Session:
             self._recorder.define(discovery)
             if CANARY_IDS.isdisjoint(found):
                 self.timers |= discovery.timers
+                self.runtimes |= discovery.runtimes
                 for arm, versions in discovery.toolchains.items():
                     self.toolchains[arm] |= versions
 

@@ -4,12 +4,13 @@ It uses the standard library and the files of this folder only, because it runs 
 CPython >= 3.8, where benchgate itself is not installed. It is started as `python __main__.py`.
 Standard input is a socket, which it moves out of the way of the user's code.
 
-The first line from benchgate is the request: which file, where to import from, and a key. After
-that, a JSON object asks for a step and gets a JSON object back. The line "s" asks for one
-sample and gets "WALL_NS CPU_NS" back, which keeps a turn cheap. Each line to benchgate begins
-with the key. The user's code does not know the key, so benchgate recognizes what that code writes
-to the socket. What it prints goes elsewhere and disturbs nothing. When benchgate closes its
-side, the open benchmark is torn down, exit handlers run, and the last line is "bye".
+The first line from benchgate is the request: which file, where to import from, and a key. The
+worker answers with its process id, and imports the file. After that, a JSON object asks for a step
+and gets a JSON object back. The line "s" asks for one sample and gets "WALL_NS CPU_NS" back, which
+keeps a turn cheap. Each line to benchgate begins with the key. The user's code does not know the
+key, so benchgate recognizes what that code writes to the socket. What it prints goes elsewhere and
+disturbs nothing. When benchgate closes its side, the open benchmark is torn down, exit handlers
+run, and the last line is "bye".
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ class Origins:
         self.loaded_by_python = loaded_by_python
         self.seen: set[str] = set()
         self.packages: dict[str, str] = {}
+        self.measured: dict[str, str] = {}
         self.has_own = False
 
     def look(self) -> dict[str, Any]:
@@ -46,7 +47,8 @@ class Origins:
             `foreign`, of the forbidden trees, and `elsewhere`, of those that the arm's tree has
             itself: [name, file]. `packages`: the same of all that is installed, but for the
             standard library, and not only of late; `shared`: names of those that are not the
-            arm's; `has_own`: whether any module is the arm's.
+            arm's; `has_own`: whether any module is the arm's. `own`: [name, file] of the arm's
+            modules that its tree provides.
         """
         new = sorted(sys.modules.keys() - self.seen - {"__main__"})
         self.seen.update(new)
@@ -60,6 +62,8 @@ class Origins:
             is_own = path.startswith(self.own)
             if is_own and path != self.file and not path.startswith(self.benchmarks):
                 self.has_own = True
+            if is_own and name in self.provided:
+                self.measured[name] = path
             if "." not in name and self.is_package(name, path):
                 self.packages[name] = path
                 if name in self.provided and not is_own:
@@ -72,6 +76,7 @@ class Origins:
                 n for n, path in self.packages.items() if not path.startswith(self.own)
             ),
             "has_own": self.has_own,
+            "own": sorted(self.measured.items()),
         }
 
     def is_package(self, name: str, path: str) -> bool:

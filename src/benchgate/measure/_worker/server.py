@@ -161,7 +161,6 @@ class Server:
             "common": common,
             "faults": faults,
             "executable": sys.executable,
-            "pid": os.getpid(),
             "python": f"{sys.implementation.name} {sys.version.split()[0]}",
             "clock_steps_ns": clock_steps_ns(),
             **self.origins.look(),
@@ -169,6 +168,8 @@ class Server:
 
     def serve(self, request: dict[str, Any]) -> None:
         """Open the file of the request, then carry out requests until benchgate closes its side."""
+        # Before anything that may hang: another program may have started this one.
+        self.send(b"%d\n" % os.getpid())
         try:
             self.reply(self.open_file(request))
         except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too

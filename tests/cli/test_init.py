@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.cli.init import choose_folder, write
+from benchgate.cli.workflows import workflow_texts
+from benchgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.cli.conftest import Call
+
+    from benchgate.git.repository import Git
+
+ACTION = "octo-org/benchgate@v1"
+WORKFLOWS = [".github/workflows/benchgate.yml", ".github/workflows/benchgate-comment.yml"]
+
+
+@pytest.fixture
+def project(repo: Git, commit: Callable[[Git, Mapping[str, str]], str]) -> Git:
+    commit(repo, {"src/pkg/__init__.py": ""})
+    repo.run("branch", "--move", "trunk")
+    repo.run("remote", "add", "origin", "https://github.com/octo-org/hello.git")
+    return repo
+
+
+@pytest.fixture
+def on_github(
+    project: Git,
+    make_repo: Callable[[str], Git],
+    commit: Callable[[Git, Mapping[str, str]], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Git:
+    """A project, and a folder that git takes for github.com; it has one copy of the action."""
+    (project.root.parent / "octo-org").mkdir()
+    copy = make_repo("octo-org/benchgate")
+    commit(copy, {"action.yml": ""})
+    copy.run("tag", "v1")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{project.root.parent.as_uri()}/.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/")
+    return project
+
+
+def wrote(out: str) -> list[str]:
+    return [line.removeprefix("wrote ") for line in out.splitlines() if line.startswith("wrote ")]
+
+
+def test_what_is_written_is_said_and_checked(call: Call, project: Git) -> None:
+    done = call(project.root, "init")
+    done.check(0)
+    assert wrote(done.out) == ["benchgate.toml", "benchmarks/bench_pkg.py"]
+    assert "`benchgate validate` finds no problem." in done.out
+    assert "The functions run in CPython 3." in done.out
+    assert "git add benchgate.toml benchmarks/bench_pkg.py && git commit" in done.out
+    call(project.root, "validate").check(0)
+
+
+def test_a_dry_run_prints_and_writes_nothing(call: Call, project: Git) -> None:
+    done = call(project.root, "init", "--dry-run")
+    done.check(0)
+    assert done.out.startswith("# benchgate.toml\n")
+    assert "# benchmarks/bench_pkg.py\n" in done.out
+    assert done.err == "Found the Python package pkg (in src).\n"
+    assert project.run("status", "--porcelain") == ""
+
+
+def test_the_next_steps_work_before_the_first_commit(call: Call, repo: Git) -> None:
+    (repo.root / "pkg").mkdir()
+    (repo.root / "pkg" / "__init__.py").touch()
+    done = call(repo.root, "init")
+    done.check(0)
+    (step,) = (line.strip() for line in done.out.splitlines() if "git commit" in line)
+    assert step.startswith("git add --all && ")
+    subprocess.run(["/bin/sh", "-ec", step], cwd=repo.root, check=True, capture_output=True)
+    assert repo.run("status", "--porcelain") == ""
+    done = call(repo.root, "list")
+    done.check(0)
+    assert "pkg/replace_me" in done.out
+
+
+def test_outside_of_git_the_first_step_is_to_create_a_repository(
+    call: Call, tmp_path: Path
+) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").touch()
+    done = call(tmp_path, "init")
+    done.check(0)
+    assert "  git init\n" in done.out
+
+
+@pytest.mark.parametrize(
+    ("files", "start", "folder"),
+    [
+        (["pyproject.toml"], ".", "."),
+        (["pyproject.toml", "libs/a/pyproject.toml"], "libs/a/src/a", "libs/a"),
+        (["pyproject.toml"], "src/pkg", "."),
+        ([], "src/pkg", "."),
+        (["tools/c/Makefile"], "tools/c", "tools/c"),
+    ],
+)
+def test_the_innermost_project_gets_the_configuration(
+    tmp_path: Path, files: list[str], start: str, folder: str
+) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / start).mkdir(parents=True, exist_ok=True)
+    assert choose_folder(tmp_path / start, tmp_path) == tmp_path / folder
+    assert choose_folder(tmp_path / start, None) == tmp_path / start
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("benchgate.toml", "", "exists already"),
+        ("pyproject.toml", "[tool.benchgate]\n", "has a [tool.benchgate] table already"),
+    ],
+)
+def test_a_configured_project_is_refused(
+    call: Call, project: Git, name: str, text: str, message: str
+) -> None:
+    (project.root / name).write_text(text)
+    call(project.root, "init").check(2, message, "hint:")
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    files = {tmp_path / "benchgate.toml": "first"}
+    write(files)
+    with pytest.raises(UsageError, match="cannot write"):
+        write(files)
+
+
+def test_workflows_are_only_written_on_demand(call: Call, on_github: Git) -> None:
+    done = call(on_github.root, "init")
+    assert wrote(done.out) == ["benchgate.toml", "benchmarks/bench_pkg.py"]
+    done = call(on_github.root, "init", "--action", ACTION)
+    done.check(0)
+    assert wrote(done.out) == WORKFLOWS
+    gate, comment = ((on_github.root / name).read_text() for name in WORKFLOWS)
+    assert "branches: [trunk]" in gate
+    assert f"uses: {ACTION}" in gate
+    assert f"uses: {ACTION}" in comment
+    assert "working-directory" not in gate + comment
+
+
+def test_workflows_of_a_subfolder_run_there(call: Call, on_github: Git) -> None:
+    folder = on_github.root / "libs" / "deep"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "__init__.py").touch()
+    (folder / "pyproject.toml").touch()
+    done = call(folder, "init", "--action", ACTION)
+    done.check(0)
+    assert wrote(done.out)[-1] == "../../.github/workflows/benchgate-comment.yml"
+    for name in WORKFLOWS:
+        assert 'working-directory: "libs/deep"' in (on_github.root / name).read_text()
+
+
+def test_workflows_need_an_action(call: Call, on_github: Git) -> None:
+    call(on_github.root, "init", "--workflows").check(2, "--workflows needs --action", "hint:")
+
+
+def test_workflows_need_a_repository(call: Call, tmp_path: Path) -> None:
+    done = call(tmp_path, "init", "--action", ACTION)
+    done.check(2, "not in a git repository")
+
+
+def test_workflows_that_use_benchgate_already_are_left_alone(call: Call, on_github: Git) -> None:
+    write({on_github.root / ".github/workflows/perf.yaml": "- uses: octo-org/benchgate@v1\n"})
+    done = call(on_github.root, "init", "--action", ACTION)
+    done.check(2, "perf.yaml already uses benchgate")
+
+
+@pytest.mark.parametrize("action", ["benchgate", "o/n", "o/n@", "o/n@v1\n- run: evil", "o/n@a b"])
+def test_an_action_that_is_no_reference_is_refused(call: Call, on_github: Git, action: str) -> None:
+    call(on_github.root, "init", "--action", action).check(2, "must be OWNER/NAME@REF")
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("octo-org/benchgate@v2", "octo-org/benchgate has no branch or tag v2"),
+        ("octo-org/nothing@v1", "GitHub has no repository octo-org/nothing"),
+    ],
+)
+def test_an_action_that_does_not_exist_is_refused(
+    call: Call, on_github: Git, action: str, message: str
+) -> None:
+    call(on_github.root, "init", "--action", action).check(2, message, "hint:")
+    assert on_github.run("status", "--porcelain") == ""
+
+
+def test_an_action_that_cannot_be_checked_is_written_with_a_word(
+    call: Call, on_github: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "url.http://localhost:1/.insteadOf")
+    done = call(on_github.root, "init", "--action", ACTION)
+    done.check(0)
+    assert f"benchgate could not check that {ACTION} exists" in done.out
+
+
+def test_the_workflows_are_what_linters_ask_for(project: Git) -> None:
+    action = f"octo-org/benchgate@{'a' * 40}"
+    texts = workflow_texts(project, action, folder="libs/a", tool="uv")
+    write({project.root / name: text for name, text in texts.items()})
+    workflows = [str(project.root / path) for path in texts]
+    for command in (
+        ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows],
+        ["zizmor", "--offline", "--no-progress", "--persona=pedantic", *workflows],
+    ):
+        done = subprocess.run(
+            [Path(sys.executable).with_name(command[0]), *command[1:]],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Terminal(io.StringIO):
+    """What a person types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("answer", "workflows"), [(f"{ACTION}\n", WORKFLOWS), ("\n", [])])
+def test_a_person_is_asked_for_the_action(
+    call: Call,
+    on_github: Git,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    workflows: list[str],
+) -> None:
+    on_github.run("remote", "set-url", "origin", "git@github.com:octo-org/hello.git")
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    done = call(on_github.root, "init")
+    done.check(0)
+    assert wrote(done.out) == ["benchgate.toml", "benchmarks/bench_pkg.py", *workflows]
+    assert "Your copy of it, as OWNER/NAME@REF" in done.out
