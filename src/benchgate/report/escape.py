@@ -13,6 +13,7 @@ import unicodedata
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _CUT = "..."
 _COMMENT = re.compile(r"<(?=!--)")
+_START_OF_BLOCK = re.compile(r"^(?P<number>\d*)(?P<mark>(?<=\d)[.)]|(?<!\d)[#+-])")
 _BACKTICKS = re.compile(r"`+")
 
 _PUNCTUATION = str.maketrans(
@@ -58,6 +59,25 @@ def code_span(text: str) -> str:
     fence = "`" * (_longest_run(text) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{_without_comments(text)}{pad}{fence}"
+
+
+def paragraph(text: str) -> str:
+    """Markdown of `prose` or `with_code` for the start of a line: no heading, no list."""
+    return _START_OF_BLOCK.sub(r"\g<number>\\\g<mark>", text, count=1)
+
+
+def with_code(text: str) -> str:
+    """A plain line as markdown in which `...` is code, as in our own messages.
+
+    What stands in backticks can be copied as it is; every part is as harmless as without them.
+    """
+    parts = text.split("`")
+    is_odd_one_out = len(parts) % 2 == 0
+    if is_odd_one_out or not all(part.strip() for part in parts[1:-1]):
+        return prose(text)
+    return "".join(
+        code_span(part) if index % 2 else prose(part) for index, part in enumerate(parts)
+    )
 
 
 def code_cell(text: str) -> str:
