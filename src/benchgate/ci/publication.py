@@ -123,9 +123,9 @@ class Publication:
         return self._post(self._marker(leg), body)
 
     def _readers(self, leg: Leg) -> Readers:
-        run, branch = self.run, self.pull.base.ref
-        redact = self.step.redact
-        return Readers(self.job.context, run.head_sha, branch, self._run_url, _name(leg), redact)
+        url, redact = self.job.context.repository_url, self.step.redact
+        head, target = self.run.head_sha, self.pull.base.ref
+        return Readers(url, head, target, self._run_url, _name(leg), redact)
 
     def of_nothing(self, *, first: bool) -> list[PublishOutcome]:
         """Report that there is no result, in each comment on an earlier commit.

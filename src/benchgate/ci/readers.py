@@ -16,7 +16,6 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchgate.github.context import Context
     from benchgate.model.verdict import Verdict
     from benchgate.report.view import VerdictView
 
@@ -31,6 +30,7 @@ class Readers:
     """What the readers of a verdict know.
 
     Attributes:
+        repository_url: the repository's page.
         head: the commit that its author pushed, which need not be the one that was measured.
         target: the branch that a pull request is for; "" without a pull request.
         run_url: the run that measured.
@@ -38,7 +38,7 @@ class Readers:
         redact: removes the secrets from a text.
     """
 
-    context: Context
+    repository_url: str
     head: str
     target: str
     run_url: str
@@ -60,9 +60,7 @@ class Readers:
         return replace(verdict, head=head, base=base)
 
     def _links(self, verdict: Verdict) -> Links:
-        context = self.context
-        repository = f"{context.server_url}/{context.repository.full_name}"
-        base, head = verdict.base.sha, verdict.head.sha
+        repository, base, head = self.repository_url, verdict.base.sha, verdict.head.sha
         return Links(
             self.run_url,
             f"{repository}/compare/{base}...{head}" if base and head else "",

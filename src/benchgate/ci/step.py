@@ -249,7 +249,7 @@ class _JobReport:
     def _readers(self) -> Readers:
         event = self.job.context.event
         return Readers(
-            self.job.context,
+            self.job.context.repository_url,
             self.head,
             event.base_ref if isinstance(event, PullRequestEvent) else "",
             self._run_url,

@@ -216,6 +216,7 @@ def make_verdict(
             advisory_fails=config.baseline.advisory_fails,
             complete=judged.complete,
             doubted=judgment.doubted,
+            disturbed=judgment.disturbed,
             first_run=judged.base_source == NO_BASELINE,
             empty_shard=judged.shard is not None and not rows,
         ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from benchgate.model.outcome import Outcome
-from benchgate.report.escape import code_cell, plain_line, prose
+from benchgate.report.escape import code_cell, plain_line, prose, with_code
 
 if TYPE_CHECKING:
     from benchgate.report.links import Links
@@ -78,4 +78,4 @@ def unbroken(text: str) -> str:
 
 
 def _small(text: str) -> str:
-    return f"<sub>{prose(text)}</sub>" if text else ""
+    return f"<sub>{with_code(text, code_cell)}</sub>" if text else ""

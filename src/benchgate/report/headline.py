@@ -116,6 +116,8 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
         return "there was nothing to compare"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
         return _too_few(verdict, _total(groups), _total(groups) - len(groups.get(Outcome.NEW, ())))
+    if verdict.reason is Reason.DISTURBED and not verdict.exit_code:
+        return "the canary was disturbed, so no change is believed"
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
 
 

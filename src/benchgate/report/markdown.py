@@ -27,6 +27,7 @@ from benchgate.report.escape import (
     paragraph,
     plain_line,
     prose,
+    with_code,
 )
 
 if TYPE_CHECKING:
@@ -100,13 +101,13 @@ def render_markdown(verdict: VerdictView) -> str:
 def first_line(verdict: VerdictView) -> str:
     """The verdict in words, as a heading."""
     icon = _GREETING if verdict.is_first_run else _ICONS[verdict.decision]
-    return f"### {icon} {PRODUCT}: {prose(plain_line(verdict.headline, _SENTENCE_LIMIT))}"
+    return f"### {icon} {PRODUCT}: {with_code(plain_line(verdict.headline, _SENTENCE_LIMIT))}"
 
 
 def second_line(verdict: VerdictView) -> str:
     """What did not fit into the heading; "" if everything did."""
     more = plain_line(verdict.more, _SENTENCE_LIMIT)
-    return f"{paragraph(prose(_sentence(more)))}." if more else ""
+    return f"{paragraph(with_code(_sentence(more)))}." if more else ""
 
 
 def warning_lines(verdict: VerdictView) -> list[str]:
@@ -115,7 +116,7 @@ def warning_lines(verdict: VerdictView) -> list[str]:
     for loosening in verdict.loosening:
         lines.append(f"> **{prose(_sentence(loosening.title))}:**  ")
         lines += [f"> {_BULLET} {prose(change)}  " for change in loosening.changes]
-    return lines + [f"> **Warning:** {prose(text)}  " for text in verdict.warnings]
+    return lines + [f"> **Warning:** {with_code(text)}  " for text in verdict.warnings]
 
 
 def result_lines(benchmarks: Sequence[BenchmarkView], verdict: VerdictView) -> list[str]:
@@ -135,7 +136,7 @@ def footnote_lines(benchmarks: Iterable[BenchmarkView], verdict: VerdictView) ->
     """The notes that these benchmarks share with others, each once."""
     used = {mark for one in benchmarks for mark in one.footnotes}
     return [
-        f"<sub>{prose(f'{note.mark} {note.about}: {note.text}')}</sub>  "
+        f"<sub>{with_code(f'{note.mark} {note.about}: {note.text}')}</sub>  "
         for note in verdict.footnotes
         if note.mark in used
     ]
