@@ -66,6 +66,23 @@ def test_the_output_of_a_failed_benchmark_is_shown(samples: Mapping[str, Verdict
     assert 'File "benchmarks/bench_db.py", line 12, in bench_insert' in markdown
 
 
+def test_equal_outputs_are_shown_once() -> None:
+    failed = [Row(f"db/{name}", Outcome.FAILED, error="boom\n  at x") for name in "abc"]
+    other = Row("db/d", Outcome.BASE_FAILED, error="boom\n  at x")
+    rows = (*failed, other)
+    plain = Verdict(Decision.FAIL, 5, "", Source(), Source(), GateSettings(), rows)
+    view = view_verdict(plain)
+
+    text = render_markdown(view)
+
+    assert text.count("at x") == 2
+    assert "<summary>Output of <code>db/a</code> and 2 other benchmarks</summary>" in text
+    assert [one.title for one in view.failures] == [
+        "db/a and 2 other benchmarks failed with the same output",
+        "db/d failed on the base",
+    ]
+
+
 @pytest.mark.parametrize("state", ["hostile", "several", "fail", "many"])
 def test_every_row_of_a_table_has_the_same_cells(
     state: str, samples: Mapping[str, Verdict]

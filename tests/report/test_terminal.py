@@ -46,7 +46,9 @@ def piped(verdict: Verdict, *, verbose: bool = False) -> str:
 
 def on_terminal(verdict: Verdict, width: int, *, verbose: bool = False) -> str:
     stream = io.StringIO()
-    console = Console(file=stream, width=width, force_terminal=True, color_system="standard")
+    console = Console(
+        file=stream, width=width, height=1000, force_terminal=True, color_system="standard"
+    )
     render_verdict(view_verdict(verdict), console, verbose=verbose)
     return stream.getvalue()
 

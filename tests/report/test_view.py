@@ -9,7 +9,8 @@ import pytest
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import GateSettings, Verdict
-from benchgate.report.view import RowView, VerdictView, view_verdict, without_secrets
+from benchgate.report.benchmark_view import RowView
+from benchgate.report.view import VerdictView, view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

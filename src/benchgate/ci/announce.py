@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from benchgate.github.client import Client
     from benchgate.github.comments import Api, Marker
     from benchgate.github.plan import CommentPlan
-    from benchgate.report.view import RowView, VerdictView
+    from benchgate.report.benchmark_view import RowView
+    from benchgate.report.view import VerdictView
 
 
 USUAL_ENVIRONMENT: Final = "linux-x86_64"

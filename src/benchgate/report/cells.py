@@ -9,8 +9,8 @@ from benchgate.model.outcome import Outcome
 from benchgate.report.escape import code_cell, plain_line, prose, with_code
 
 if TYPE_CHECKING:
+    from benchgate.report.benchmark_view import BenchmarkView, RowView
     from benchgate.report.links import Links
-    from benchgate.report.view import BenchmarkView, RowView
 
 WARNING_SIGN = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
 _OUTCOME_ICONS = {

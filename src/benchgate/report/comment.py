@@ -32,8 +32,9 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from benchgate.report.benchmark_view import BenchmarkView
     from benchgate.report.markdown import Part
-    from benchgate.report.view import BenchmarkView, VerdictView
+    from benchgate.report.view import VerdictView
 
 _MESSAGE_LIMIT = 1000
 
@@ -169,7 +170,7 @@ def _left_out(parts: Iterable[Part], summary_url: str) -> str:
 def _named(parts: Iterable[Part]) -> Iterator[str]:
     missing = list(parts)
     counts = Counter(part.content for part in missing)
-    if outputs := counts[Content.OUTPUT]:
+    if outputs := sum(part.benchmarks for part in missing if part.content is Content.OUTPUT):
         yield f"the output of {counted(outputs, 'failed benchmark')}"
     if details := counts[Content.DETAIL]:
         yield f"the details of {counted(details, 'row')}"

@@ -29,12 +29,14 @@ from benchgate.report.escape import (
     prose,
     with_code,
 )
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
     from benchgate.report.comparison import ComparisonView
-    from benchgate.report.view import BenchmarkView, Group, RowView, VerdictView
+    from benchgate.report.view import Group, VerdictView
 
 PRODUCT = "benchgate"
 _ICONS = {
@@ -76,12 +78,14 @@ class Part:
     Attributes:
         title: title of a group, in words: "7 unchanged within 2 %".
         rows: the least number of lines in its table.
+        benchmarks: how many benchmarks it is about.
     """
 
     content: Content
     title: str
     rows: int
     render: Callable[[], str]
+    benchmarks: int = 1
 
 
 def render_markdown(verdict: VerdictView) -> str:
@@ -144,10 +148,9 @@ def footnote_lines(benchmarks: Iterable[BenchmarkView], verdict: VerdictView) ->
 
 def folded_parts(verdict: VerdictView) -> Iterator[Part]:
     """The parts after the table, in the order in which they are shown."""
-    for one in verdict.shown:
-        for row in one.rows:
-            if row.error:
-                yield Part(Content.OUTPUT, "", 1, partial(_output, row))
+    for failure in verdict.failures:
+        render = partial(_output, failure)
+        yield Part(Content.OUTPUT, "", 1, render, len(failure.benchmarks))
     for group in verdict.folded:
         render = partial(_group, group, verdict)
         yield Part(Content.GROUP, group.title, len(group.benchmarks), render)
@@ -177,8 +180,10 @@ def last_line(verdict: VerdictView) -> str:
     return f"<sub>{' '.join(filter(None, sentences))}</sub>"
 
 
-def _output(row: RowView) -> str:
-    return folded(f"Output of {html_code(row.benchmark)}", code_block(row.error))
+def _output(failure: Failure) -> str:
+    first, *others = failure.benchmarks
+    more = f" and {counted(len(others), 'other benchmark')}" if others else ""
+    return folded(f"Output of {html_code(first)}{more}", code_block(failure.output))
 
 
 def _group(group: Group, verdict: VerdictView) -> str:

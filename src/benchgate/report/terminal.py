@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from benchgate.report.benchmark_view import BenchmarkView, RowView
     from benchgate.report.comparison import ComparisonView
-    from benchgate.report.view import BenchmarkView, Group, RowView, VerdictView
+    from benchgate.report.view import Group, VerdictView
 
 _DECISION_STYLES = {
     Decision.PASS: "bold green",
@@ -40,43 +41,52 @@ _OUTCOME_STYLES = {
 _ROWS_SHOWN = 20
 # They would fill the screen, and nobody has to act on them.
 _LEFT_OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED})
-# Title, last line and so on.
-_OTHER_LINES = 8
 
 
 def render_verdict(verdict: VerdictView, console: Console, *, verbose: bool = False) -> None:
-    """Print the verdict; `verbose` adds the folded groups and each row's test."""
+    """Print the verdict; `verbose` adds the folded groups and each row's test.
+
+    On a terminal, the first line is repeated at the end if it has left the screen.
+    """
+    with console.capture() as printed:
+        _print_verdict(console, verdict, verbose=verbose)
+    text = printed.get()
+    console.file.write(text)
+    if console.is_terminal and text.count("\n") >= console.size.height:
+        console.print()
+        _print_headline(console, verdict)
+    console.file.flush()
+
+
+def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> None:
     _print_headline(console, verdict)
     _print_warnings(console, verdict)
     groups = [group for group in verdict.folded if verbose or _is_short(group, console)]
     folded = [one for group in groups for one in group.benchmarks]
-    if verdict.shown or folded:
+    benchmarks = (*verdict.shown, *folded)
+    if benchmarks:
         console.print()
         is_whole = verbose or not console.is_terminal
         lines = [_line(one, is_shown=True) for one in verdict.shown]
         lines += [_line(one, is_shown=is_whole) for one in folded]
         print_columns(console, _columns(verdict), lines)
-        _print_footnotes(console, verdict, (*verdict.shown, *folded))
+        _print_footnotes(console, verdict, benchmarks)
     hidden = [group.title for group in verdict.folded if group not in groups]
     if verdict.skipped and not verbose:
         hidden.append(verdict.skipped_title)
     if hidden:
         console.print()
         print_text(console, f"not shown: {', '.join(hidden)} (-v shows them)")
-    rows = [row for one in (*verdict.shown, *folded) for row in one.rows]
-    _print_errors(console, [row for one in verdict.shown for row in one.rows])
+    _print_failures(console, verdict)
     if verbose:
-        _print_evidence(console, rows)
+        _print_evidence(console, [row for one in benchmarks for row in one.rows])
         _print_skipped(console, verdict)
-    details = [row.detail for row in verdict.rows if row.detail]
-    for detail in details:
-        console.print()
-        _print_detail(console, detail, verdict.interval_title)
+    for row in verdict.rows:
+        if row.detail:
+            console.print()
+            _print_detail(console, row.detail, verdict.interval_title)
     console.print()
     print_text(console, Text(verdict.last_line, "dim"))
-    if console.is_terminal and (details or _is_long(verdict, folded, console)):
-        console.print()
-        _print_headline(console, verdict)
 
 
 def _print_headline(console: Console, verdict: VerdictView) -> None:
@@ -85,13 +95,6 @@ def _print_headline(console: Console, verdict: VerdictView) -> None:
     if verdict.headline.startswith(word):
         text.stylize(_DECISION_STYLES[verdict.decision], 0, len(word))
     print_text(console, text)
-
-
-def _is_long(verdict: VerdictView, folded: Sequence[BenchmarkView], console: Console) -> bool:
-    """Whether the first line has probably left the screen."""
-    noted = sum(1 + bool(one.note) + len(one.others) for one in verdict.shown)
-    errors = sum(row.error.count("\n") for one in verdict.shown for row in one.rows)
-    return noted + len(folded) + errors + _OTHER_LINES > console.size.height
 
 
 def _print_warnings(console: Console, verdict: VerdictView) -> None:
@@ -152,15 +155,12 @@ def _line(one: BenchmarkView, *, is_shown: bool) -> Line:
     )
 
 
-def _print_errors(console: Console, rows: Sequence[RowView]) -> None:
-    for row in rows:
-        if row.error:
-            place = f" ({row.location})" if row.location else ""
-            console.print()
-            where = " on the base" if row.outcome is Outcome.BASE_FAILED else ""
-            print_text(console, Text(f"{row.benchmark}{place} failed{where}:", "bold"))
-            for line in row.error.splitlines():
-                print_text(console, line, indent=4)
+def _print_failures(console: Console, verdict: VerdictView) -> None:
+    for failure in verdict.failures:
+        console.print()
+        print_text(console, Text(f"{failure.title}:", "bold"))
+        for line in failure.output.splitlines():
+            print_text(console, line, indent=4)
 
 
 def _print_detail(console: Console, detail: ComparisonView, interval_title: str) -> None:

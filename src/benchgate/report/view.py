@@ -16,9 +16,8 @@ from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
 from benchgate.model.verdict import NO_BASELINE, Reason
 from benchgate.report import words
-from benchgate.report.comparison import view_comparison
-from benchgate.report.drawing import draw_interval
-from benchgate.report.escape import plain_block, plain_line
+from benchgate.report.benchmark_view import view_benchmark, view_failures
+from benchgate.report.escape import plain_line
 from benchgate.report.footnotes import shared_notes
 from benchgate.report.headline import heading, last_line
 from benchgate.report.links import Links
@@ -27,12 +26,12 @@ from benchgate.report.ordering import arrange, tails_left_open
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from benchgate.model.result import SkippedResult
     from benchgate.model.row import Row
     from benchgate.model.verdict import Decision, GateSettings, Verdict
-    from benchgate.report.comparison import ComparisonView
+    from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
     from benchgate.report.footnotes import Footnote
     from benchgate.report.notes import LooseningView
 
@@ -40,90 +39,6 @@ NAME_LIMIT: Final = 60
 NO_LINKS: Final = Links()
 _NAMES_REPEATED: Final = 3
 _REPEATED: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.INCONCLUSIVE})
-
-
-@dataclass(frozen=True, slots=True)
-class RowView:
-    """A row of the verdict as strings; "" if something does not apply.
-
-    Attributes:
-        statistic: in plain words, after the metric unless that is the time: "typical (p25)".
-        change, interval: signed, head relative to base, as measured.
-        drawing: the interval and the change against the margin.
-        p: adjusted for the number of rows, except under the classical rule.
-        rounds: launches per arm, "10 v 5" if they differ.
-        note: what a reader needs to know, in words.
-        error: the tail of a failed benchmark's output, several lines.
-        medians, test, p_raw, detectable, classical: for those who want to check the decision.
-        detail: all other estimates and tests, if they were requested.
-    """
-
-    outcome: Outcome
-    benchmark: str
-    statistic: str
-    base: str
-    head: str
-    change: str
-    interval: str
-    drawing: str
-    p: str
-    rounds: str
-    tier: str
-    note: str
-    error: str
-    location: str
-    medians: str
-    test: str
-    p_raw: str
-    detectable: str
-    classical: str
-    detail: ComparisonView | None = None
-
-    @property
-    def values(self) -> str:
-        """Base and head: "12.30 ms to 14.10 ms"; the one that is known, or ""."""
-        return " to ".join(filter(None, (self.base, self.head)))
-
-    @property
-    def measured(self) -> str:
-        """What was measured: "typical (p25): 12.30 ms to 14.10 ms"; "" if nothing was."""
-        return ": ".join(filter(None, (self.statistic, self.values))) if self.values else ""
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkView:
-    """A benchmark and its rows.
-
-    Attributes:
-        first: the row that stands for the benchmark.
-        note: what a reader needs to know of it; without what footnotes say.
-        others: its other rows, each with its own note.
-        footnotes: marks of the notes that it shares with other benchmarks.
-    """
-
-    first: RowView
-    note: str
-    others: tuple[tuple[RowView, str], ...] = ()
-    footnotes: tuple[str, ...] = ()
-
-    @property
-    def about_others(self) -> tuple[str, ...]:
-        """A line for each other row: "tail (p95): inconclusive, +1.2 % (-1.1 to +3.5 %)"."""
-        return tuple(_about(row, note, self.first.outcome) for row, note in self.others)
-
-    @property
-    def rows(self) -> tuple[RowView, ...]:
-        """All its rows."""
-        return (self.first, *(row for row, _ in self.others))
-
-
-def _about(row: RowView, note: str, outcome: Outcome) -> str:
-    """A row in one line; its outcome only if it is not this one."""
-    change = f"{row.change} ({row.interval})" if row.change and row.interval else row.change
-    own = row.outcome.value if row.outcome is not outcome else ""
-    said = ", ".join(filter(None, (own, change, row.values)))
-    titled = ": ".join(filter(None, (row.statistic, said)))
-    return "; ".join(filter(None, (titled, note)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +60,7 @@ class VerdictView:
         interval_title: "95 % interval".
         shown: what fails, then what improved, then what needs a person.
         footnotes: the notes that several benchmarks share.
+        failures: the output of benchmarks that failed, equal ones once.
         repeat: the command that repeats the check on another machine.
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
@@ -160,6 +76,7 @@ class VerdictView:
     shown: tuple[BenchmarkView, ...]
     folded: tuple[Group, ...]
     footnotes: tuple[Footnote, ...]
+    failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
     repeat: str
     last_line: str
@@ -187,17 +104,19 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     aside = tails_left_open(verdict.rows)
     notes = {row: _notes(row, verdict.settings, aside) for rows in groups for row in rows}
     shared = shared_notes([text for row in rows for text in notes[row]] for rows in groups)
-    view = partial(_benchmark, notes=notes, shared=shared)
+    view = partial(view_benchmark, notes=notes, shared=shared)
     first, more = heading(verdict)
+    shown = tuple(map(view, arranged.shown))
     return VerdictView(
         decision=verdict.decision,
         headline=first,
         more=more,
         is_first_run=verdict.reason is Reason.FIRST_RUN,
         interval_title=f"{format_percent(verdict.settings.confidence)} interval",
-        shown=tuple(map(view, arranged.shown)),
+        shown=shown,
         folded=tuple(Group(_title(group), tuple(map(view, group))) for group in arranged.folded),
         footnotes=tuple(shared.values()),
+        failures=view_failures(shown),
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
         repeat=_repeat(verdict, arranged.shown),
         last_line=last_line(verdict),
@@ -213,24 +132,6 @@ def _notes(row: Row, settings: GateSettings, aside: Collection[Row]) -> tuple[st
     if row in aside and row.outcome is Outcome.INCONCLUSIVE:
         return tuple(filter(None, map(plain_line, row.notes)))
     return notes_of(row, settings)
-
-
-def _benchmark(
-    rows: Sequence[Row], notes: Mapping[Row, Sequence[str]], shared: Mapping[str, Footnote]
-) -> BenchmarkView:
-    first, *others = rows
-    known = notes[first]
-    marks = dict.fromkeys(shared[x].mark for row in rows for x in notes[row] if x in shared)
-
-    def own(row: Row, said: Collection[str] = ()) -> str:
-        return "; ".join(text for text in notes[row] if text not in shared and text not in said)
-
-    return BenchmarkView(
-        _row(first, notes[first]),
-        own(first),
-        tuple((_row(row, notes[row]), own(row, known)) for row in others),
-        tuple(marks),
-    )
 
 
 def _repeat(verdict: Verdict, shown: Iterable[Sequence[Row]]) -> str:
@@ -261,32 +162,6 @@ def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictV
     """
     without: VerdictView = redacted(view, cache(redact))
     return without
-
-
-def _row(row: Row, notes: Iterable[str]) -> RowView:
-    base, head = words.sides(row)
-    return RowView(
-        outcome=row.outcome,
-        benchmark=words.name(row),
-        statistic=words.statistic(row),
-        base=base,
-        head=head,
-        change=words.change(row),
-        interval=words.interval(row),
-        drawing=draw_interval(row),
-        p=words.deciding_p(row),
-        rounds=words.rounds(row),
-        tier=words.TIERS[row.tier] if row.tier else "",
-        note="; ".join(notes),
-        error=plain_block(row.error or ""),
-        location=plain_line(row.location or ""),
-        medians=words.medians(row),
-        test=plain_line(row.test or ""),
-        p_raw=words.probability(row.p),
-        detectable=words.detectable(row),
-        classical=words.classical(row),
-        detail=view_comparison(row, row.detail) if row.detail else None,
-    )
 
 
 def _title(group: Sequence[Sequence[Row]]) -> str:
