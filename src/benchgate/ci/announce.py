@@ -128,7 +128,7 @@ def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
     level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING
     marks = benchmark_annotations(view)
     if not marks and not passed:
-        return annotate(Level.ERROR, [Annotation(view.headline, "benchgate")])
+        return annotate(Level.ERROR, [Annotation(view.sentence, "benchgate")])
     return annotate(level, marks)
 
 

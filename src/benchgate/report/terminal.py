@@ -91,7 +91,7 @@ def _print_verdict(console: Console, verdict: VerdictView, *, verbose: bool) -> 
 
 def _print_headline(console: Console, verdict: VerdictView) -> None:
     word = verdict.decision.value
-    text = Text("; ".join(filter(None, (verdict.headline, verdict.more))))
+    text = Text(verdict.sentence)
     if verdict.headline.startswith(word):
         text.stylize(_DECISION_STYLES[verdict.decision], 0, len(word))
     print_text(console, text)

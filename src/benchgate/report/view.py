@@ -86,6 +86,11 @@ class VerdictView:
     links: Links = NO_LINKS
 
     @property
+    def sentence(self) -> str:
+        """The verdict in words, whole."""
+        return "; ".join(filter(None, (self.headline, self.more)))
+
+    @property
     def rows(self) -> tuple[RowView, ...]:
         """Every row, those that are shown first."""
         folded = (one for group in self.folded for one in group.benchmarks)
@@ -165,10 +170,11 @@ def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictV
 
 
 def _title(group: Sequence[Sequence[Row]]) -> str:
-    """A title for benchmarks of one outcome: "45 unchanged within 2 %; 21 tails inconclusive"."""
+    """A title for benchmarks of one outcome: "45 unchanged within 2 % (21 tails inconclusive)"."""
     leading = [first for first, *_ in group]
     outcome = leading[0].outcome
     margins = words.margins(leading) if outcome is Outcome.UNCHANGED else ""
     tails = Counter(row.outcome.value for _, *rest in group for row in rest if row.is_tail)
-    other = (f"{counted(count, 'tail')} {name}" for name, count in tails.items() if name != outcome)
-    return "; ".join((f"{len(leading)} {outcome.value}{margins}", *other))
+    other = [f"{counted(count, 'tail')} {name}" for name, count in tails.items() if name != outcome]
+    about = f" ({', '.join(other)})" if other else ""
+    return f"{len(leading)} {outcome.value}{margins}{about}"
