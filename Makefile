@@ -9,6 +9,7 @@ INSTALLED := $(VENV)/.installed
 PYTEST := $(BIN)/pytest -q --timeout=300 --numprocesses auto --dist loadgroup
 PEERS := .venv-peers
 PEERS_INSTALLED := $(PEERS)/.installed
+PICTURES_INSTALLED := requirements/pictures/node_modules/.package-lock.json
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
@@ -16,7 +17,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench bench-gate bench-peers lock clean
+.PHONY: help demo test test-slow lint bench bench-gate bench-peers pictures lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -55,15 +56,19 @@ bench-gate: $(INSTALLED) ## measure how often verdicts are right; BUDGET=30m lim
 bench-peers: $(INSTALLED) $(PEERS_INSTALLED) ## measure other tools on the same work; BUDGET=30m limits the time
 	$(BIN)/python -m benchmarks.gate peers --budget $(BUDGET)
 
+pictures: $(INSTALLED) $(PICTURES_INSTALLED) ## draw comments as GitHub shows them; needs npm and Chromium
+	$(BIN)/python -m scripts.pictures
+
 lock: $(INSTALLED) ## update the locks from pyproject.toml; ARGS=--upgrade takes newer versions
 	$(LOCK) $(ARGS) pyproject.toml --output-file requirements/action.txt
 	$(LOCK) $(ARGS) pyproject.toml --group dev --constraints requirements/action.txt \
 		--output-file requirements/dev.txt
 	$(LOCK) $(ARGS) --group peers --output-file requirements/peers.txt
 	npm install --prefix requirements --package-lock-only --no-audit --no-fund
+	npm install --prefix requirements/pictures --package-lock-only --no-audit --no-fund
 
 clean: ## remove everything that make created
-	rm -rf $(VENV) $(PEERS) requirements/node_modules dist build
+	rm -rf $(VENV) $(PEERS) requirements/node_modules requirements/pictures/node_modules dist build
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 $(INSTALLED): requirements/dev.txt pyproject.toml src/benchgate/__init__.py
@@ -78,4 +83,8 @@ $(PEERS_INSTALLED): requirements/peers.txt
 	@scripts/create-venv.sh $(PEERS) $(PYTHON)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--require-hashes --requirement requirements/peers.txt
+	@touch $@
+
+$(PICTURES_INSTALLED): requirements/pictures/package-lock.json
+	npm ci --prefix requirements/pictures --no-audit --no-fund --loglevel=error
 	@touch $@

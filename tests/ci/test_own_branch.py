@@ -62,7 +62,9 @@ def approve(on: OnGitHub, commit: str) -> None:
 
 def test_it_is_the_verdict_of_the_job(make: Make) -> None:
     comment = own(make).verdict_of(by(slower(warnings=("the canary is gone",))))
-    assert comment.startswith("### \N{CROSS MARK} fail: 1 of 2 benchmarks is slower: a by 100.0 %")
+    assert comment.startswith(
+        "### \N{CROSS MARK} benchgate: fail: 1 of 2 benchmarks is slower: a by 100.0 %"
+    )
     assert "the canary is gone" in comment
     assert WARNING not in comment
 

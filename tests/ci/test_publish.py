@@ -343,7 +343,7 @@ def make(
 def test_a_verdict_is_made_and_said_in_every_way(make: Make) -> None:
     fork = make()
     comment = fork.verdict_of(slower())
-    first = "### \N{CROSS MARK} fail: 1 of 2 benchmarks is slower: a by 100.0 %"
+    first = "### \N{CROSS MARK} benchgate: fail: 1 of 2 benchmarks is slower: a by 100.0 %"
     assert comment.startswith(first)
     assert "review its changes before you rely on these numbers" in comment
     assert marker_in(comment) == mark(
@@ -423,7 +423,9 @@ def test_a_configuration_that_is_not_valid_gives_no_verdict(
     make: Make, text: str, message: str, repository: Known
 ) -> None:
     comment = make(head=text, repository=repository).verdict_of(slower())
-    assert comment.startswith("### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: ")
+    assert comment.startswith(
+        "### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} benchgate: no verdict: "
+    )
     # What a fork wrote there is not repeated.
     assert (message in comment) is (repository is HELLO)
     assert ("configuration in the pull request is not valid" in comment) is (repository is FORK)
@@ -765,7 +767,9 @@ def test_what_cannot_be_judged_gives_no_verdict(make: Make, what: str) -> None:
     data, words = UNUSABLE[what]
     fork = make()
     comment = fork.verdict_of(data)
-    assert comment.startswith("### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: ")
+    assert comment.startswith(
+        "### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} benchgate: no verdict: "
+    )
     assert words in comment
     assert fork.git.head[:7] in comment
     assert marker_in(comment) == mark(
@@ -819,9 +823,19 @@ def test_numbers_beyond_all_measure_are_judged_like_others(make: Make, value_s: 
     comment = make().verdict_of(replace(result, duration_s=1e-300))
     # A screen without end leaves no suspects: its launches tell what became slower all the same.
     became_slower = value_s < 1e-3
-    word = "\N{CROSS MARK} fail: " if became_slower else "\N{WHITE HEAVY CHECK MARK} pass: "
+    word = (
+        "\N{CROSS MARK} benchgate: fail: "
+        if became_slower
+        else "\N{WHITE HEAVY CHECK MARK} benchgate: pass: "
+    )
     assert comment.startswith(f"### {word}")
     assert len(comment.encode()) < COMMENT_BYTES
+
+
+PLACES = (
+    "https://github.com/octo-org/hello/",
+    "https://github.com/benchgate/benchgate/blob/main/docs/",
+)
 
 
 @pytest.mark.parametrize("names", [(), SWALLOWING])
@@ -836,9 +850,9 @@ def test_what_strangers_write_does_nothing(make: Make, names: tuple[str, ...]) -
     assert comment.count("<!--") == 1
     assert last.startswith("<!--")
     page = Page(body)
-    assert_harmless(page)
+    assert_harmless(page, *PLACES)
     assert {len(set(table)) for table in page.tables} == {1}
-    assert_harmless(Page(fork.stage.summary))
+    assert_harmless(Page(fork.stage.summary), *PLACES)
     # Nothing hides that all but one of them are slower.
     slower_rows = body.partition("<details>")[0].count("**regressed**")
     assert slower_rows == 5 + len(names)
@@ -966,10 +980,10 @@ def test_each_kind_of_machine_has_a_comment_of_its_own_and_names_it(make: Make) 
     assert fork.publish() == 0
     heads = [one.splitlines()[0].removeprefix("### ") for one in fork.comments]
     assert [re.sub(r"^\S+ |(pass|fail|no verdict): .+", r"\1", one) for one in heads] == [
-        "fail",
-        "fast, macos-arm64: pass",
-        "macos-arm64: pass",
-        "linux-aarch64: no verdict",
+        "benchgate: fail",
+        "benchgate: fast, macos-arm64: pass",
+        "benchgate: macos-arm64: pass",
+        "benchgate: linux-aarch64: no verdict",
     ]
 
 
@@ -1025,7 +1039,8 @@ def test_a_run_without_result_updates_what_is_said_of_earlier_commits(
         post(f"/repos/{HELLO.full_name}/issues/{NUMBER}/comments", {"body": f"old\n\n{marker}"})
     assert fork.publish(conclusion=conclusion) == 0
     told = [(one.splitlines()[0], marker_in(one)) for one in fork.comments]
-    new = "### \N{WARNING SIGN}\N{VARIATION SELECTOR-16} no verdict: the run left no result"
+    sign = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
+    new = f"### {sign} benchgate: no verdict: the run left no result"
     assert told == [
         (new, mark("one", head=of_this, run=RUN, attempt=2)),
         (new, mark("two", head=of_this, run=RUN, attempt=2)),

@@ -184,7 +184,7 @@ def working(
 def test_a_verdict_is_told_in_every_way(working: Working) -> None:
     working.gives(failed())
     assert working.run(token=CHECKING, check_run=True) == 3
-    first = "### \N{CROSS MARK} fail: 1 of 3 benchmarks is worse: parse/large"
+    first = "### \N{CROSS MARK} benchgate: fail: 1 of 3 benchmarks is worse: parse/large"
     (comment,) = working.comments
     assert comment.startswith(first)
     assert marker_in(comment) == mark("default.linux-x86_64", head=HEAD_SHA, run=RUN, attempt=2)
@@ -426,8 +426,8 @@ def test_each_kind_of_machine_has_its_own_comment_and_check(working: Working) ->
         with pytest.raises(BaselineError):
             working.run(suite=suite, machine="aarch64", token=CHECKING, check_run=True)
     first, *others = (one.splitlines()[0].partition(" ")[2] for one in working.comments)
-    assert first.startswith("\N{CROSS MARK} fail: ")
-    warned = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16} "
+    assert first.startswith("\N{CROSS MARK} benchgate: fail: ")
+    warned = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16} benchgate: "
     assert others == [
         f"{warned}linux-aarch64: no verdict: the base cannot be built",
         f"{warned}fast, linux-aarch64: no verdict: the base cannot be built",

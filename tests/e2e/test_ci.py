@@ -82,7 +82,9 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(hosted: Hosted) 
     failed = hosted.run(pull_request(base, head, merge))
     failed.done.check(3, "first parent of the merge commit", "created a comment")
     _, comment = hosted.comments()
-    assert comment.splitlines()[0].startswith("### \N{CROSS MARK} fail: 1 of 1 benchmark is slower")
+    assert comment.splitlines()[0].startswith(
+        "### \N{CROSS MARK} benchgate: fail: 1 of 1 benchmark is slower"
+    )
     assert failed.outputs["comment-url"].startswith("https://github.com/octo-org/hello/")
     assert (failed.outputs["regressions"], failed.outputs["result-name"]) == ("1", RESULT)
     assert "baseline-name" not in failed.outputs
@@ -151,7 +153,9 @@ def test_a_fork_is_judged_by_a_job_that_may_comment(hosted: Hosted) -> None:
     second = hosted.run(workflow_run(event, job, base))
     second.done.check(0)
     _, comment = hosted.comments()
-    assert comment.splitlines()[0].startswith("### \N{CROSS MARK} fail: 1 of 1 benchmark is slower")
+    assert comment.splitlines()[0].startswith(
+        "### \N{CROSS MARK} benchgate: fail: 1 of 1 benchmark is slower"
+    )
     assert "review its changes before you rely on these numbers" in comment
     assert f"run={job.run_id} attempt=1" in comment.splitlines()[-1]
     assert second.outputs["verdict"] == "fail"

@@ -70,6 +70,7 @@ def test_a_disturbance_takes_the_belief_from_changes(
     assert "+5.0 %" in found.warnings[0]
     assert found.base_benchmarks == 2
     assert found.doubted == (change > 0)
+    assert found.disturbed
 
 
 def test_a_quiet_canary_is_not_mentioned(
@@ -83,3 +84,4 @@ def test_a_quiet_canary_is_not_mentioned(
     assert [row.outcome for row in found.rows] == [Outcome.REGRESSED]
     assert found.warnings == ()
     assert not found.doubted
+    assert not found.disturbed

@@ -134,6 +134,12 @@ def test_a_regression_in_doubt_is_no_pass(
     assert decided(rows(*outcomes), Terms(fail_on, 0, doubted=True)) == expected
 
 
+def test_a_disturbed_run_without_a_regression_is_neither_a_pass_nor_a_failure() -> None:
+    terms = Terms(DEFAULT, 0, disturbed=True)
+    assert decided(rows("unchanged", "inconclusive"), terms) == (NONE, 0)
+    assert decided(rows("unchanged", "failed"), terms) == (FAIL, 5)
+
+
 @pytest.mark.parametrize(
     ("outcomes", "fail_on", "expected"),
     [

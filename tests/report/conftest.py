@@ -448,7 +448,10 @@ def printed(render: Callable[[Console], None], width: int | None) -> str:
     """What is printed on a terminal of this width, or in a pipe; no colours, no trailing space."""
     stream = io.StringIO()
     terminal = width is not None
-    render(Console(file=stream, width=width or 80, force_terminal=terminal, color_system=None))
+    console = Console(
+        file=stream, width=width or 80, height=1000, force_terminal=terminal, color_system=None
+    )
+    render(console)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 

@@ -95,7 +95,7 @@ rows = st.builds(
 @settings(max_examples=1000, deadline=None)
 @given(rows)
 def test_base_and_head_never_point_the_other_way(row: Row) -> None:
-    (shown,) = view_verdict(verdict_of(row)).attention
+    shown = view_verdict(verdict_of(row)).shown[0].first
     base, head, change = number_of(shown.base), number_of(shown.head), direction_of(shown.change)
     assert (head > base) - (head < base) in {change, 0} or change == 0
     # What differs by a percent is not shown as the same; 4 digits tell 0.1 % apart.
@@ -107,7 +107,7 @@ def test_base_and_head_never_point_the_other_way(row: Row) -> None:
 def test_a_whole_count_next_to_one_that_is_not(base: int, tenths: int) -> None:
     ratio = (base + tenths / 10) / base
     test = row_of(float(base), 0.9 * base, ratio, "", None)
-    (shown,) = view_verdict(verdict_of(test)).attention
+    shown = view_verdict(verdict_of(test)).shown[0].first
     assert number_of(shown.base) <= number_of(shown.head)
 
 
@@ -133,14 +133,14 @@ def test_every_report_shows_the_same_two_values(
 
     pipe, narrow = io.StringIO(), io.StringIO()
     render_verdict(view, Console(file=pipe), verbose=True)
-    assert re.search(rf"{base} +{head} ", pipe.getvalue())
+    assert f": {base} to {head}  x\n" in pipe.getvalue()
     assert medians in pipe.getvalue()
     render_verdict(view, Console(file=narrow, width=50, force_terminal=True, color_system=None))
-    assert f"base {base}, head {head}" in re.sub(r"\s+", " ", narrow.getvalue())
+    assert f": {base} to {head}" in re.sub(r"\s+", " ", narrow.getvalue())
 
     comment = render_comment(view).replace("&nbsp;", " ")
     table, details = comment.split("How each row was decided")
-    assert f"| {base} | {head} |" in table
+    assert f": {base} to {head} |" in table
     assert medians.replace(", ", "<br>") in details
 
     (annotation,) = benchmark_annotations(view)

@@ -58,19 +58,19 @@ def test_a_terminal_is_never_overrun(width: int) -> None:
 
 
 def test_a_narrow_terminal_drops_columns_and_says_in_the_note_what_is_lost() -> None:
-    titles, first, note, _ = printed(60)
+    titles, first, lost, note, _ = printed(60)
 
     assert titles.split() == ["outcome", "benchmark", "base", "change"]
     assert "group/" in first
     assert "=1000000]" in first
-    assert note == "    look here; p 0.0024"
+    assert (lost, note) == ("    p 0.0024", "    look here")
 
 
 def test_a_narrower_terminal_drops_more() -> None:
-    titles, _, note, _ = printed(46)
+    titles, _, lost, note, _ = printed(46)
 
     assert titles.split() == ["outcome", "benchmark", "change"]
-    assert note == "    look here; base 12.30 ms, p 0.0024"
+    assert (lost, note) == ("    base 12.30 ms, p 0.0024", "    look here")
 
 
 def test_a_wide_terminal_shows_everything() -> None:
@@ -89,6 +89,43 @@ def test_what_is_widest_gives_way_where_the_name_is_not_enough() -> None:
     assert titles.split() == ["outcome", "ben..ark", "change"]
     assert first.startswith("regressed  gro..00]  +1 yyyy")
     assert len(first) == 60
+
+
+WHOLE = (Column("outcome"), Column("change", right=True), Column("id", name=True, whole=True))
+
+
+@pytest.mark.parametrize("width", [30, 80, 120])
+def test_two_names_never_read_the_same(width: int) -> None:
+    names = [f"asv/specifiers/TimeSpecifiers.time_{kind}_complex_warm" for kind in ("a", "b")]
+    lines = [Line(("regressed", "+1 %", name), note="why") for name in names]
+
+    text = printed_by(lambda console: print_columns(console, WHOLE, lines), width)
+
+    assert all(name in "".join(text.split()) for name in names)
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_name_that_does_not_fit_is_below_its_numbers() -> None:
+    lines = (Line(("regressed", "+1 %", LONG), note="why"), Line(("regressed", "+2 %", "short")))
+
+    text = printed_by(lambda console: print_columns(console, WHOLE, lines), 70)
+
+    assert text.splitlines() == [
+        "outcome    change  id",
+        "regressed    +1 %",
+        f"    {LONG}",
+        "    why",
+        "regressed    +2 %  short",
+    ]
+
+
+def test_a_cell_that_says_nothing_new_is_not_repeated() -> None:
+    columns = (Column("a", drop=1, said=""), Column("b", drop=1, said="{cell}"), *WHOLE[2:])
+    lines = (Line(("x" * 20, "y" * 20, "name"), keep=True),)
+
+    text = printed_by(lambda console: print_columns(console, columns, lines), 30)
+
+    assert text.splitlines() == ["id", "name", f"    {'y' * 20}"]
 
 
 def test_a_short_name_is_not_widened() -> None:

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report.conftest import CLEAN, COMPARED, TRACEBACK, changed, tail, unchanged, verdict
+from tests.report.conftest import (
+    CLEAN,
+    COMPARED,
+    TRACEBACK,
+    changed,
+    inconclusive,
+    tail,
+    unchanged,
+    verdict,
+)
 from tests.report.page import STATES, Page, assert_harmless
 
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import Row
 from benchgate.model.verdict import Decision
-from benchgate.report import markdown
+from benchgate.report import cells
 from benchgate.report.comment import COMMENT_BYTES, render_comment
 from benchgate.report.escape import code_cell
 from benchgate.report.markdown import render_markdown
@@ -29,12 +38,12 @@ SUMMARY = "https://github.com/octo-org/hello/actions/runs/42/attempts/1"
 PARTS = (
     "the output of 2 failed benchmarks",
     "the details of 1 row",
-    "1 improved",
     "7 unchanged within 2 %",
-    "tails: 7 unchanged within 5 %",
+    "1 inconclusive",
     "how each row was decided",
 )
-MORE = re.compile(r"^and (\d+) more rows? that needs? attention: (.+)$", re.MULTILINE)
+MORE = re.compile(r"^and (\d+) more benchmarks?: (.+)$", re.MULTILINE)
+ROW = re.compile(r"^\| [^|]+\*\*(?:failed|regressed)\*\*.*?\| `([^`]+)`", re.MULTILINE)
 
 
 def bytes_of(text: str) -> int:
@@ -54,7 +63,7 @@ def rich() -> VerdictView:
             *failed,
             replace(slow[0], detail=COMPARED),
             *slow[1:],
-            changed("sort/fast", Outcome.IMPROVED, 0.8),
+            inconclusive("sort/fast"),
             warnings=tuple(f"warning {i}" for i in range(5)),
             exit_code=3,
         )
@@ -108,15 +117,15 @@ def test_the_less_important_part_goes_first(rich: VerdictView) -> None:
 
 
 def test_no_row_goes_without_a_word(rich: VerdictView) -> None:
-    shown_before = len(rich.attention)
+    shown_before = len(rich.shown)
     cut = set()
     for limit in range(20_000, 700, -300):
         comment = render_comment(rich, limit_bytes=limit)
         in_sight = re.sub(r"<details>.*?</details>", "", comment, flags=re.DOTALL)
-        shown = len(re.findall(r"^\| \*\*", in_sight, flags=re.MULTILINE))
+        shown = len(ROW.findall(in_sight))
         more = MORE.search(comment)
         assert shown <= shown_before
-        assert shown + (int(more[1]) if more else 0) == len(rich.attention)
+        assert shown + (int(more[1]) if more else 0) == len(rich.shown)
         if more:
             counts = [int(part.split()[0]) for part in more[2].split(", ")]
             assert sum(counts) == int(more[1])
@@ -124,13 +133,13 @@ def test_no_row_goes_without_a_word(rich: VerdictView) -> None:
             cut.add(shown)
         shown_before = shown
     assert len(cut) > 5
-    assert "and 42 more rows that need attention: 2 failed, 40 regressed" in comment
+    assert "and 42 more benchmarks: 2 failed, 40 regressed" in comment
 
 
 def test_the_worst_rows_are_those_that_stay(rich: VerdictView) -> None:
     comment = render_comment(rich, limit_bytes=6_000)
-    names = re.findall(r"^\| \*\*\w+\*\* \| `([^`]+)`", comment, flags=re.MULTILINE)
-    assert names == [row.benchmark for row in rich.attention[: len(names)]]
+    names = ROW.findall(comment)
+    assert names == [one.first.benchmark for one in rich.shown[: len(names)]]
     assert names[:3] == ["db/insert", "db/query", "parse/039"]
 
 
@@ -153,7 +162,7 @@ def test_the_longest_first_and_last_lines_fit(rich: VerdictView) -> None:
     long = replace(rich, headline="@" * 100_000, last_line="$" * 100_000)
     comment = render_comment(long)
     assert bytes_of(comment) <= COMMENT_BYTES
-    assert "&dollar;</sub>" in comment.splitlines()[-1]
+    assert "&dollar; To measure" in comment.splitlines()[-1]
     assert "parse/039" in comment
 
 
@@ -179,15 +188,15 @@ def test_what_cannot_fit_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
         made.append(text)
         return code_cell(text)
 
-    monkeypatch.setattr(markdown, "code_cell", counted_name)
+    monkeypatch.setattr(cells, "code_cell", counted_name)
     view = view_verdict(verdict(Decision.FAIL, changed("a", Outcome.REGRESSED, 1.2), *CLEAN))
-    folded = tuple(replace(group, rows=group.rows * 10_000) for group in view.folded)
-    huge = replace(view, attention=view.attention * 10_000, folded=folded)
+    folded = tuple(replace(one, benchmarks=one.benchmarks * 10_000) for one in view.folded)
+    huge = replace(view, shown=view.shown * 10_000, folded=folded)
 
     comment = render_comment(huge)
 
     assert bytes_of(comment) <= COMMENT_BYTES
-    assert len(made) < 5_000
+    assert len(made) < 10_000
 
 
 TEXT = st.text(st.sampled_from("a|`<!-->@#1*[]()\\\n $~&:/") | st.characters(), max_size=60)

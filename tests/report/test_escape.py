@@ -15,9 +15,11 @@ from benchgate.report.escape import (
     code_span,
     html_code,
     html_text,
+    paragraph,
     plain_block,
     plain_line,
     prose,
+    with_code,
 )
 
 HOSTILE = st.lists(
@@ -136,6 +138,40 @@ def test_prose_shows_the_text_and_nothing_else(text: str) -> None:
     assert second == "end"
     assert "<" not in first, "no tag of any kind: no link, image, emphasis, script"
     assert shown(first).replace("\u200b", "") == text.replace("\u200b", "")
+
+
+@given(NAMES)
+@example("run `git config --global safe.directory /a|b`, then `x`")
+@example("`a``b`")
+@example("` `")
+@example("one ` is left")
+def test_a_message_with_code_shows_the_text_and_stays_in_its_cell(text: str) -> None:
+    first, second = cells(with_code(text, code_cell))
+
+    assert second == "end"
+    assert re.fullmatch(r"(?:<code>[^<>]*</code>|[^<>])*", first)
+    seen = shown(first).replace("\u200b", "").replace("`", "").split()
+    assert seen == text.replace("<!--", "< !--").replace("`", "").split() or "<!--" in text
+    outside = html.unescape(re.sub(r"<code>[^<>]*</code>", " ", first))
+    assert not re.search(r"@\w|#\d|GH-\d|://", outside, flags=re.IGNORECASE)
+
+
+def test_what_stands_in_backticks_can_be_pasted() -> None:
+    command = "benchgate init --action OWNER/NAME@v1 https://x.example #1"
+
+    assert with_code(f"Run `{command}`.") == f"Run `{command}`."
+
+
+@given(NAMES)
+@example("# not a heading")
+@example("- no list")
+@example("1. no list")
+@example("2) no list")
+@example("+")
+def test_a_paragraph_is_one_paragraph(text: str) -> None:
+    page = rendered(paragraph(with_code(text)))
+
+    assert re.fullmatch(r"<p>(?:<code>[^<>]*</code>|[^<>])*</p>\n", page)
 
 
 @given(NAMES)

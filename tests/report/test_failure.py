@@ -71,9 +71,9 @@ def test_no_failure_is_too_long_for_a_comment() -> None:
 def test_the_first_line_has_the_name_and_the_message() -> None:
     sign = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
     first, *_ = rendered("plain", message="it broke", name="py3.13").splitlines()
-    assert first == f"### {sign} py3.13: no verdict: it broke"
+    assert first == f"### {sign} benchgate: py3.13: no verdict: it broke"
     first, *_ = rendered("plain", message="it broke").splitlines()
-    assert first == f"### {sign} no verdict: it broke"
+    assert first == f"### {sign} benchgate: no verdict: it broke"
 
 
 def test_of_the_output_the_end_is_shown() -> None:

@@ -9,7 +9,7 @@ from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
-from benchgate.report.headline import headline
+from benchgate.report.headline import heading, headline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,8 @@ def of(
     complete: bool = True,
 ) -> str:
     settings = GateSettings(fail_on=fail_on, min_compared=3)
-    plain = Verdict(decision, 0, "", Source(), Source(), settings, rows)
+    exit_code = 4 if reason is Reason.DISTURBED else 0
+    plain = Verdict(decision, exit_code, "", Source(), Source(), settings, rows)
     return headline(replace(plain, reason=reason, complete=complete))
 
 
@@ -70,10 +71,7 @@ def of(
         ),
         (
             (SAME, TAIL),
-            (
-                "pass: nothing got slower: 1 benchmark unchanged within 2 % "
-                "(p95 undecided for 1 benchmark)"
-            ),
+            ("pass: nothing got slower: 1 benchmark unchanged within 2 %"),
         ),
         (
             (SAME, GONE),
@@ -169,10 +167,7 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
         (
             Reason.LEFT_OPEN,
             (SAME, TAIL),
-            (
-                "a benchmark that must be decided is still open; 1 benchmark unchanged within 2 % "
-                "(p95 undecided for 1 benchmark)"
-            ),
+            ("a benchmark that must be decided is still open; 1 benchmark unchanged within 2 %"),
         ),
         (
             Reason.ADVISORY,
@@ -229,6 +224,31 @@ def test_a_failure_by_policy_names_the_missing_ones() -> None:
 )
 def test_no_verdict_says_why(reason: Reason, rows: tuple[Row, ...], expected: str) -> None:
     assert of(Decision.NO_VERDICT, *rows, reason=reason) == f"no verdict: {expected}"
+
+
+def test_a_disturbed_run_without_a_regression_claims_nothing() -> None:
+    doubted = Verdict(Decision.NO_VERDICT, 4, "", Source(), Source(), GateSettings(), (SAME,))
+    disturbed = replace(doubted, exit_code=0, reason=Reason.DISTURBED)
+
+    assert headline(disturbed) == (
+        "no verdict: the canary was disturbed, so no change is believed; "
+        "1 benchmark unchanged within 2 %"
+    )
+
+
+def test_a_heading_ends_before_it_is_too_long() -> None:
+    names = [replace(BROKEN, benchmark=f"group/{'x' * 40}/{i}") for i in range(3)]
+    plain = Verdict(Decision.FAIL, 3, "", Source(), Source(), GateSettings(), (SLOW, *names))
+
+    first, more = heading(plain)
+
+    assert first == "fail: 1 of 4 benchmarks is slower: slow by 14.6 % (12.1 to 17.0 %)"
+    assert more.startswith("3 of 4 benchmarks failed to run: group/")
+    assert f"{first}; {more}" == headline(plain)
+    assert heading(replace(plain, summary="fail: in its own words")) == (
+        "fail: in its own words",
+        "",
+    )
 
 
 def test_a_failure_says_that_the_rest_was_not_seen() -> None:

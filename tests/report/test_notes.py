@@ -5,7 +5,8 @@ import pytest
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Waiver
 from benchgate.model.row import Calibration, ConfirmationCost, Row
-from benchgate.report.notes import note
+from benchgate.model.verdict import GateSettings
+from benchgate.report.notes import notes_of
 
 WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
 
@@ -72,4 +73,4 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
     ],
 )
 def test_a_row_explains_itself(row: Row, expected: str) -> None:
-    assert note(row) == expected
+    assert "; ".join(notes_of(row, GateSettings())) == expected

@@ -3,9 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
-from benchgate.model.run import Better
-from benchgate.report.ordering import by_benchmark, needs_attention, worst_first
+from benchgate.model.row import ConfirmationCost, Row
+from benchgate.model.run import Better, Source
+from benchgate.model.verdict import Decision, GateSettings, Verdict
+from benchgate.report.ordering import arrange, by_benchmark, worst_first
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)
 TAIL = replace(LOCATION, statistic="p95", outcome=Outcome.INCONCLUSIVE)
@@ -34,24 +35,94 @@ def test_inside_an_outcome_the_worst_comes_first_whatever_its_direction() -> Non
     assert [row.benchmark for row in rows] == ["lost", "slow", "broken", "unknown"]
 
 
-def test_an_open_tail_alone_needs_no_attention() -> None:
-    assert needs_attention([LOCATION, TAIL]) == frozenset()
+def shown(
+    *rows: Row, decision: Decision = Decision.PASS, fail_on: tuple[str, ...] = ("regressed",)
+) -> list[list[Row]]:
+    settings = GateSettings(fail_on=fail_on)
+    plain = Verdict(decision, 0, "", Source(), Source(), settings, rows)
+    return [list(group) for group in arrange(plain).shown]
 
 
-def test_an_open_tail_is_shown_with_a_benchmark_that_needs_attention() -> None:
+def test_what_fails_comes_first_then_what_improved_then_what_needs_a_person() -> None:
+    rows = [Row(outcome.value, outcome) for outcome in Outcome]
+
+    outcomes = [first.outcome for (first,) in shown(*rows)]
+
+    assert outcomes == [
+        Outcome.FAILED,
+        Outcome.REGRESSED,
+        Outcome.IMPROVED,
+        Outcome.MISSING,
+        Outcome.INCOMPARABLE,
+        Outcome.BASE_FAILED,
+        Outcome.WAIVED,
+    ]
+
+
+def test_what_must_not_be_open_is_among_what_fails() -> None:
+    rows = [Row(outcome.value, outcome) for outcome in (Outcome.INCONCLUSIVE, Outcome.IMPROVED)]
+
+    assert [first.benchmark for (first,) in shown(*rows, fail_on=("inconclusive",))] == [
+        "inconclusive",
+        "improved",
+    ]
+
+
+def test_open_rows_are_shown_only_where_they_are_why_there_is_no_verdict() -> None:
+    open_ = replace(LOCATION, outcome=Outcome.INCONCLUSIVE)
+
+    assert shown(open_) == []
+    assert shown(open_, decision=Decision.NO_VERDICT) == [[open_]]
+
+
+def test_a_suspect_is_always_shown() -> None:
+    suspect = replace(TAIL, unconfirmed=ConfirmationCost(3))
+
+    assert shown(LOCATION, suspect) == [[suspect, LOCATION]]
+
+
+def test_the_best_improvement_comes_first() -> None:
+    some = replace(LOCATION, outcome=Outcome.IMPROVED, ratio=0.9)
+    best = replace(some, benchmark="z", ratio=0.5)
+
+    assert shown(some, best) == [[best], [some]]
+
+
+def test_an_improvement_stands_for_a_benchmark_of_which_something_else_is_open() -> None:
+    fast = replace(LOCATION, outcome=Outcome.IMPROVED, ratio=0.5)
+    memory = replace(LOCATION, metric="peak_rss", outcome=Outcome.INCONCLUSIVE)
+
+    assert shown(fast, memory) == [[fast, memory]]
+
+
+def test_what_needs_nobody_is_folded_by_outcome() -> None:
+    outcomes = (Outcome.NOT_TESTED, Outcome.NEW, Outcome.INCONCLUSIVE, Outcome.UNCHANGED)
+    rows = tuple(Row(outcome.value, outcome) for outcome in outcomes)
+
+    arranged = arrange(Verdict(Decision.PASS, 0, "", Source(), Source(), GateSettings(), rows))
+
+    assert [group[0][0].outcome for group in arranged.folded] == [
+        Outcome.UNCHANGED,
+        Outcome.INCONCLUSIVE,
+        Outcome.NEW,
+        Outcome.NOT_TESTED,
+    ]
+
+
+def test_typical_and_tail_of_a_benchmark_are_together() -> None:
     slow = replace(LOCATION, outcome=Outcome.REGRESSED)
 
-    assert needs_attention([slow, TAIL]) == {slow, TAIL}
+    assert shown(LOCATION, TAIL) == []
+    assert shown(slow, TAIL) == [[slow, TAIL]]
 
 
-def test_a_tail_that_regressed_needs_attention() -> None:
+def test_a_tail_that_regressed_stands_for_its_benchmark() -> None:
     slow_tail = replace(TAIL, outcome=Outcome.REGRESSED)
 
-    assert needs_attention([LOCATION, slow_tail]) == {slow_tail}
+    assert shown(LOCATION, slow_tail) == [[slow_tail, LOCATION]]
 
 
-def test_an_open_tail_that_speaks_for_its_benchmark_needs_attention() -> None:
-    assert needs_attention([TAIL]) == {TAIL}
+def test_an_open_tail_that_is_alone_stands_for_its_benchmark() -> None:
     assert by_benchmark([TAIL]) == {"a": TAIL}
 
 

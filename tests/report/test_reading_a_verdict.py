@@ -11,7 +11,8 @@ from benchgate.model.run import Tier
 from benchgate.model.verdict import Decision
 from benchgate.report.words import TIERS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reading-a-verdict.md").read_text(encoding="utf-8")
+PAGE_FOLDER = Path(__file__).parents[2] / "docs"
+PAGE = (PAGE_FOLDER / "reading-a-verdict.md").read_text(encoding="utf-8")
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -46,7 +46,9 @@ def piped(verdict: Verdict, *, verbose: bool = False) -> str:
 
 def on_terminal(verdict: Verdict, width: int, *, verbose: bool = False) -> str:
     stream = io.StringIO()
-    console = Console(file=stream, width=width, force_terminal=True, color_system="standard")
+    console = Console(
+        file=stream, width=width, height=1000, force_terminal=True, color_system="standard"
+    )
     render_verdict(view_verdict(verdict), console, verbose=verbose)
     return stream.getvalue()
 
@@ -134,6 +136,30 @@ def test_the_end_of_a_failure_is_below_the_table(samples: Mapping[str, Verdict])
 
     assert "db/insert (benchmarks/bench_db.py:10) failed:\n    ValueError" in text
     assert text.index("sha256") < text.index("benchmarks/bench_db.py")
+
+
+@pytest.mark.parametrize(("height", "times"), [(15, 2), (60, 1)])
+def test_a_verdict_longer_than_the_screen_is_repeated_at_its_end(
+    samples: Mapping[str, Verdict], height: int, times: int
+) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=100, height=height, force_terminal=True)
+    render_verdict(view_verdict(samples["fail"]), console)
+    text = bare(stream.getvalue())
+
+    assert text.count("fail: 1 of 10 benchmarks is slower") == times
+    assert text.rstrip().endswith("(12.3 to 16.9 %)") is (times == 2)
+    assert piped(samples["many"]).count("fail: 3 of 500") == 1
+
+
+def test_what_nobody_has_to_act_on_is_a_number_on_a_terminal(
+    samples: Mapping[str, Verdict],
+) -> None:
+    text = bare(on_terminal(samples["fail"], 100))
+
+    assert "not shown: 1 inconclusive (-v shows them)" in text
+    assert "template/loop" not in text
+    assert "template/loop" in bare(on_terminal(samples["fail"], 100, verbose=True))
 
 
 def test_what_was_skipped_is_a_number_unless_it_is_asked_for(

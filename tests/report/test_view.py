@@ -9,7 +9,8 @@ import pytest
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import GateSettings, Verdict
-from benchgate.report.view import RowView, VerdictView, view_verdict, without_secrets
+from benchgate.report.benchmark_view import RowView
+from benchgate.report.view import VerdictView, view_verdict, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,25 +24,30 @@ def test_every_row_is_shown_exactly_once(samples: Mapping[str, Verdict]) -> None
 def test_a_clean_suite_has_nothing_to_attend_to(samples: Mapping[str, Verdict]) -> None:
     view = view_verdict(samples["pass"])
 
-    assert view.attention == ()
-    assert [group.title for group in view.folded] == [
-        "7 unchanged within 2 %",
-        "tails: 7 unchanged within 5 %",
-    ]
+    assert view.shown == ()
+    assert [group.title for group in view.folded] == ["7 unchanged within 2 %"]
 
 
-def test_what_needs_attention_comes_worst_first(samples: Mapping[str, Verdict]) -> None:
+def test_what_fails_comes_before_what_improved(samples: Mapping[str, Verdict]) -> None:
     view = view_verdict(samples["fail"])
 
-    assert [(row.outcome, row.benchmark, row.statistic) for row in view.attention] == [
+    assert [
+        (one.first.outcome, one.first.benchmark, one.first.statistic) for one in view.shown
+    ] == [
         (Outcome.REGRESSED, "parse/large", "typical (p25)"),
-        (Outcome.INCONCLUSIVE, "template/loop", "typical (p25)"),
-        (Outcome.NOT_TESTED, "parse/large", "tail (p95)"),
+        (Outcome.IMPROVED, "parse/small", "typical (p25)"),
+    ]
+    assert [(row.outcome, row.statistic) for row, _ in view.shown[0].others] == [
+        (Outcome.NOT_TESTED, "tail (p95)")
+    ]
+    assert [group.title for group in view.folded] == [
+        "7 unchanged within 2 % (7 tails inconclusive)",
+        "1 inconclusive",
     ]
 
 
 def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
-    row = view_verdict(samples["fail"]).attention[0]
+    row = view_verdict(samples["fail"]).shown[0].first
 
     assert row == RowView(
         outcome=Outcome.REGRESSED,
@@ -51,6 +57,7 @@ def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
         head="14.10 ms",
         change="+14.6 %",
         interval="+12.3 to +16.9 %",
+        drawing=".....|.:.|..=O.",
         p="0.0024",
         rounds="12",
         tier="side by side",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from benchgate.github.client import Client
     from benchgate.github.comments import Api, Marker
     from benchgate.github.plan import CommentPlan
-    from benchgate.report.view import RowView, VerdictView
+    from benchgate.report.benchmark_view import RowView
+    from benchgate.report.view import VerdictView
 
 
 USUAL_ENVIRONMENT: Final = "linux-x86_64"
@@ -33,6 +34,7 @@ USUAL_ENVIRONMENT: Final = "linux-x86_64"
 _FORBIDDEN: Final = 403
 _WRONG: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED})
 _NAME_LIMIT: Final = 200
+_DEFINED_HERE: Final = "The benchmark is defined here. The cause may be in any line of this change."
 
 
 _SUMMARY_BYTES: Final = 65_535
@@ -126,31 +128,32 @@ def annotation_lines(view: VerdictView, *, passed: bool) -> list[str]:
     level = Level.ERROR if view.decision is Decision.FAIL else Level.WARNING
     marks = benchmark_annotations(view)
     if not marks and not passed:
-        return annotate(Level.ERROR, [Annotation(view.headline, "benchgate")])
+        return annotate(Level.ERROR, [Annotation(view.sentence, "benchgate")])
     return annotate(level, marks)
 
 
 def benchmark_annotations(view: VerdictView) -> list[Annotation]:
-    """One annotation for each benchmark that regressed or failed, the worst first."""
-    wrong: dict[str, list[RowView]] = {}
-    for row in view.attention:
-        if row.outcome in _WRONG:
-            wrong.setdefault(row.benchmark, []).append(row)
-    return [
-        Annotation(
-            "\n".join(_said(row, view.interval_title) for row in rows),
-            f"{plain_line(name, _NAME_LIMIT)} {rows[0].outcome.value}",
-            rows[0].location,
-        )
-        for name, rows in wrong.items()
-    ]
+    """One annotation for each benchmark that regressed or failed, the worst first.
+
+    It stands where the benchmark is defined, and says so: nobody knows which line made it slower.
+    """
+    annotations = []
+    for one in view.shown:
+        wrong = [row for row in one.rows if row.outcome in _WRONG]
+        if wrong:
+            said = [_said(row, view.interval_title) for row in wrong]
+            if wrong[0].location and wrong[0].outcome is Outcome.REGRESSED:
+                said.append(_DEFINED_HERE)
+            title = f"{plain_line(wrong[0].benchmark, _NAME_LIMIT)} {wrong[0].outcome.value}"
+            annotations.append(Annotation("\n".join(said), title, wrong[0].location))
+    return annotations
 
 
 def _said(row: RowView, interval_title: str) -> str:
     """The row in one line: "typical (p25): +14.6 % (95 % interval ...), 12.30 ms to 14.10 ms"."""
     interval = f" ({interval_title} {row.interval})" if row.interval else ""
-    values = f"{row.base} to {row.head}" if row.base and row.head else ""
-    change = ", ".join(filter(None, (f"{row.change}{interval}" if row.change else "", values)))
+    change = f"{row.change}{interval}" if row.change else ""
+    change = ", ".join(filter(None, (change, row.values)))
     measured = f"{row.statistic}: {change}" if change else ""
     return "; ".join(filter(None, (measured, row.note)))
 

@@ -20,6 +20,7 @@ from benchgate.ci.announce import (
 )
 from benchgate.ci.known_names import known_benchmarks
 from benchgate.ci.own_branch import confirmed, judge_own
+from benchgate.ci.readers import Readers
 from benchgate.config import Sides, with_accepted, with_options
 from benchgate.errors import BenchgateError, ConfigError, GitHubError, UsageError
 from benchgate.gate.judging import judge_run, make_verdict
@@ -31,7 +32,6 @@ from benchgate.github.plan import CommentPlan, CommentTime
 from benchgate.github.queries import commit_of, merge_base
 from benchgate.model.run import Source
 from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
-from benchgate.report.view import named, view_verdict, without_secrets
 from benchgate.session.choice import EVERYTHING
 from benchgate.session.result_file import DEFAULT_SUITE
 
@@ -117,10 +117,15 @@ class Publication:
             return done
         except BenchgateError as error:
             return self._of_failure(leg, error.message, error.hint)
-        view = named(without_secrets(view_verdict(verdict), self.step.redact), _name(leg))
+        view = self._readers(leg).view(verdict)
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
         self.step.output(verdict=verdict.decision.value)
         return self._post(self._marker(leg), body)
+
+    def _readers(self, leg: Leg) -> Readers:
+        url, redact = self.job.context.repository_url, self.step.redact
+        head, target = self.run.head_sha, self.pull.base.ref
+        return Readers(url, head, target, self._run_url, _name(leg), redact)
 
     def of_nothing(self, *, first: bool) -> list[PublishOutcome]:
         """Report that there is no result, in each comment on an earlier commit.

@@ -17,6 +17,7 @@ from benchgate.ci.announce import (
 )
 from benchgate.ci.base import checked_out
 from benchgate.ci.measuring import ci
+from benchgate.ci.readers import Readers
 from benchgate.ci.stored_artifacts import environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
 from benchgate.files import write_atomic
@@ -28,7 +29,7 @@ from benchgate.github.runner import Annotation, Level, annotate, stopped, write_
 from benchgate.model.outcome import Outcome
 from benchgate.report.comment import COMMENT_BYTES, render_comment, render_failure
 from benchgate.report.markdown import render_markdown
-from benchgate.report.view import named, view_verdict, without_secrets
+from benchgate.report.view import view_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -165,7 +166,7 @@ class _JobReport:
     def of_verdict(self, outcome: CiOutcome, verdict: Verdict) -> None:
         """Publish the verdict; if part of it cannot be published, warn on the page of the run."""
         step = self.step
-        view = named(without_secrets(view_verdict(verdict), step.redact), self.name)
+        view = self._readers.view(verdict)
         report = self.request.folder / REPORT_FILE
         write_atomic(report, render_markdown(view).encode())
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
@@ -243,6 +244,18 @@ class _JobReport:
     def name(self) -> str:
         """The words that tell this verdict from those of other jobs; "" if it is the usual one."""
         return name_of(self.request.suite, self._environment)
+
+    @property
+    def _readers(self) -> Readers:
+        event = self.job.context.event
+        return Readers(
+            self.job.context.repository_url,
+            self.head,
+            event.base_ref if isinstance(event, PullRequestEvent) else "",
+            self._run_url,
+            self.name,
+            self.step.redact,
+        )
 
     @property
     def _run_url(self) -> str:

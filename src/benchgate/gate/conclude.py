@@ -34,6 +34,7 @@ class Terms:
         advisory_fails: whether advisory rows count like all others.
         complete: False if the measurement of an arm was interrupted.
         doubted: whether a regression was found that a disturbance may explain.
+        disturbed: whether a canary saw a disturbance.
         first_run: whether there is nothing to compare with yet.
         empty_shard: whether this shard has no benchmarks, because the suite has more shards than
             benchmarks.
@@ -44,6 +45,7 @@ class Terms:
     advisory_fails: bool = False
     complete: bool = True
     doubted: bool = False
+    disturbed: bool = False
     first_run: bool = False
     empty_shard: bool = False
 
@@ -101,8 +103,9 @@ def _reasons_against_a_pass(
         yield Reason.NOTHING_COMPARED, PASS if is_no_fault else NO_VERDICT
     if compared < terms.min_compared:
         yield Reason.TOO_FEW_COMPARED, NO_VERDICT
-    if terms.doubted and Outcome.REGRESSED in terms.fail_on:
-        yield Reason.DISTURBED, NO_VERDICT
+    is_doubted = terms.doubted and Outcome.REGRESSED in terms.fail_on
+    if is_doubted or terms.disturbed:  # without a regression: it may have hidden one
+        yield Reason.DISTURBED, NO_VERDICT if is_doubted else PASS
     if any(row.outcome is Outcome.REGRESSED and row.advisory for row in rows):
         yield Reason.ADVISORY, PASS
     if any(row.unconfirmed for row in rows):

@@ -27,6 +27,7 @@ def joined(judgments: Sequence[Judgment]) -> Judgment:
         tuple(warning for one in judgments for warning in one.warnings),
         sum(one.base_benchmarks for one in judgments),
         any(one.doubted for one in judgments),
+        any(one.disturbed for one in judgments),
         tuple(evidence for one in judgments for evidence in one.evidence),
     )
 

@@ -52,6 +52,7 @@ class Judgment:
 
     Attributes:
         doubted: whether a regression was found that a disturbance may explain.
+        disturbed: whether a canary saw a disturbance.
         evidence: the evidence of the rows that have a statistic of launches.
     """
 
@@ -60,6 +61,7 @@ class Judgment:
     warnings: tuple[str, ...] = ()
     base_benchmarks: int = 0
     doubted: bool = False
+    disturbed: bool = False
     evidence: tuple[Evidence, ...] = field(default=(), compare=False)
 
 
@@ -100,6 +102,7 @@ def judge(
         (warning,) if warning else (),
         sum(1 for b in base.benchmarks if not is_canary(b)),
         is_doubted,
+        warning is not None,
         tuple(evidences),
     )
 

@@ -101,10 +101,14 @@ class Context:
     server_url: str
     runner_os: str
 
+    @property
+    def repository_url(self) -> str:
+        """The address of this repository."""
+        return f"{self.server_url}/{self.repository.full_name}"
+
     def run_url(self, run_id: int, attempt: int) -> str:
         """The address of an attempt of a run in this repository."""
-        runs = f"{self.server_url}/{self.repository.full_name}/actions/runs"
-        return f"{runs}/{run_id}/attempts/{attempt}"
+        return f"{self.repository_url}/actions/runs/{run_id}/attempts/{attempt}"
 
 
 def read_context(environ: Mapping[str, str], read_text: Callable[[Path], str]) -> Context:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from benchgate.github.context import Context
 
 DEPENDABOT: Final = "dependabot[bot]"
+MERGE_COMMIT: Final = "first parent of the merge commit"
+"""How `why` begins if GitHub's merge of a pull request is measured."""
 _SHORT = 12
 
 
@@ -142,7 +144,7 @@ def _base_of_pull_request(pull: PullRequestEvent, head: Head) -> Base:
         why = f"merge base with {target}: the head is checked out, not the merge commit"
         return Base(why, merge_base_with=pull.base_sha)
     if head.parents[1:] == (pull.head_sha,):
-        why = f"first parent of the merge commit: {target} before the pull request is merged"
+        why = f"{MERGE_COMMIT}: {target} before the pull request is merged"
         return Base(why, sha=head.parents[0])
     why = (
         f"merge base with {target}: {head.sha[:_SHORT]} is checked out, which is neither "

@@ -48,6 +48,7 @@ class GateSettings(JsonObject):
 
     Attributes:
         policy: whose configuration judges: "base" or "head".
+        max_rounds: the most rounds that a benchmark may get; None if there is no such limit.
     """
 
     rule: Text = "launch"
@@ -57,6 +58,7 @@ class GateSettings(JsonObject):
     fail_on: tuple[Text, ...] = ("regressed", "failed")
     min_compared: Count | None = None
     policy: Text = "head"
+    max_rounds: Count | None = None
 
 
 NO_BASELINE = "none"

@@ -19,6 +19,7 @@ _GAP = "  "
 _NOTE_INDENT = 4
 _NAME_WANTED = 24
 _NAME_LEAST = 8
+_WHOLE_WANTED = 20
 # In a pipe, a longer cell is printed in full, but does not widen its column on other lines.
 _WIDEST_IN_PIPE = 60
 # Replaces the space before a % while lines are broken; text from outside never contains it.
@@ -35,12 +36,16 @@ class Column:
         right: aligned to the right, as numbers are.
         name: shortened first on a narrow terminal; a table has one such column.
         drop: a narrow terminal drops columns in the order of this number; 0 is never dropped.
+        whole: never shortened; what does not fit is printed below. Only the last column.
+        said: how the note repeats a cell that has no column; "" if it need not.
     """
 
     title: str
     right: bool = False
     name: bool = False
     drop: int = 0
+    whole: bool = False
+    said: str = "{title} {cell}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ class Line:
 
     Attributes:
         style: of the first cell.
-        note: printed below the line on a terminal, at the end of the line in a pipe.
+        note: printed below the line on a terminal, at the end of the line in a pipe; it may have
+            several lines.
         keep: repeat in the note the cells for which a narrow terminal has no column.
     """
 
@@ -95,18 +101,30 @@ def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[L
     titles = Line(tuple(column.title for column in columns))
     for line in (titles, *lines):
         dropped = sorted(shown - widths.keys()) if line.keep else []
-        said = ", ".join(f"{columns[i].title} {line.cells[i]}" for i in dropped if line.cells[i])
-        note = "; ".join(part for part in (line.note, said) if part)
+        said = ", ".join(filter(None, (_said(columns[i], line.cells[i]) for i in dropped)))
+        notes = [*filter(None, (said, *line.note.split("\n")))]
+        below = [
+            line.cells[i]
+            for i in widths
+            if columns[i].whole and width is not None and cell_len(line.cells[i]) > widths[i]
+        ]
         text = Text(_GAP).join(
             Text(_cell(columns[i], line.cells[i], widths[i], whole=width is None), style)
             for i, style in zip(widths, chain([line.style], repeat("")), strict=False)
+            if line.cells[i] not in below
         )
-        if note and width is None:
-            text.append(f"{_GAP}# {note}")
+        if notes and width is None:
+            text.append(f"{_GAP}# {'; '.join(notes)}")
         text.rstrip()
         console.print(_encodable(text, console), soft_wrap=True, highlight=False)
-        if note and width is not None:
+        for name in below:
+            print_text(console, name, indent=_NOTE_INDENT)
+        for note in notes if width is not None else ():
             print_text(console, Text(note, "dim"), indent=_NOTE_INDENT)
+
+
+def _said(column: Column, cell: str) -> str:
+    return column.said.format(title=column.title, cell=cell) if cell else ""
 
 
 def _widths(
@@ -131,6 +149,8 @@ def _widths(
 
 
 def _wanted(column: Column, natural: int) -> int:
+    if column.whole:
+        return min(natural, _WHOLE_WANTED)
     return min(natural, _NAME_WANTED) if column.name else natural
 
 

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
 
-from benchgate.report.escape import code_block, plain_block, plain_line, prose
+from benchgate.report.cells import WARNING_SIGN, link
+from benchgate.report.escape import (
+    code_block,
+    paragraph,
+    plain_block,
+    plain_line,
+    prose,
+    with_code,
+)
 from benchgate.report.markdown import (
+    PRODUCT,
     Content,
     first_line,
     folded,
     folded_parts,
+    footnote_lines,
     last_line,
     result_lines,
+    second_line,
     warning_lines,
 )
 from benchgate.report.view import NAME_LIMIT
@@ -22,10 +32,10 @@ from benchgate.units import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from benchgate.report.benchmark_view import BenchmarkView
     from benchgate.report.markdown import Part
-    from benchgate.report.view import RowView, VerdictView
+    from benchgate.report.view import VerdictView
 
-_ICON = "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}"
 _MESSAGE_LIMIT = 1000
 
 
@@ -42,13 +52,14 @@ def render_failure(
         run_url: address of the log; "" if it is on this page.
     """
     first = f"{plain_line(name, NAME_LIMIT)}: no verdict" if name else "no verdict"
-    link = f" [The run](<{quote(run_url, safe=':/?#=&%')}>)." if run_url else ""
+    run = f" {link('The run', run_url)}." if run_url else ""
     last = f"There is no verdict on {prose(head[:7])}; earlier verdicts are about other commits."
+    said = with_code(plain_line(message, _MESSAGE_LIMIT))
     blocks = [
-        f"### {_ICON} {prose(first)}: {prose(plain_line(message, _MESSAGE_LIMIT))}",
-        prose(plain_line(hint, _MESSAGE_LIMIT)) if hint else "",
+        f"### {WARNING_SIGN} {PRODUCT}: {prose(first)}: {said}",
+        paragraph(with_code(plain_line(hint, _MESSAGE_LIMIT))),
         folded("What it printed", code_block(plain_block(details))) if details.strip() else "",
-        f"<sub>{last}{link}</sub>",
+        f"<sub>{last}{run}</sub>",
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
@@ -82,8 +93,9 @@ def render_comment(
     # Naming what is left out must not take more space than the whole of it.
     least = (
         first,
+        second_line(verdict),
         _more_warnings(len(all_warnings)),
-        _more_rows(verdict.attention),
+        _more_benchmarks(verdict.shown),
         _left_out(parts, summary_url),
         last,
     )
@@ -93,18 +105,23 @@ def render_comment(
     warnings = _fitting(all_warnings, room // _WARNINGS_SHARE)
     room -= sum(map(_size, warnings))
     warnings.append(_more_warnings(len(all_warnings) - len(warnings)))
-    some = verdict.attention[: room // _LEAST_LINE_BYTES]
-    table = _fitting(result_lines(some, verdict.interval_title), room)
-    more_rows = _more_rows(verdict.attention[max(0, len(table) - _TITLE_LINES) :])
-    chosen = {} if more_rows else _choose(parts, room - sum(map(_size, table)))
+    some = verdict.shown[: room // _LEAST_LINE_BYTES]
+    notes = _fitting(footnote_lines(some, verdict), room // _WARNINGS_SHARE)
+    room -= sum(map(_size, notes))
+    table = _fitting(result_lines(some, verdict), room)
+    more = _more_benchmarks(verdict.shown[max(0, len(table) - _TITLE_LINES) :])
+    chosen = {} if more else _choose(parts, room - sum(map(_size, table)))
     rest = [part for index, part in enumerate(parts) if index not in chosen]
+    is_table = len(table) > _TITLE_LINES
     blocks = (
         first,
+        second_line(verdict),
         "\n".join(filter(None, warnings)),
-        "\n".join(table) if len(table) > _TITLE_LINES else "",
-        more_rows,
+        "\n".join(table) if is_table else "",
+        "\n".join(notes) if is_table else "",
+        more,
         *(chosen[index] for index in sorted(chosen)),
-        _left_out(rest, summary_url) if rest or more_rows else "",
+        _left_out(rest, summary_url) if rest or more else "",
         last,
     )
     return _GAP.join(filter(None, blocks)) + "\n"
@@ -115,14 +132,13 @@ def _more_warnings(count: int) -> str:
     return f"> and {counted(count, 'more warning')}" if count else ""
 
 
-def _more_rows(rest: Sequence[RowView]) -> str:
-    """The rows that are not shown, counted by outcome: no regression goes unmentioned."""
+def _more_benchmarks(rest: Sequence[BenchmarkView]) -> str:
+    """The benchmarks that are not shown, counted by outcome: no regression goes unmentioned."""
     if not rest:
         return ""
-    need = "needs" if len(rest) == 1 else "need"
-    counts = Counter(row.outcome.value for row in rest)
+    counts = Counter(one.first.outcome.value for one in rest)
     by_outcome = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-    return f"and {counted(len(rest), 'more row')} that {need} attention: {by_outcome}"
+    return f"and {counted(len(rest), 'more benchmark')}: {by_outcome}"
 
 
 def _choose(parts: Sequence[Part], room: int) -> dict[int, str]:
@@ -146,15 +162,15 @@ def _left_out(parts: Iterable[Part], summary_url: str) -> str:
     """Name what is missing, and where to find it."""
     what = "; ".join(_named(parts))
     sentence = f"Not shown here: {prose(what)}." if what else ""
-    url = quote(summary_url, safe=":/?#=&%")
-    where = f"[Everything is in the summary of the run](<{url}>)." if url else ""
+    where = link("Everything is in the summary of the run", summary_url) if summary_url else ""
+    where = f"{where}." if where else ""
     return f"<sub>{' '.join(filter(None, (sentence, where)))}</sub>" if sentence or where else ""
 
 
 def _named(parts: Iterable[Part]) -> Iterator[str]:
     missing = list(parts)
     counts = Counter(part.content for part in missing)
-    if outputs := counts[Content.OUTPUT]:
+    if outputs := sum(part.benchmarks for part in missing if part.content is Content.OUTPUT):
         yield f"the output of {counted(outputs, 'failed benchmark')}"
     if details := counts[Content.DETAIL]:
         yield f"the details of {counted(details, 'row')}"

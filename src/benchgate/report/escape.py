@@ -9,10 +9,15 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _CUT = "..."
 _COMMENT = re.compile(r"<(?=!--)")
+_START_OF_BLOCK = re.compile(r"^(?P<number>\d*)(?P<mark>(?<=\d)[.)]|(?<!\d)[#+-])")
 _BACKTICKS = re.compile(r"`+")
 
 _PUNCTUATION = str.maketrans(
@@ -60,9 +65,29 @@ def code_span(text: str) -> str:
     return f"{fence}{pad}{_without_comments(text)}{pad}{fence}"
 
 
+def paragraph(text: str) -> str:
+    """Markdown of `prose` or `with_code` for the start of a line: no heading, no list."""
+    return _START_OF_BLOCK.sub(r"\g<number>\\\g<mark>", text, count=1)
+
+
 def code_cell(text: str) -> str:
     """A code span for a table cell, where a bar would end the cell."""
     return code_span(text).replace("|", "\\|")
+
+
+def with_code(text: str, code: Callable[[str], str] = code_span) -> str:
+    """A plain line as markdown in which `...` is code, as in our own messages.
+
+    What stands in backticks can be copied as it is; every part is as harmless as without them.
+
+    Args:
+        code: `code_cell` in a table cell.
+    """
+    parts = text.split("`")
+    is_odd_one_out = len(parts) % 2 == 0
+    if is_odd_one_out or not all(part.strip() for part in parts[1:-1]):
+        return prose(text)
+    return "".join(code(part) if index % 2 else prose(part) for index, part in enumerate(parts))
 
 
 def code_block(text: str) -> str:

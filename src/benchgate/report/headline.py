@@ -9,7 +9,7 @@ from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason, decided_benchmarks
 from benchgate.report import words
 from benchgate.report.escape import plain_line
-from benchgate.report.ordering import ORDER, by_benchmark, tails_left_open, worst_first
+from benchgate.report.ordering import ORDER, by_benchmark, worst_first
 from benchgate.units import counted, format_duration, format_percent
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _Groups: TypeAlias = "Mapping[Outcome, Sequence[Row]]"
 
-_NAME_LIMIT = 80
+_NAME_LIMIT = 60
+# Two lines of a heading on GitHub.
+_HEADING_LIMIT = 160
 _NAMES_SHOWN = 3
 _BROKEN = (Outcome.FAILED, Outcome.MISSING, Outcome.BASE_FAILED)
 _BAD = (Outcome.REGRESSED, *_BROKEN, Outcome.WAIVED)
@@ -39,24 +41,38 @@ _REASONS = {
 
 def headline(verdict: Verdict) -> str:
     """The verdict's own summary if it has one, otherwise a sentence made from its rows."""
-    if verdict.summary:
-        return plain_line(verdict.summary, 1000)
+    return plain_line(verdict.summary, 1000) if verdict.summary else "; ".join(_clauses_of(verdict))
+
+
+def heading(verdict: Verdict) -> tuple[str, str]:
+    """The headline, split into what fits two lines of a heading, and the rest."""
+    clauses = _clauses_of(verdict)
+    if verdict.summary not in {"", "; ".join(clauses)}:
+        return headline(verdict), ""
+    first, *rest = clauses
+    while rest and len(first) + len(rest[0]) + 2 <= _HEADING_LIMIT:
+        first = f"{first}; {rest.pop(0)}"
+    return first, "; ".join(rest)
+
+
+def _clauses_of(verdict: Verdict) -> list[str]:
     leading = worst_first(list(by_benchmark(verdict.rows).values()))
     groups = {
         outcome: [row for row in leading if row.outcome is outcome]
         for outcome in ORDER
         if any(row.outcome is outcome for row in leading)
     }
-    return f"{verdict.decision.value}: {_SENTENCES[verdict.decision](verdict, groups)}"
+    first, *rest = _SENTENCES[verdict.decision](verdict, groups) or [""]
+    return [f"{verdict.decision.value}: {first}", *rest]
 
 
-def _fail(verdict: Verdict, groups: _Groups) -> str:
+def _fail(verdict: Verdict, groups: _Groups) -> list[str]:
     blamed = [outcome for outcome in (*_BAD, *_OPEN) if outcome.value in verdict.settings.fail_on]
     clauses = _clauses(groups, blamed) or _clauses(groups, (*_BAD, *_OPEN))
-    return "; ".join([*clauses, *([] if verdict.complete else [_INTERRUPTED])])
+    return [*clauses, *([] if verdict.complete else [_INTERRUPTED])]
 
 
-def _no_verdict(verdict: Verdict, groups: _Groups) -> str:
+def _no_verdict(verdict: Verdict, groups: _Groups) -> list[str]:
     suspects = [row for rows in groups.values() for row in rows if row.unconfirmed]
     others = {
         outcome: left
@@ -72,7 +88,7 @@ def _no_verdict(verdict: Verdict, groups: _Groups) -> str:
     if verdict.reason is Reason.LEFT_OPEN and clauses:
         reason = ""  # the clauses say it already
     tally = _tally(groups, _GOOD)
-    return "; ".join(filter(None, (reason, *clauses, tally))) + _open_tails(verdict.rows, groups)
+    return [part for part in (reason, *clauses, tally) if part]
 
 
 def _unconfirmed(suspects: Sequence[Row], total: int) -> list[str]:
@@ -100,6 +116,8 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
         return "there was nothing to compare"
     if verdict.reason is Reason.TOO_FEW_COMPARED:
         return _too_few(verdict, _total(groups), _total(groups) - len(groups.get(Outcome.NEW, ())))
+    if verdict.reason is Reason.DISTURBED and not verdict.exit_code:
+        return "the canary was disturbed, so no change is believed"
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
 
 
@@ -114,16 +132,16 @@ def _too_few(verdict: Verdict, total: int, in_base: int) -> str:
     return f"{said}, and the base has only {in_base}: lower `min_compared`"
 
 
-def _pass(verdict: Verdict, groups: _Groups) -> str:
+def _pass(verdict: Verdict, groups: _Groups) -> list[str]:
     if not groups:
-        return "there was nothing to compare"
+        return ["there was nothing to compare"]
     slower = _clauses(groups, (Outcome.REGRESSED, Outcome.WAIVED))
     tally = _tally(groups, (*_GOOD, *_OPEN), decided=decided_benchmarks(verdict.rows))
-    start = "; ".join(slower) or _nothing_worse(groups)
-    joint = "; " if slower else ": "
-    sentence = f"{start}{joint}{tally}" if tally else start
     broken = _clauses(groups, _BROKEN)
-    return "; ".join([sentence + _open_tails(verdict.rows, groups), *broken])
+    if slower:
+        return [*slower, *filter(None, (tally,)), *broken]
+    nothing = _nothing_worse(groups)
+    return [f"{nothing}: {tally}" if tally else nothing, *broken]
 
 
 def _nothing_worse(groups: _Groups) -> str:
@@ -223,18 +241,6 @@ def _state(outcome: Outcome, rows: Sequence[Row]) -> str:
     return outcome.value
 
 
-def _open_tails(rows: Sequence[Row], groups: _Groups) -> str:
-    """The undecided tails of benchmarks that are otherwise decided."""
-    still_open = {row.benchmark for outcome in _OPEN for row in groups.get(outcome, ())}
-    tails = [
-        row
-        for row in tails_left_open(rows)
-        if row.outcome is Outcome.INCONCLUSIVE and row.benchmark not in still_open
-    ]
-    which = " and ".join(sorted({row.statistic for row in tails}))
-    return f" ({which} undecided for {_benchmarks(len(tails))})" if tails else ""
-
-
 def _names(rows: Sequence[Row]) -> str:
     names = [words.name(row, _NAME_LIMIT) for row in rows[:_NAMES_SHOWN]]
     rest = len(rows) - len(names)
@@ -252,16 +258,23 @@ def _benchmarks(count: int) -> str:
 def last_line(verdict: Verdict) -> str:
     """What was compared, where, how long it took, and how often a false alarm is expected."""
     why = f" ({plain_line(verdict.base.why)})" if verdict.base.why else ""
-    head = f"head {words.source(verdict.head)}"
-    measured = f"Measured {head}{why}"
+    merged = f" ({plain_line(verdict.head.why)})" if verdict.head.why else ""
+    head = f"head {words.source(verdict.head)}{merged}"
+    measured = f"Measured {head}{'' if verdict.base.sha else why}"
     compared = f"Compared base {words.source(verdict.base)}{why} and {head}"
     parts = [
-        compared if verdict.base.sha or verdict.base_source != NO_BASELINE else measured,
+        measured if _is_alone(verdict) else compared,
         words.machine(verdict.environment),
         _effort(verdict),
         _rule(verdict),
     ]
     return "; ".join(part for part in parts if part) + "."
+
+
+def _is_alone(verdict: Verdict) -> bool:
+    """Whether there was no base to compare with."""
+    nothing_known = not verdict.base.sha and verdict.base_source == NO_BASELINE
+    return nothing_known or verdict.reason is Reason.FIRST_RUN
 
 
 def _effort(verdict: Verdict) -> str:

@@ -8,30 +8,43 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.model.verdict import Decision
+from benchgate.report.cells import (
+    WARNING_SIGN,
+    about_cell,
+    change_cell,
+    lines,
+    link,
+    name,
+    unbroken,
+)
+from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
+from benchgate.report.drawing import LEGEND as DRAWING_LEGEND
 from benchgate.report.escape import (
     code_block,
-    code_cell,
     code_span,
     html_code,
     html_text,
+    paragraph,
     plain_line,
     prose,
+    with_code,
 )
-from benchgate.report.view import RATIO_TITLES, TEST_TITLES
+from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.report.view import ComparisonView, Group, RowView, VerdictView
+    from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
+    from benchgate.report.comparison import ComparisonView
+    from benchgate.report.view import Group, VerdictView
 
+PRODUCT = "benchgate"
 _ICONS = {
     Decision.PASS: "\N{WHITE HEAVY CHECK MARK}",
     Decision.FAIL: "\N{CROSS MARK}",
-    Decision.NO_VERDICT: "\N{WARNING SIGN}\N{VARIATION SELECTOR-16}",
+    Decision.NO_VERDICT: WARNING_SIGN,
 }
-# A longer name would push the numbers out of sight.
-_NAME_LIMIT = 100
-_NOTE_LIMIT = 600
+_GREETING = "\N{WAVING HAND SIGN}"
 # Space for the first and the last line, which every comment has.
 _SENTENCE_LIMIT = 2000
 _BULLET = "&bull;"
@@ -44,7 +57,8 @@ _LEGEND = (
     "The interval holds the changes that agree with the rounds. "
     "The change is estimated from the rounds; the values of base and head agree with it. "
     "The medians are those of the launches as measured: they ignore which launches belong "
-    "together, so they can differ from the change."
+    "together, so they can differ from the change. "
+    f"{DRAWING_LEGEND}"
 )
 
 
@@ -64,20 +78,24 @@ class Part:
     Attributes:
         title: title of a group, in words: "7 unchanged within 2 %".
         rows: the least number of lines in its table.
+        benchmarks: how many benchmarks it is about.
     """
 
     content: Content
     title: str
     rows: int
     render: Callable[[], str]
+    benchmarks: int = 1
 
 
 def render_markdown(verdict: VerdictView) -> str:
     """The complete verdict, however long; ends in a newline."""
     blocks = (
         first_line(verdict),
+        second_line(verdict),
         "\n".join(warning_lines(verdict)),
-        "\n".join(result_lines(verdict.attention, verdict.interval_title)),
+        "\n".join(result_lines(verdict.shown, verdict)),
+        "\n".join(footnote_lines(verdict.shown, verdict)),
         *(part.render() for part in folded_parts(verdict)),
         last_line(verdict),
     )
@@ -86,7 +104,14 @@ def render_markdown(verdict: VerdictView) -> str:
 
 def first_line(verdict: VerdictView) -> str:
     """The verdict in words, as a heading."""
-    return f"### {_ICONS[verdict.decision]} {prose(plain_line(verdict.headline, _SENTENCE_LIMIT))}"
+    icon = _GREETING if verdict.is_first_run else _ICONS[verdict.decision]
+    return f"### {icon} {PRODUCT}: {with_code(plain_line(verdict.headline, _SENTENCE_LIMIT))}"
+
+
+def second_line(verdict: VerdictView) -> str:
+    """What did not fit into the heading; "" if everything did."""
+    more = plain_line(verdict.more, _SENTENCE_LIMIT)
+    return f"{paragraph(with_code(_sentence(more)))}." if more else ""
 
 
 def warning_lines(verdict: VerdictView) -> list[str]:
@@ -95,31 +120,40 @@ def warning_lines(verdict: VerdictView) -> list[str]:
     for loosening in verdict.loosening:
         lines.append(f"> **{prose(_sentence(loosening.title))}:**  ")
         lines += [f"> {_BULLET} {prose(change)}  " for change in loosening.changes]
-    return lines + [f"> **Warning:** {prose(text)}  " for text in verdict.warnings]
+    return lines + [f"> **Warning:** {with_code(text)}  " for text in verdict.warnings]
 
 
-def result_lines(rows: Sequence[RowView], interval_title: str) -> list[str]:
-    """A table of rows: two lines of titles, then one line per row; empty without rows."""
+def result_lines(benchmarks: Sequence[BenchmarkView], verdict: VerdictView) -> list[str]:
+    """A table: two lines of titles, then one line per benchmark; empty without benchmarks."""
     columns = {
-        "outcome": "---",
+        f"change<br>{unbroken(verdict.interval_title)}": "---",
         "benchmark": "---",
-        "base": "--:",
-        "head": "--:",
-        f"change<br>{_unbroken(interval_title)}": "--:",
-        "p": "--:",
-        "rounds": "--:",
     }
-    return _table(columns, [_result(row) for row in rows]) if rows else []
+    rows = [
+        (change_cell(one.first, verdict.links), about_cell(one, verdict.links))
+        for one in benchmarks
+    ]
+    return _table(columns, rows) if rows else []
+
+
+def footnote_lines(benchmarks: Iterable[BenchmarkView], verdict: VerdictView) -> list[str]:
+    """The notes that these benchmarks share with others, each once."""
+    used = {mark for one in benchmarks for mark in one.footnotes}
+    return [
+        f"<sub>{with_code(f'{note.mark} {note.about}: {note.text}')}</sub>  "
+        for note in verdict.footnotes
+        if note.mark in used
+    ]
 
 
 def folded_parts(verdict: VerdictView) -> Iterator[Part]:
     """The parts after the table, in the order in which they are shown."""
-    for row in verdict.attention:
-        if row.error:
-            yield Part(Content.OUTPUT, "", 1, partial(_output, row))
+    for failure in verdict.failures:
+        render = partial(_output, failure)
+        yield Part(Content.OUTPUT, "", 1, render, len(failure.benchmarks))
     for group in verdict.folded:
-        render = partial(_group, group, verdict.interval_title)
-        yield Part(Content.GROUP, group.title, len(group.rows), render)
+        render = partial(_group, group, verdict)
+        yield Part(Content.GROUP, group.title, len(group.benchmarks), render)
     if verdict.rows:
         render = partial(_evidence, verdict.rows)
         yield Part(Content.EVIDENCE, "", len(verdict.rows), render)
@@ -133,35 +167,33 @@ def folded_parts(verdict: VerdictView) -> Iterator[Part]:
 
 
 def last_line(verdict: VerdictView) -> str:
-    """A sentence on what was compared, where, and how strictly."""
-    return f"<sub>{prose(plain_line(verdict.last_line, _SENTENCE_LIMIT))}</sub>"
+    """What was compared, where, and how strictly; where to read more, and how to repeat it."""
+    links = verdict.links
+    named = {"the run": links.run, "the comparison": links.compare, "how to read this": links.guide}
+    known = ", ".join(link(prose(title), url) for title, url in named.items() if url)
+    repeat = f"To measure it again: {code_span(verdict.repeat)}" if verdict.repeat else ""
+    sentences = (
+        prose(plain_line(verdict.last_line, _SENTENCE_LIMIT)),
+        f"See {known}." if known else "",
+        repeat,
+    )
+    return f"<sub>{' '.join(filter(None, sentences))}</sub>"
 
 
-def _output(row: RowView) -> str:
-    return folded(f"Output of {html_code(row.benchmark)}", code_block(row.error))
+def _output(failure: Failure) -> str:
+    first, *others = failure.benchmarks
+    more = f" and {counted(len(others), 'other benchmark')}" if others else ""
+    return folded(f"Output of {html_code(first)}{more}", code_block(failure.output))
 
 
-def _group(group: Group, interval_title: str) -> str:
-    body = "\n".join(result_lines(group.rows, interval_title))
-    return folded(html_text(group.title), body)
+def _group(group: Group, verdict: VerdictView) -> str:
+    parts = (result_lines(group.benchmarks, verdict), footnote_lines(group.benchmarks, verdict))
+    return folded(html_text(group.title), "\n\n".join("\n".join(part) for part in parts if part))
 
 
 def _skipped(verdict: VerdictView) -> str:
     lines = (f"- {code_span(what)}: {prose(reason)}" for what, reason in verdict.skipped_in_short)
     return folded(html_text(verdict.skipped_title), "\n".join(lines))
-
-
-def _result(row: RowView) -> tuple[str, ...]:
-    change = f"**{_unbroken(row.change)}**" if row.change else ""
-    return (
-        f"**{_unbroken(row.outcome.value)}**",
-        _lines(_name(row), prose(row.statistic), _small(plain_line(row.note, _NOTE_LIMIT))),
-        _unbroken(row.base),
-        _unbroken(row.head),
-        _lines(change, _unbroken(row.interval)),
-        _unbroken(row.p),
-        prose(row.rounds),
-    )
 
 
 def _evidence(rows: Sequence[RowView]) -> str:
@@ -174,6 +206,7 @@ def _evidence(rows: Sequence[RowView]) -> str:
         "p",
         "p adjusted",
         "detectable",
+        "rounds",
         "textbook comparison",
     )
     table = _table(dict.fromkeys(titles, "---"), [_reasons(row) for row in rows])
@@ -181,9 +214,9 @@ def _evidence(rows: Sequence[RowView]) -> str:
 
 
 def _reasons(row: RowView) -> tuple[str, ...]:
-    medians = _lines(*map(_unbroken, row.medians.split(", ")))
-    texts = (row.test, row.p_raw, row.p, row.detectable, row.classical)
-    return (_name(row), prose(row.statistic), prose(row.tier), medians, *map(prose, texts))
+    medians = lines(*map(unbroken, row.medians.split(", ")))
+    texts = (row.test, row.p_raw, row.p, row.detectable, row.rounds, row.classical)
+    return (name(row), prose(row.statistic), prose(row.tier), medians, *map(prose, texts))
 
 
 def _detail(detail: ComparisonView, interval_title: str) -> str:
@@ -210,22 +243,5 @@ def folded(title: str, body: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
 
 
-def _name(row: RowView) -> str:
-    return code_cell(plain_line(row.benchmark, _NAME_LIMIT))
-
-
-def _lines(*parts: str) -> str:
-    return "<br>".join(part for part in parts if part)
-
-
-def _unbroken(text: str) -> str:
-    """Keep a number on one line with its unit."""
-    return prose(text).replace(" ", "&nbsp;")
-
-
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
-
-
-def _small(text: str) -> str:
-    return f"<sub>{prose(text)}</sub>" if text else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,20 @@ if TYPE_CHECKING:
 
     from benchgate.model.policy import Acceptance, PolicyChange
     from benchgate.model.row import Row
+    from benchgate.model.verdict import GateSettings
 
 _LOGIN_LIMIT = 60
 
 
-def note(row: Row) -> str:
+def notes_of(row: Row, settings: GateSettings) -> tuple[str, ...]:
     """Explain the outcome, then give the notes that the row carries."""
-    own = _NOTES[row.outcome](row) if row.outcome in _NOTES else []
+    if row.outcome is Outcome.INCONCLUSIVE:
+        own = _inconclusive(row, settings)
+    else:
+        own = _NOTES[row.outcome](row) if row.outcome in _NOTES else []
     renamed = f"renamed from {plain_line(row.renamed_from)}" if row.renamed_from else ""
     parts = (*_waived(row), *own, renamed, *map(plain_line, row.notes))
-    return "; ".join(part for part in parts if part)
+    return tuple(dict.fromkeys(part for part in parts if part))
 
 
 def _waived(row: Row) -> list[str]:
@@ -76,15 +81,28 @@ def _calibrated(row: Row) -> list[str]:
     return [f"calibrated on {known.runs} runs: {spread}, {counts}"]
 
 
-def _inconclusive(row: Row) -> list[str]:
+def _inconclusive(row: Row, settings: GateSettings) -> list[str]:
     parts: list[str] = []
-    if words.detectable(row):
+    if words.detectable(row) and not _is_large(row):
         parts.append(f"the smallest detectable change is {words.detectable(row)}")
     if row.unconfirmed:
         parts.append(f"confirming it or ruling it out takes {words.confirming(row.unconfirmed)}")
     elif row.rounds_needed is not None:
-        parts.append(f"about {counted(row.rounds_needed, 'more round')} would settle it")
+        parts.append(_more_rounds(row.rounds_needed, max(row.launches), settings.max_rounds))
     return [*(parts or ["too noisy to tell"]), *_calibrated(row)]
+
+
+def _is_large(row: Row) -> bool:
+    """Whether the change is larger than what could be detected, so that this says nothing."""
+    if row.ratio is None or row.detectable is None or row.ratio <= 0:
+        return False
+    return abs(math.log(row.ratio)) > abs(math.log(row.detectable))
+
+
+def _more_rounds(needed: int, had: int, limit: int | None) -> str:
+    if limit is not None and had + needed > limit:
+        return f"settling it takes more than the limit of {counted(limit, 'round')}"
+    return f"about {counted(needed, 'more round')} would settle it"
 
 
 def _failed(row: Row) -> list[str]:
@@ -100,7 +118,6 @@ _NOTES: Mapping[Outcome, Callable[[Row], list[str]]] = {
     Outcome.REGRESSED: _changed,
     Outcome.IMPROVED: _changed,
     Outcome.WAIVED: _changed,
-    Outcome.INCONCLUSIVE: _inconclusive,
     Outcome.NOT_TESTED: _unless_noted("too little was measured to test it"),
     Outcome.FAILED: _failed,
     Outcome.BASE_FAILED: _failed,

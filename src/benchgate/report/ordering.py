@@ -1,16 +1,20 @@
-"""Decides which rows come first, which need attention, and the outcome of a benchmark."""
+"""Decides which rows come first, which are shown, and the outcome of a benchmark."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
 
 ORDER = (
     Outcome.FAILED,
@@ -26,8 +30,34 @@ ORDER = (
     Outcome.UNCHANGED,
 )
 _RANK = {outcome: rank for rank, outcome in enumerate(ORDER)}
-_NEEDS_ATTENTION = frozenset(ORDER[: ORDER.index(Outcome.IMPROVED)])
+_WRONG = frozenset({Outcome.FAILED, Outcome.REGRESSED})
+_FOR_A_PERSON = frozenset(
+    {Outcome.MISSING, Outcome.INCOMPARABLE, Outcome.BASE_FAILED, Outcome.WAIVED}
+)
 _OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED})
+_FOLDED = (Outcome.UNCHANGED, Outcome.INCONCLUSIVE, Outcome.NEW, Outcome.NOT_TESTED)
+
+
+class Section(IntEnum):
+    """What a benchmark asks of a reader; in the order in which a report has them."""
+
+    WRONG = 1
+    IMPROVED = 2
+    FOR_A_PERSON = 3
+    FOLDED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """The rows of each benchmark, the one that stands for it first.
+
+    Attributes:
+        shown: what fails, then what improved, then what needs a person.
+        folded: what needs nobody, by outcome.
+    """
+
+    shown: tuple[tuple[Row, ...], ...]
+    folded: tuple[tuple[tuple[Row, ...], ...], ...]
 
 
 def worst_first(rows: Sequence[Row]) -> list[Row]:
@@ -35,16 +65,51 @@ def worst_first(rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=_place)
 
 
-def needs_attention(rows: Sequence[Row]) -> frozenset[Row]:
-    """The rows that a reader must see.
+def arrange(verdict: Verdict) -> Arrangement:
+    """Put the rows of each benchmark together, and what a reader must see first."""
+    rows_of: dict[str, list[Row]] = {}
+    for row in worst_first(verdict.rows):
+        rows_of.setdefault(row.benchmark, []).append(row)
+    leading = by_benchmark(verdict.rows)
+    groups = [_led_by(_face(rows, leading[name]), rows) for name, rows in rows_of.items()]
+    placed = sorted(((_section(group, verdict), group) for group in groups), key=_shown_place)
+    shown = tuple(group for section, group in placed if section is not Section.FOLDED)
+    rest = [group for section, group in placed if section is Section.FOLDED]
+    by_outcome = (tuple(one for one in rest if one[0].outcome is outcome) for outcome in _FOLDED)
+    return Arrangement(shown, tuple(filter(None, by_outcome)))
 
-    An undecided tail needs attention only if its benchmark does anyway: tails are several times
-    noisier, and would fill the table of a suite without problems.
-    """
-    aside = tails_left_open(rows)
-    seen = {row for row in rows if row.outcome in _NEEDS_ATTENTION} - aside
-    benchmarks = {row.benchmark for row in seen}
-    return frozenset(seen | {row for row in aside if row.benchmark in benchmarks})
+
+def _face(rows: Sequence[Row], leading: Row) -> Row:
+    """The row that stands for a benchmark; an improvement is worth more than an open row."""
+    if leading.outcome in _OPEN and not leading.unconfirmed:
+        return next((row for row in rows if row.outcome is Outcome.IMPROVED), leading)
+    return leading
+
+
+def _led_by(first: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
+    others = sorted(
+        (row for row in rows if row is not first), key=lambda row: (row.metric, row.is_tail)
+    )
+    return (first, *others)
+
+
+def _section(group: Sequence[Row], verdict: Verdict) -> Section:
+    outcome = group[0].outcome
+    if outcome in _WRONG or outcome.value in verdict.settings.fail_on:
+        return Section.WRONG
+    if outcome is Outcome.IMPROVED:
+        return Section.IMPROVED
+    is_why = verdict.decision is Decision.NO_VERDICT and outcome is Outcome.INCONCLUSIVE
+    if outcome in _FOR_A_PERSON or is_why or any(row.unconfirmed for row in group):
+        return Section.FOR_A_PERSON
+    return Section.FOLDED
+
+
+def _shown_place(placed: tuple[Section, tuple[Row, ...]]) -> tuple[object, ...]:
+    section, (first, *_) = placed
+    rank, size, *name = _place(first)
+    is_good = section is Section.IMPROVED
+    return (section, not first.unconfirmed, rank, -size if is_good else size, *name)
 
 
 def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:

@@ -5,93 +5,48 @@ The strings are plain text without control characters; renderers add markup and 
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from benchgate.model.outcome import Outcome
 from benchgate.model.redact import redacted
 from benchgate.model.result import by_reason
+from benchgate.model.verdict import NO_BASELINE, Reason
 from benchgate.report import words
-from benchgate.report.escape import plain_block, plain_line
-from benchgate.report.headline import headline, last_line
-from benchgate.report.notes import note, view_loosening
-from benchgate.report.ordering import needs_attention, worst_first
-from benchgate.units import counted, format_change, format_percent
+from benchgate.report.benchmark_view import view_benchmark, view_failures
+from benchgate.report.escape import plain_line
+from benchgate.report.footnotes import shared_notes
+from benchgate.report.headline import heading, last_line
+from benchgate.report.links import Links
+from benchgate.report.notes import notes_of, view_loosening
+from benchgate.report.ordering import arrange, tails_left_open
+from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from benchgate.model.result import SkippedResult
-    from benchgate.model.row import Comparison, Effect, Row
-    from benchgate.model.verdict import Decision, Verdict
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Decision, GateSettings, Verdict
+    from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
+    from benchgate.report.footnotes import Footnote
     from benchgate.report.notes import LooseningView
 
 NAME_LIMIT: Final = 60
-RATIO_TITLES = ("change by", "estimate", "interval", "method")
-TEST_TITLES = ("test", "p", "p head more", "p head less")
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonView:
-    """The details of one row; "" stands for what does not apply.
-
-    Attributes:
-        title: benchmark and statistic.
-        ratios: name, change, interval and the method of the interval.
-        tests: name, two-sided p, p of a greater head, p of a smaller head.
-        facts: labels, each with a sentence.
-    """
-
-    title: str
-    ratios: tuple[tuple[str, str, str, str], ...]
-    tests: tuple[tuple[str, str, str, str], ...]
-    facts: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RowView:
-    """A row of the verdict as strings; "" if something does not apply.
-
-    Attributes:
-        statistic: in plain words, after the metric unless that is the time: "typical (p25)".
-        change, interval: signed, head relative to base, as measured.
-        p: adjusted for the number of rows, except under the classical rule.
-        rounds: launches per arm, "10 v 5" if they differ.
-        note: what a reader needs to know, in words.
-        error: the tail of a failed benchmark's output, several lines.
-        medians, test, p_raw, detectable, classical: for those who want to check the decision.
-        detail: all other estimates and tests, if they were requested.
-    """
-
-    outcome: Outcome
-    benchmark: str
-    statistic: str
-    base: str
-    head: str
-    change: str
-    interval: str
-    p: str
-    rounds: str
-    tier: str
-    note: str
-    error: str
-    location: str
-    medians: str
-    test: str
-    p_raw: str
-    detectable: str
-    classical: str
-    detail: ComparisonView | None = None
+NO_LINKS: Final = Links()
+_NAMES_REPEATED: Final = 3
+_REPEATED: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.INCONCLUSIVE})
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows that need no attention, under one title."""
+    """Benchmarks that nobody has to look at, under one title."""
 
     title: str
-    rows: tuple[RowView, ...]
-    tails: bool = False
+    benchmarks: tuple[BenchmarkView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +54,14 @@ class VerdictView:
     """The whole verdict as strings.
 
     Attributes:
-        headline: one sentence that begins with the decision's word.
+        headline: begins with the decision's word; no longer than a heading may be.
+        more: what else the verdict says in words.
+        is_first_run: whether there was nothing to compare with yet.
         interval_title: "95 % interval".
-        attention: worst first.
+        shown: what fails, then what improved, then what needs a person.
+        footnotes: the notes that several benchmarks share.
+        failures: the output of benchmarks that failed, equal ones once.
+        repeat: the command that repeats the check on another machine.
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
         loosening: how the change loosens its own gate, for the reader's attention.
@@ -110,19 +70,31 @@ class VerdictView:
 
     decision: Decision
     headline: str
+    more: str
+    is_first_run: bool
     interval_title: str
-    attention: tuple[RowView, ...]
+    shown: tuple[BenchmarkView, ...]
     folded: tuple[Group, ...]
+    footnotes: tuple[Footnote, ...]
+    failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
+    repeat: str
     last_line: str
     skipped: tuple[tuple[str, str], ...] = ()
     skipped_in_short: tuple[tuple[str, str], ...] = ()
     loosening: tuple[LooseningView, ...] = ()
+    links: Links = NO_LINKS
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words, whole."""
+        return "; ".join(filter(None, (self.headline, self.more)))
 
     @property
     def rows(self) -> tuple[RowView, ...]:
-        """Every row, those that need attention first."""
-        return (*self.attention, *(row for group in self.folded for row in group.rows))
+        """Every row, those that are shown first."""
+        folded = (one for group in self.folded for one in group.benchmarks)
+        return tuple(row for one in (*self.shown, *folded) for row in one.rows)
 
     @property
     def skipped_title(self) -> str:
@@ -130,22 +102,50 @@ class VerdictView:
         return f"{counted(len(self.skipped), 'stored result')} left out"
 
 
-def view_verdict(verdict: Verdict) -> VerdictView:
+def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     """The verdict as strings."""
-    rows = worst_first(verdict.rows)
-    attention = needs_attention(rows)
+    arranged = arrange(verdict)
+    groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
+    aside = tails_left_open(verdict.rows)
+    notes = {row: _notes(row, verdict.settings, aside) for rows in groups for row in rows}
+    shared = shared_notes([text for row in rows for text in notes[row]] for rows in groups)
+    view = partial(view_benchmark, notes=notes, shared=shared)
+    first, more = heading(verdict)
+    shown = tuple(map(view, arranged.shown))
     return VerdictView(
         decision=verdict.decision,
-        headline=headline(verdict),
+        headline=first,
+        more=more,
+        is_first_run=verdict.reason is Reason.FIRST_RUN,
         interval_title=f"{format_percent(verdict.settings.confidence)} interval",
-        attention=tuple(_row(row) for row in rows if row in attention),
-        folded=_folded([row for row in rows if row not in attention]),
+        shown=shown,
+        folded=tuple(Group(_title(group), tuple(map(view, group))) for group in arranged.folded),
+        footnotes=tuple(shared.values()),
+        failures=view_failures(shown),
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
+        repeat=_repeat(verdict, arranged.shown),
         last_line=last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
         skipped=_skipped(verdict.skipped),
         skipped_in_short=_skipped(by_reason(verdict.skipped)),
+        links=links,
     )
+
+
+def _notes(row: Row, settings: GateSettings, aside: Collection[Row]) -> tuple[str, ...]:
+    """The notes of a row; of an undecided tail only those that are no mere consequence of noise."""
+    if row in aside and row.outcome is Outcome.INCONCLUSIVE:
+        return tuple(filter(None, map(plain_line, row.notes)))
+    return notes_of(row, settings)
+
+
+def _repeat(verdict: Verdict, shown: Iterable[Sequence[Row]]) -> str:
+    """The command that measures again what is wrong or open; "" if there is nothing to repeat."""
+    ids = [words.name(first) for first, *_ in shown if first.outcome in _REPEATED]
+    if not ids or not verdict.base.sha or verdict.base_source == NO_BASELINE:
+        return ""
+    filters = [f"--filter {shlex.quote(id_)}" for id_ in ids if len(ids) <= _NAMES_REPEATED]
+    return " ".join((f"benchgate check --against {plain_line(verdict.base.sha[:12])}", *filters))
 
 
 def _skipped(skipped: Iterable[SkippedResult]) -> tuple[tuple[str, str], ...]:
@@ -169,114 +169,12 @@ def without_secrets(view: VerdictView, redact: Callable[[str], str]) -> VerdictV
     return without
 
 
-def _row(row: Row) -> RowView:
-    base, head = words.sides(row)
-    return RowView(
-        outcome=row.outcome,
-        benchmark=words.name(row),
-        statistic=words.statistic(row),
-        base=base,
-        head=head,
-        change=words.change(row),
-        interval=words.interval(row),
-        p=words.deciding_p(row),
-        rounds=words.rounds(row),
-        tier=words.TIERS[row.tier] if row.tier else "",
-        note=note(row),
-        error=plain_block(row.error or ""),
-        location=plain_line(row.location or ""),
-        medians=words.medians(row),
-        test=plain_line(row.test or ""),
-        p_raw=words.probability(row.p),
-        detectable=words.detectable(row),
-        classical=words.classical(row),
-        detail=view_comparison(row, row.detail) if row.detail else None,
-    )
-
-
-def _folded(rows: Sequence[Row]) -> tuple[Group, ...]:
-    typical = [row for row in rows if not row.is_tail]
-    tails = [row for row in rows if row.is_tail]
-    groups = []
-    for outcome in (Outcome.IMPROVED, Outcome.NEW, Outcome.UNCHANGED):
-        some = [row for row in typical if row.outcome is outcome]
-        if some:
-            groups.append(Group(_title(some), tuple(map(_row, some))))
-    if tails:
-        outcomes = dict.fromkeys(row.outcome for row in tails)
-        parts = [_title([row for row in tails if row.outcome is outcome]) for outcome in outcomes]
-        groups.append(Group(f"tails: {', '.join(parts)}", tuple(map(_row, tails)), tails=True))
-    return tuple(groups)
-
-
-def _title(rows: Sequence[Row]) -> str:
-    outcome = rows[0].outcome
-    margins = words.margins(rows) if outcome is Outcome.UNCHANGED else ""
-    return f"{len(rows)} {outcome.value}{margins}"
-
-
-def view_comparison(row: Row, found: Comparison) -> ComparisonView:
-    """Turn a comparison into strings."""
-    return ComparisonView(
-        title=f"{words.name(row)}, {words.statistic(row)}",
-        ratios=tuple(
-            (
-                plain_line(one.name),
-                format_change(one.ratio),
-                words.change_span(one.interval.low, one.interval.high) if one.interval else "",
-                plain_line(one.interval.method) if one.interval else "",
-            )
-            for one in found.ratios
-        ),
-        tests=tuple(
-            (
-                plain_line(one.name),
-                words.probability(one.p),
-                words.probability(one.p_greater),
-                words.probability(one.p_less),
-            )
-            for one in found.tests
-        ),
-        facts=tuple(_facts(row, found)),
-    )
-
-
-def _facts(row: Row, found: Comparison) -> Iterator[tuple[str, str]]:
-    yield "effect", _effect(found.effect)
-    if found.q is not None:
-        q = words.probability(found.q)
-        yield "q-value", f"{q}: the first p, adjusted for the false discovery rate over all rows"
-    if found.detectable_ratio is not None:
-        seen = words.least_change(found.detectable_ratio)
-        yield "could see", f"usually {seen}, with alpha shared by all rows"
-    yield "launches", _launches(row, found)
-    if medians := words.medians(row):
-        yield "medians", f"{medians}: base and head as measured, not paired by rounds"
-    yield from (("note", plain_line(text)) for text in found.notes)
-
-
-def _effect(effect: Effect) -> str:
-    above = format_percent(effect.vargha_delaney_a)
-    parts = [
-        f"{plain_line(effect.magnitude)} (Cliff's delta {effect.cliffs_delta:+.2f})",
-        f"a launch of the head measures more than one of the base in {above} of pairs (A)",
-    ]
-    if effect.cohens_d is not None:
-        parts.append(f"Cohen's d {_signed(effect.cohens_d)}")
-    if effect.hedges_g is not None:
-        parts.append(f"Hedges' g {_signed(effect.hedges_g)}")
-    return "; ".join(parts)
-
-
-def _signed(size: float) -> str:
-    """Format with two decimals; with almost no spread, effect sizes get too large for that."""
-    return f"{size:+.2f}" if abs(size) < 1000 else f"{size:+.2g}"
-
-
-def _launches(row: Row, found: Comparison) -> str:
-    base, head = found.launches
-    parts = [f"{base} v {head} in all; the decision uses {words.rounds(row) or 'none'}"]
-    if min(base, head) > 1 and row.margin:
-        needed = "more than 1000" if found.launches_needed is None else found.launches_needed
-        parts.append(f"finding a change of {format_percent(row.margin)} takes {needed} of each")
-    return "; ".join(parts)
+def _title(group: Sequence[Sequence[Row]]) -> str:
+    """A title for benchmarks of one outcome: "45 unchanged within 2 % (21 tails inconclusive)"."""
+    leading = [first for first, *_ in group]
+    outcome = leading[0].outcome
+    margins = words.margins(leading) if outcome is Outcome.UNCHANGED else ""
+    tails = Counter(row.outcome.value for _, *rest in group for row in rest if row.is_tail)
+    other = [f"{counted(count, 'tail')} {name}" for name, count in tails.items() if name != outcome]
+    about = f" ({', '.join(other)})" if other else ""
+    return f"{len(leading)} {outcome.value}{margins}{about}"

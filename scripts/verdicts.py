@@ -1,0 +1,229 @@
+"""Six verdicts that people meet, made up, for pictures of the comment."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchgate.model.environment import Environment
+from benchgate.model.outcome import Outcome
+from benchgate.model.policy import PolicyChange
+from benchgate.model.row import Classical, ConfirmationCost, Row
+from benchgate.model.run import Source, Tier
+from benchgate.model.verdict import NO_BASELINE, Decision, GateSettings, Reason, Verdict
+from benchgate.report.headline import headline
+from benchgate.report.ordering import worst_first
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BASE = Source("6cf4bb7d0b1c4f6a9c3f4a2b1d0e9f8a7b6c5d4e", why="the target branch main")
+HEAD = Source("e4f5a6b7c8d90112233445566778899aabbccdde")
+MACHINE = Environment(os="Ubuntu 24.04.3 LTS", cpu_model="AMD EPYC 7763 64-Core", cpu_count=4)
+FILE_NOTE = (
+    "on import, its file runs other code in the head than in the base (lines 3, 9); move it into "
+    "the benchmarks"
+)
+_OUTCOMES = {
+    Outcome.REGRESSED: ("slower in 15 of 15 rounds",),
+    Outcome.IMPROVED: ("faster in 15 of 15 rounds",),
+}
+
+
+def row(
+    benchmark: str,
+    outcome: Outcome,
+    change: float,
+    half: float,
+    base_s: float,
+    *notes: str,
+    tail: bool = False,
+) -> Row:
+    """Make a row as the gate makes it.
+
+    Args:
+        change: such as 0.1 for 10 % slower.
+        half: half of the width of its interval.
+        base_s: the time of the base, in seconds.
+    """
+    decided = outcome in _OUTCOMES
+    rounds = 15 if decided else 23
+    return Row(
+        benchmark,
+        outcome,
+        metric="time",
+        statistic="p95" if tail else "p25",
+        unit="s",
+        base=base_s,
+        head=base_s * (1 + change),
+        base_median=base_s,
+        head_median=base_s * (1 + change * 0.98),
+        ratio=1 + change,
+        interval=(1 + change - half, 1 + change + half),
+        margin=0.05 if tail else 0.02,
+        p=0.5**15 if decided else None,
+        p_adjusted=0.0011 if decided else None,
+        launches=(rounds, rounds),
+        tier=Tier.LOCKSTEP,
+        test="wilcoxon",
+        detectable=1 + 1.3 * half,
+        rounds_needed=math.ceil(40 * half / 0.02) if outcome is Outcome.INCONCLUSIVE else None,
+        classical=Classical(0.004, 1 + change, "slower" if change > 0 else "same"),
+        notes=(*_OUTCOMES.get(outcome, ()), *notes),
+        location=f"benchmarks/bench_{benchmark.split('/', maxsplit=1)[0]}.py:{9 + len(benchmark)}",
+    )
+
+
+def _pair(
+    benchmark: str, outcome: Outcome, change: float, half: float, base_s: float, *notes: str
+) -> tuple[Row, Row]:
+    """Make the rows of the typical value and of the tail, which is noisier."""
+    is_open = outcome in {Outcome.INCONCLUSIVE, Outcome.UNCHANGED} and half > 0.008
+    tail = Outcome.INCONCLUSIVE if is_open else outcome
+    return (
+        row(benchmark, outcome, change, half, base_s, *notes),
+        row(benchmark, tail, change * 1.1, half * 2.5, base_s * 1.3, *notes, tail=True),
+    )
+
+
+def _verdict(decision: Decision, *rows: Row, **more: object) -> Verdict:
+    made = Verdict(
+        decision,
+        3 if decision is Decision.FAIL else 0,
+        summary="",
+        base=BASE,
+        head=HEAD,
+        settings=GateSettings(),
+        rows=tuple(worst_first(rows)),
+        environment=MACHINE,
+        duration_s=74.0,
+        rounds=23,
+    )
+    made = replace(made, **more)  # type: ignore[arg-type]
+    return replace(made, summary=headline(made))
+
+
+def _clean(number: int) -> list[Row]:
+    """Make benchmarks of unchanged code, with the long ids of a real suite."""
+    draw = random.Random(7)  # noqa: S311 - nothing secret
+    groups = (
+        "asv/specifiers/TimeSpecifiers.time_contains",
+        "asv/version/TimeVersion.time_parse",
+        "asv/requirements/TimeRequirements.time_evaluate_markers",
+        "tags/compatible_tags",
+    )
+    kinds = ("simple_cold", "simple_warm", "complex_cold", "complex_warm", "worst[n=100000]")
+    rows: list[Row] = []
+    for index in range(number):
+        group = groups[index // len(kinds) % len(groups)]
+        part = index // (len(kinds) * len(groups))
+        name = f"{group}_{kinds[index % len(kinds)]}" + (f"_{part + 1}" if part else "")
+        half = draw.uniform(0.003, 0.014)
+        change = draw.gauss(0, 0.003)
+        is_open = index % 4 == 3
+        rows += _pair(
+            name,
+            Outcome.INCONCLUSIVE if is_open else Outcome.UNCHANGED,
+            0.012 if is_open else change,
+            0.021 if is_open else half,
+            10 ** draw.uniform(-6, -2),
+            *((FILE_NOTE,) if index < 10 else ()),
+        )
+    return rows
+
+
+def fail() -> Verdict:
+    """Two benchmarks are slower, two are faster, one was removed: the demo and a bit more."""
+    return _verdict(
+        Decision.FAIL,
+        *_pair("logs/parse_log[lines=10]", Outcome.REGRESSED, 0.232, 0.0125, 31.88e-6),
+        *_pair("logs/parse_log[lines=100]", Outcome.REGRESSED, 0.0472, 0.008, 323.2e-6),
+        *_pair("text/word_counts[lines=50]", Outcome.IMPROVED, -0.586, 0.0165, 435.8e-6),
+        *_pair("text/word_counts[lines=5]", Outcome.IMPROVED, -0.475, 0.015, 46.01e-6),
+        Row("text/from_csv", Outcome.MISSING),
+        *_pair("text/slugify", Outcome.UNCHANGED, -0.0024, 0.0095, 4.31e-6),
+        *_pair("text/csv_to_json[rows=100]", Outcome.UNCHANGED, -0.0039, 0.012, 88.1e-6),
+        *_pair("text/closest", Outcome.INCONCLUSIVE, 0.011, 0.024, 1.204e-3),
+        *_pair("cli/log", Outcome.UNCHANGED, 0.0011, 0.006, 41.2e-3),
+    )
+
+
+def passed() -> Verdict:
+    """Eight benchmarks: one is faster, nothing is slower."""
+    return _verdict(
+        Decision.PASS,
+        *_pair("text/word_counts[lines=5]", Outcome.IMPROVED, -0.475, 0.015, 46.01e-6),
+        *(one for one in fail().rows if one.outcome is Outcome.UNCHANGED),
+        *_pair("text/closest", Outcome.INCONCLUSIVE, 0.011, 0.024, 1.204e-3),
+    )
+
+
+def no_verdict() -> Verdict:
+    """One looks slower, and the budget ended before this was confirmed."""
+    suspect = row("db/insert_many[rows=10000]", Outcome.INCONCLUSIVE, 0.15, 0.09, 0.812)
+    open_, tail = _pair("db/query_by_name", Outcome.INCONCLUSIVE, 0.011, 0.024, 0.0412)
+    return _verdict(
+        Decision.NO_VERDICT,
+        replace(suspect, unconfirmed=ConfirmationCost(14, 560.0), launches=(5, 5)),
+        open_,
+        tail,
+        *_pair("db/connect", Outcome.UNCHANGED, 0.001, 0.006, 0.0031),
+        reason=Reason.UNCONFIRMED,
+        rounds=5,
+        warnings=("the budget of 10 min ended before 1 benchmark could be decided",),
+    )
+
+
+def first_run() -> Verdict:
+    """The pull request adds benchgate."""
+    names = ("logs/parse_log[lines=10]", "logs/parse_log[lines=100]", "text/slugify", "cli/start")
+    return _verdict(
+        Decision.NO_VERDICT,
+        *(
+            Row(
+                name,
+                Outcome.NEW,
+                metric="time",
+                statistic="median",
+                unit="s",
+                head=(index + 1) * 17.3e-6,
+                location=f"benchmarks/bench_{name.split('/', maxsplit=1)[0]}.py:{7 + index}",
+            )
+            for index, name in enumerate(names)
+        ),
+        base=Source("6cf4bb7d0b1c4f6a9c3f4a2b1d0e9f8a7b6c5d4e", why="the target branch main"),
+        base_source=NO_BASELINE,
+        reason=Reason.FIRST_RUN,
+    )
+
+
+def sixty() -> Verdict:
+    """Sixty clean benchmarks."""
+    return _verdict(Decision.PASS, *_clean(60))
+
+
+def fork() -> Verdict:
+    """A fork's pull request is slower, and loosens its own gate."""
+    return _verdict(
+        Decision.FAIL,
+        *_pair("asv/version/TimeVersion.time_parse", Outcome.REGRESSED, 0.0472, 0.009, 8.31e-6),
+        *_clean(12),
+        warnings=(
+            "measured by the pull request's own run: review its changes before you rely on it",
+        ),
+        policy_changes=(PolicyChange("gate.margin", "", "2 %", "20 %", "benchgate.toml:3"),),
+    )
+
+
+def verdicts() -> Mapping[str, Verdict]:
+    """Make each verdict, by its name."""
+    return {
+        "fail": fail(),
+        "pass": passed(),
+        "no-verdict": no_verdict(),
+        "first-run": first_run(),
+        "sixty": sixty(),
+        "fork": fork(),
+    }

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+from tests.report.conftest import CLEAN, changed, verdict
+from tests.report.page import Page, assert_harmless
+from tests.report.test_reading_a_verdict import PAGE_FOLDER
+
+from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import Decision
+from benchgate.report.comment import render_comment
+from benchgate.report.links import Links
+from benchgate.report.view import view_verdict
+
+REPOSITORY = "https://github.com/octo-org/hello"
+LINKS = Links(f"{REPOSITORY}/actions/runs/1", f"{REPOSITORY}/compare/a...b", f"{REPOSITORY}/blob/b")
+DOCS = "https://github.com/benchgate/benchgate/blob/main/docs/"
+
+
+@pytest.mark.parametrize(
+    ("location", "expected"),
+    [
+        ("benchmarks/bench_a.py:12", f"{REPOSITORY}/blob/b/benchmarks/bench_a.py#L12"),
+        ("a b/ü>)#?.py:1", f"{REPOSITORY}/blob/b/a%20b/%C3%BC%3E%29%23%3F.py#L1"),
+        ("", ""),
+        ("bench.py", ""),
+        ("bench.py:0", ""),
+        ("/etc/passwd:1", ""),
+        ("../../other/blob/main/x.py:1", ""),
+        ("https://evil.example/x:1", ""),
+        ("bench.py:1\n2", ""),
+    ],
+)
+def test_only_lines_of_the_head_are_linked(location: str, expected: str) -> None:
+    assert LINKS.source(location) == expected
+    assert Links().source(location) == ""
+
+
+def test_a_comment_links_to_what_a_reader_needs_next() -> None:
+    slow = changed("a/b", Outcome.REGRESSED, 1.2, location="benchmarks/bench_a.py:12")
+    text = render_comment(view_verdict(verdict(Decision.FAIL, slow, *CLEAN), LINKS))
+    page = Page(text)
+
+    assert_harmless(page, REPOSITORY, DOCS)
+    assert set(page.links) >= {
+        LINKS.run,
+        LINKS.compare,
+        f"{REPOSITORY}/blob/b/benchmarks/bench_a.py#L12",
+        f"{DOCS}glossary.md#regressed",
+        f"{DOCS}reading-a-verdict.md",
+    }
+    assert "`benchgate check --against a1b2c3d4e5f6 --filter a/b`" in text
+
+
+def test_without_addresses_there_are_no_links() -> None:
+    assert Page(render_comment(view_verdict(verdict(Decision.PASS, *CLEAN)))).links == []
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_outcome_is_explained_where_the_link_says(outcome: Outcome) -> None:
+    anchor = LINKS.outcome(outcome).rpartition("#")[2].replace("-", " ")
+    glossary = (PAGE_FOLDER / "glossary.md").read_text(encoding="utf-8")
+    assert f"\n### {anchor}\n" in glossary
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a b"], "benchgate check --against a1b2c3d4e5f6 --filter 'a b'"),
+        (["x; rm -rf ~", "$(id)"], " --filter '$(id)' --filter 'x; rm -rf ~'"),
+        (["it's"], """ --filter 'it'"'"'s'"""),
+        ([f"a/{i}" for i in range(4)], "benchgate check --against a1b2c3d4e5f6"),
+    ],
+)
+def test_the_command_that_measures_again_can_be_pasted(names: list[str], expected: str) -> None:
+    slow = [changed(name, Outcome.REGRESSED, 1.2) for name in names]
+    repeat = view_verdict(verdict(Decision.FAIL, *slow, *CLEAN)).repeat
+    assert repeat.endswith(expected)
+
+
+def test_nothing_is_to_be_measured_again_after_a_pass() -> None:
+    assert view_verdict(verdict(Decision.PASS, *CLEAN)).repeat == ""
