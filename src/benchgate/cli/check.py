@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -41,6 +41,13 @@ _ALSO_OF_RUN = frozenset(
     o.REPORTS,
     o.CONFIG,
     click.option(
+        "--benchmarks",
+        type=click.Choice(["auto", "own", "head"]),
+        default="auto",
+        help="Benchmarks to measure the base with: its own, or those of the head; auto (default): "
+        "those of the head if it has none.",
+    ),
+    click.option(
         "--run",
         "run_url",
         metavar="URL",
@@ -61,6 +68,7 @@ def command(
     json_file: Path | None,
     markdown_file: Path | None,
     config_file: Path | None,
+    benchmarks: Literal["auto", "own", "head"],
     run_url: str | None,
     artifact: str | None,
     quiet: bool,
@@ -77,6 +85,7 @@ def command(
     Examples:
       benchgate check
       benchgate check --against main --filter 'parse/*' --margin 3%
+      benchgate check --against v1.2 --benchmarks head
       benchgate check --baseline dir:.benchgate
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
       benchgate check --run https://github.com/OWNER/NAME/actions/runs/1234567890
@@ -103,8 +112,9 @@ def command(
     git = repository(effects.cwd, (output, json_file, markdown_file))
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
     output = output or prepare_last_result(git.root, effects.environ)
+    request = CheckRequest(Choice(globs, tags, shard), output, benchmarks=benchmarks)
     try:
-        verdict, _ = check(CheckRequest(Choice(globs, tags, shard), output), config, git, effects)
+        verdict, _ = check(request, config, git, effects)
     finally:
         effects.progress.close()
     outputs.write(verdict, effects.environ)

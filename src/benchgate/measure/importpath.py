@@ -79,6 +79,18 @@ def provided_by(root: Path) -> ProvidedModules:
     return ProvidedModules(dict.fromkeys(compiled, "") | modules, frozenset(projects))
 
 
+def source_folders(root: Path) -> tuple[Path, ...]:
+    """The folders of a tree that usually hold the modules of a project."""
+    return (root, *(root / name for name in sorted(_SOURCE_FOLDERS)))
+
+
+def modules_in(folder: Path) -> dict[str, Path]:
+    """The modules and packages that a project may import from a folder: their places by name."""
+    files = (place for place in folder.glob("*.py") if place.stem not in _NO_MODULES)
+    found = {place.stem: place for place in files}
+    return found | {place.parent.name: place.parent for place in folder.glob("*/*.py")}
+
+
 @lru_cache
 def distribution_of(file: Path) -> Distribution | None:
     """Find the installed distribution that a module came from.

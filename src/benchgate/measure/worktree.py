@@ -23,6 +23,7 @@ from benchgate.git.changes import gitlinks
 from benchgate.git.repository import Git
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.ground import Ground
+from benchgate.measure.lending import lend
 from benchgate.measure.overlay import overlay
 from benchgate.measure.places import entries_below
 from benchgate.measure.session_folder import (
@@ -33,8 +34,10 @@ from benchgate.measure.session_folder import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+
+    from benchgate.config import Benchmark
 
 SECRET = random.SystemRandom()
 _EARLIER_S = 10  # git reads files again that are as old as its index
@@ -65,14 +68,19 @@ class Trees:
     notes: tuple[str, ...] = ()
 
 
-def two_arms(git: Git, base_sha: str) -> AbstractContextManager[Trees]:
+def two_arms(
+    git: Git, base_sha: str, *, lent: Sequence[Benchmark] | None = None
+) -> AbstractContextManager[Trees]:
     """Create the base from its commit, and the head from the working tree.
 
+    Args:
+        lent: the head's benchmarks, if they replace those of the base; see `lend`.
+
     Raises:
-        BaselineError: the base cannot be checked out.
+        BaselineError: the base cannot be checked out, or not take the head's benchmarks.
         UsageError: the working tree cannot be copied, or there is no room for the trees.
     """
-    return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)})
+    return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)}, lent=lent)
 
 
 def one_arm(git: Git) -> AbstractContextManager[Trees]:
@@ -115,7 +123,9 @@ def _working_tree(git: Git) -> _Code:
 
 
 @contextmanager
-def _trees(git: Git, wanted: Mapping[ArmName, _Code]) -> Iterator[Trees]:
+def _trees(
+    git: Git, wanted: Mapping[ArmName, _Code], *, lent: Sequence[Benchmark] | None = None
+) -> Iterator[Trees]:
     """Create the trees in an order and with names that do not show which is which."""
     folder = _create_folder(git)
     try:
@@ -128,6 +138,8 @@ def _trees(git: Git, wanted: Mapping[ArmName, _Code]) -> Iterator[Trees]:
             notes += _grow(folder, git, code, root, time_s)
             env = place.with_name(f"{place.name}-env")
             drawn[name] = Arm(name=name, root=root, env=env, sha=code.commit)
+        if lent is not None:
+            _lend(drawn[ArmName.HEAD], drawn[ArmName.BASE], lent, time_s)
         yield Trees(
             folder=folder.path,
             arms={name: drawn[name] for name in wanted},
@@ -183,6 +195,14 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
                 "git submodule update --init --recursive"
             )
     return notes
+
+
+def _lend(head: Arm, base: Arm, benchmarks: Sequence[Benchmark], time_s: int) -> None:
+    try:
+        lend(head, base, benchmarks)
+        _date(base.root, time_s)
+    except OSError as error:
+        raise _no_place(base.root, error) from None
 
 
 def _date(tree: Path, time_s: int) -> None:

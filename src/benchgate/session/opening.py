@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
 
+UNABLE = "it does not run on the base"
+"""How the note begins on a benchmark of the head that fails on the base."""
+
 # A launch of each benchmark, as short as possible.
 _ONCE = {
     "samples": 1,
@@ -53,6 +56,7 @@ def open_session(
     choice: Choice,
     tried: BaseTrial | None = None,
     ground: Ground | None = None,
+    lends: bool = False,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
@@ -61,6 +65,7 @@ def open_session(
         checkout: the user's tree, which benchmarks must not import from; None if it is an arm.
         tried: what trying the base before the head ran has shown; None to try it here.
         ground: keeps the trees unchanged; None if the user's own tree is measured.
+        lends: whether the base has the head's benchmarks: those that do not run there are new.
 
     Raises:
         MeasureError: the head cannot be built.
@@ -73,7 +78,7 @@ def open_session(
     # A benchmark must not be able to find out which arm it is in, for example from who runs first:
     # so no process is told the seed.
     drawn = random.Random(f"{seed}/arms").sample(ready, len(ready))  # noqa: S311 - repeatable on purpose
-    builder = _Builder(config, choice, effects, guardian, checkout)
+    builder = _Builder(config, choice, effects, guardian, checkout, lends)
     tried = builder.build(drawn, ground, tried)
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
@@ -81,7 +86,7 @@ def open_session(
     event = None if uncounted else USER_INSTRUCTIONS
     environ = clean_environ(effects.environ)
     session = Session(
-        make_engines(config, drawn, place, guardian, environ, event=event),
+        make_engines(config, drawn, place, guardian, environ, event=event, unable=tried.unable),
         [arm.name for arm in ready],
         seed,
         effects.clock,
@@ -93,6 +98,7 @@ def open_session(
     session.discover()
     if uncounted:
         note_uncounted(session, config, uncounted)
+    note_unable(session, tried)
     leave_out_unwanted(choice, session)
     _require_benchmarks(session, config)
     if choice.shard:
@@ -109,6 +115,7 @@ class _Builder:
     effects: Effects
     guardian: Guardian
     checkout: Path | None
+    lends: bool
 
     def build(
         self, drawn: Sequence[Arm], ground: Ground | None, tried: BaseTrial | None
@@ -116,11 +123,12 @@ class _Builder:
         """Build all arms; return what trying the base has shown.
 
         If each side has its own configuration, the base is built and tried before the head's own
-        commands run, because these could change it.
+        commands run, because these could change it. It is also tried if it has the head's
+        benchmarks, which may need what it lacks.
         """
         sides = bool(self.config.sides)
         order = sorted(drawn, key=lambda arm: arm.name is ArmName.HEAD) if sides else drawn
-        is_tried_here = tried is None and sides
+        is_tried_here = self.lends or (tried is None and sides)
         for count, arm in enumerate(order, start=1):
             self._build(arm)
             if is_tried_here and arm.name is ArmName.BASE:
@@ -162,7 +170,14 @@ class _Builder:
             ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
             session.measure_round(0, ids, lambda _: None)
             results = session.results()[arm.name]
-        return BaseTrial(frozenset(one.id for one in results if one.status is Status.FAILED))
+            of_all = session.failed_for_all
+        failed = {one.id: one.error or "" for one in results if one.status is Status.FAILED}
+        unable = {
+            id_: error.partition("\n")[0]
+            for id_, error in failed.items()
+            if self.lends and id_ not in of_all
+        }
+        return BaseTrial(frozenset(failed), unable)
 
 
 def note_uncounted(session: Session, config: Config, reason: str) -> None:
@@ -170,6 +185,14 @@ def note_uncounted(session: Session, config: Config, reason: str) -> None:
     for id_ in session.known_ids:
         if INSTRUCTIONS.name in config.effective(id_).metrics:
             session.note(id_, f"{INSTRUCTIONS.name}: {reason}")
+
+
+def note_unable(session: Session, tried: BaseTrial) -> None:
+    """Note on benchmarks of the head why they do not run on the base, if it was tried."""
+    for definition in session.definitions(ArmName.HEAD):
+        for place, error in tried.unable.items():
+            if definition.id == place or definition.id.startswith((f"{place}/", f"{place}[")):
+                session.note(definition.id, f"{UNABLE}: {error}")
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:
