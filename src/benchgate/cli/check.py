@@ -8,7 +8,7 @@ import click
 
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, prepare_last_result
-from benchgate.cli.world import configuration, real_effects, repository
+from benchgate.cli.world import configuration, kept_builds, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
@@ -56,6 +56,7 @@ _ALSO_OF_RUN = frozenset(
     click.option(
         "--artifact", metavar="NAME", help="With --run: the result to use, if the run left several."
     ),
+    o.NO_CACHE,
     o.QUIET,
     o.VERBOSE,
 )
@@ -71,6 +72,7 @@ def command(
     benchmarks: Literal["auto", "own", "head"],
     run_url: str | None,
     artifact: str | None,
+    rebuild: bool,
     quiet: bool,
     verbose: bool,
     overrides: Options,
@@ -97,7 +99,7 @@ def command(
 
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline.
     """
-    effects = real_effects(quiet=quiet)
+    effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable(output)
     _require_effect(click.get_current_context(), of_run=run_url is not None)

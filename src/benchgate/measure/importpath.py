@@ -261,6 +261,23 @@ def hidden_by_tree(arm: Arm, opened: frozenset[Path]) -> Path | None:
     return None
 
 
+def packages_in(arm: Arm) -> tuple[str, ...]:
+    """What is installed in an arm's environment, apart from what was installed from its tree.
+
+    Returns:
+        Names with versions, and the settings of the environment.
+    """
+    found = [
+        place.name
+        for place in arm.env.glob(f"{_PACKAGES}/*-info")
+        if not (place / "direct_url.json").exists()
+    ]
+    with suppress(OSError):
+        lines = (arm.env / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
+        found += [line for line in lines if line.startswith("version")]
+    return tuple(sorted(found))
+
+
 def _sources(env: Path) -> Iterator[Mapping[str, object]]:
     for file in env.glob(f"{_PACKAGES}/*.dist-info/direct_url.json"):
         try:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import random
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
-from benchgate.measure.affinity import available_cpus, kept_off
-from benchgate.measure.build import build
+from benchgate.measure.affinity import kept_off
 from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.run import Status
+from benchgate.session.building import Builder
 from benchgate.session.choice import keep_share, leave_out_unwanted
-from benchgate.session.engines import Place, choose_place, config_in, make_engines
-from benchgate.session.recorder import BaseTrial
+from benchgate.session.engines import choose_place, make_engines
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from contextlib import ExitStack
     from pathlib import Path
 
@@ -31,19 +29,10 @@ if TYPE_CHECKING:
     from benchgate.measure.ground import Ground
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
+    from benchgate.session.recorder import BaseTrial
 
 UNABLE = "it does not run on the base"
 """How the note begins on a benchmark of the head that fails on the base."""
-
-# A launch of each benchmark, as short as possible.
-_ONCE = {
-    "samples": 1,
-    "launch_time_s": 0.001,
-    "warmup": 0,
-    "canary": False,
-    "executions": 1,
-    "command_warmup": 0,
-}
 
 
 def open_session(
@@ -78,7 +67,7 @@ def open_session(
     # A benchmark must not be able to find out which arm it is in, for example from who runs first:
     # so no process is told the seed.
     drawn = random.Random(f"{seed}/arms").sample(ready, len(ready))  # noqa: S311 - repeatable on purpose
-    builder = _Builder(config, choice, effects, guardian, checkout, lends)
+    builder = Builder(config, choice, effects, guardian, checkout, lends)
     tried = builder.build(drawn, ground, tried)
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
@@ -104,80 +93,6 @@ def open_session(
     if choice.shard:
         keep_share(choice.shard, session, config.aliases)
     return session
-
-
-@dataclass(frozen=True, slots=True)
-class _Builder:
-    """Builds the arms, each as its own configuration describes, and tries the base."""
-
-    config: Config
-    choice: Choice
-    effects: Effects
-    guardian: Guardian
-    checkout: Path | None
-    lends: bool
-
-    def build(
-        self, drawn: Sequence[Arm], ground: Ground | None, tried: BaseTrial | None
-    ) -> BaseTrial:
-        """Build all arms; return what trying the base has shown.
-
-        If each side has its own configuration, the base is built and tried before the head's own
-        commands run, because these could change it. It is also tried if it has the head's
-        benchmarks, which may need what it lacks.
-        """
-        sides = bool(self.config.sides)
-        order = sorted(drawn, key=lambda arm: arm.name is ArmName.HEAD) if sides else drawn
-        is_tried_here = self.lends or (tried is None and sides)
-        for count, arm in enumerate(order, start=1):
-            self._build(arm)
-            if is_tried_here and arm.name is ArmName.BASE:
-                tried = self._try_alone(arm)
-            later = order[count:]
-            if ground and any(self._own(other).build.commands for other in later):
-                ground.built(arm.name)
-        if ground:
-            ground.settle()
-        return tried or BaseTrial()
-
-    def _own(self, arm: Arm) -> Config:
-        return config_in(arm.name, self.config)
-
-    def _build(self, arm: Arm) -> None:
-        own = self._own(arm).build
-        if not own.commands:
-            return
-        self.effects.progress.building(arm.name)
-        build(
-            arm,
-            own.commands,
-            timeout_s=own.timeout_s,
-            variables=own.env,
-            guardian=self.guardian,
-        )
-
-    def _try_alone(self, arm: Arm) -> BaseTrial:
-        """Run each benchmark of the base once, as briefly as possible, before the head runs."""
-        config, effects = self.config, self.effects
-        light = replace(config, measure=config.measure.model_copy(update=_ONCE))
-        place = Place(self.checkout, available_cpus(), None, "")
-        environ = clean_environ(effects.environ)
-        engines = make_engines(light, [arm], place, self.guardian, environ, event=None)
-        with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
-            session.discover()
-            found = session.definitions(arm.name)
-            new_ids = config.aliases
-            ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
-            session.measure_round(0, ids, lambda _: None)
-            results = session.results()[arm.name]
-            of_all = session.failed_for_all
-        failed = {one.id: one.error or "" for one in results if one.status is Status.FAILED}
-        unable = {
-            id_: error.partition("\n")[0]
-            for id_, error in failed.items()
-            if self.lends and id_ not in of_all
-        }
-        return BaseTrial(frozenset(failed), unable)
 
 
 def note_uncounted(session: Session, config: Config, reason: str) -> None:
