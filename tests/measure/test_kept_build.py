@@ -174,6 +174,11 @@ def test_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         packed(arm_at(tmp_path, OLD), build)
 
 
+def test_an_environment_behind_a_link_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotKeptError, match="is not a folder"):
+        packed(arm_at(tmp_path, OLD), lambda arm: arm.env.symlink_to(tmp_path))
+
+
 def test_files_of_git_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotKeptError, match="files of git"):
         packed(arm_at(tmp_path, OLD), lambda arm: write(arm.root / ".git", "gitdir: elsewhere"))

@@ -97,6 +97,9 @@ class BuildCache:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not self._is_private():
                 raise NotKeptError(f"{self.folder} is not a folder that only you can write to")
+            space = shutil.disk_usage(self.folder)
+            if space.free < _LEAST_FREE_SHARE * space.total:
+                raise NotKeptError(f"the disk of {self.folder} is nearly full")
             self._write(key, arm, before, about)
         except OSError as error:
             raise NotKeptError(f"it cannot be written to {self.folder}: {error.strerror}") from None
@@ -136,9 +139,6 @@ class BuildCache:
                 pack(arm, before, about, file)
                 file.flush()
                 os.fsync(file.fileno())
-            space = shutil.disk_usage(self.folder)
-            if space.free < _LEAST_FREE_SHARE * space.total:
-                raise NotKeptError(f"the disk of {self.folder} is nearly full")
             unfinished.replace(self.folder / f"{key}{_SUFFIX}")
         finally:
             unfinished.unlink(missing_ok=True)

@@ -14,8 +14,9 @@ import hashlib
 import io
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self
 
 from benchgate.measure.build_manifest import DamagedError, KeptFile, Manifest
 from benchgate.measure.drawn_path import DrawnPath
@@ -36,6 +37,7 @@ _DIGEST_BYTES = 32
 _LENGTH_BYTES = 8
 _CHUNK_BYTES = 1 << 20
 _ENV, _TREE = "env", "tree"
+_WHOLE_ENV = f"{_ENV}/."
 _PERMISSIONS = 0o7777
 
 
@@ -52,17 +54,21 @@ class State(NamedTuple):
     ctime_ns: int
     inode: int
 
+    @classmethod
+    def of(cls, seen: os.stat_result) -> Self:
+        """Take it from what the OS says."""
+        return cls(seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
+
 
 def snapshot(arm: Arm) -> dict[str, State]:
     """Record everything in an arm's tree and environment, by its name in a packed build."""
     found = {}
     for name, top in ((_TREE, arm.root), (_ENV, arm.env)):
         for entry in entries_below(top):
-            seen = entry.stat(follow_symlinks=False)
             relative = os.path.relpath(entry.path, top)
-            found[f"{name}/{relative}"] = State(
-                seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino
-            )
+            found[f"{name}/{relative}"] = State.of(entry.stat(follow_symlinks=False))
+    with suppress(FileNotFoundError):
+        found[_WHOLE_ENV] = State.of(arm.env.lstat())
     return found
 
 
@@ -79,8 +85,11 @@ def pack(arm: Arm, before: Mapping[str, State], about: About, target: IO[bytes])
     after = snapshot(arm)
     changed = sorted(name for name, state in after.items() if before.get(name) != state)
     removed = sorted(before.keys() - after.keys())
-    if any(Path(name).name == _WORKTREE for name in (*changed, *removed)):
+    of_tree = (name for name in (*changed, *removed) if name.startswith(f"{_TREE}/"))
+    if any(Path(name).name == _WORKTREE for name in of_tree):
         raise NotKeptError("it changes files of git")
+    if _WHOLE_ENV in after and not stat.S_ISDIR(after[_WHOLE_ENV].mode):
+        raise NotKeptError("{env} is not a folder")
     if sum(after[name].size for name in changed) > MOST_BYTES:
         raise NotKeptError(f"it is larger than {MOST_BYTES >> 30} GiB")
     place = DrawnPath.of(arm)

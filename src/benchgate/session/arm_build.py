@@ -41,7 +41,9 @@ class ArmBuild:
         self.kept: KeptBuild | None = None
         self._cache = cache if build.commands else None
         self._key = ""
+        self._fresh: dict[str, State] = {}
         if self._cache:
+            self._fresh = snapshot(arm)
             self._key = build_key(arm, build)
             self.kept = self._cache.find(self._key, arm)
 
@@ -62,14 +64,16 @@ class ArmBuild:
         if self.kept:
             self.kept.close()
 
-    def put(self) -> None:
-        """Put what was left before in place.
+    def put(self) -> bool:
+        """Put what was left before in place, if there is any; return whether that was done.
 
         Raises:
             UsageError: there is no room for it.
         """
+        if self.kept and snapshot(self.arm) != self._fresh:
+            self.forget()  # the build of the other side has changed this one
         if self.kept is None:
-            return
+            return False
         try:
             self.kept.put(self.arm)
         except OSError as error:
@@ -78,6 +82,7 @@ class ArmBuild:
                 f"{error.strerror or error}",
                 hint="Free some space there, or build again with --no-cache.",
             ) from None
+        return True
 
     def run(self, guardian: Guardian) -> str:
         """Run the build, and keep what it leaves; return why it is not kept, or "".
@@ -85,9 +90,9 @@ class ArmBuild:
         Raises:
             MeasureError, BaselineError: as `build`.
         """
-        before = snapshot(self.arm) if self._cache else {}
+        last, idle = snapshot(self.arm) if self._cache else {}, ""
+        is_fresh = last == self._fresh
         began_s = time.monotonic()
-        last, idle = before, ""
         for command in self.build.commands:
             build(
                 self.arm,
@@ -100,9 +105,13 @@ class ArmBuild:
                 now = snapshot(self.arm)
                 idle = idle or (shlex.join(command) if now == last else "")
                 last = now
-        return self._keep(before, idle, time.monotonic() - began_s) if self._cache else ""
+        if not self._cache:
+            return ""
+        if not is_fresh:
+            return "the build of the other side has changed its tree"
+        return self._keep(idle, time.monotonic() - began_s)
 
-    def _keep(self, before: dict[str, State], idle: str, took_s: float) -> str:
+    def _keep(self, idle: str, took_s: float) -> str:
         if idle:
             return f"`{idle}` changes nothing in the tree or in {{env}}"
         if is_in_use(self.arm.root, self.arm.env):
@@ -116,7 +125,7 @@ class ArmBuild:
         )
         try:
             if self._cache:
-                self._cache.keep(self._key, self.arm, before, about)
+                self._cache.keep(self._key, self.arm, self._fresh, about)
         except NotKeptError as why:
             return str(why)
         return ""

@@ -100,8 +100,7 @@ class Builder:
     def _prepare(self, one: ArmBuild) -> None:
         if not one.build.commands:
             return
-        if one.kept:
-            one.put()
+        if one.put():
             return
         self.effects.progress.building(one.arm.name)
         why_not = one.run(self.guardian)
