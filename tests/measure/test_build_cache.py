@@ -180,6 +180,6 @@ def test_two_sessions_may_keep_and_read_the_same_build_at_once(arm: Arm, cache: 
 
 
 def test_the_folder_is_that_of_xdg() -> None:
-    assert str(cache_folder({"HOME": "/home/me"})) == "/home/me/.cache/benchgate/builds"
-    found = cache_folder({"HOME": "/home/me", "XDG_CACHE_HOME": "/fast"})
+    assert str(cache_folder({"HOME": "/users/me"})) == "/users/me/.cache/benchgate/builds"
+    found = cache_folder({"HOME": "/users/me", "XDG_CACHE_HOME": "/fast"})
     assert str(found) == "/fast/benchgate/builds"
