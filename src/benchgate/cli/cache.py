@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _COLUMNS = (
     Column("project", name=True),
     Column("commit"),
-    Column("age"),
-    Column("last used", drop=1),
-    Column("size"),
-    Column("took", drop=2),
+    Column("age", right=True),
+    Column("last used", right=True, drop=1),
+    Column("size", right=True),
+    Column("build time", right=True, drop=2),
 )
 _SHORT_SHA = 7
 
@@ -53,6 +53,9 @@ def command(clear: bool) -> int:
         except OSError as error:
             raise UsageError(f"cannot remove {error.filename}: {error.strerror}") from None
         click.echo(f"removed {_summed_up(entries)}")
+        return 0
+    if not entries:
+        click.echo(f"no builds are kept in {cache.folder}")
         return 0
     now_s = time.time()
     print_columns(console(), _COLUMNS, [_line(one, now_s) for one in entries])

@@ -68,6 +68,12 @@ def check(
         BaselineError: there is no base; also the errors of `measure_arms` and `check_stored`.
     """
     if config.baseline.source in _STORED_SOURCES and not request.self_check:
+        if request.benchmarks != "auto":
+            raise UsageError(
+                f"--benchmarks {request.benchmarks} needs a base that is measured, but "
+                f"{config.where('baseline.source')} names stored results",
+                hint="Measure the base too: --baseline git, or --against REF",
+            )
         return check_stored(RunRequest(request.choice, request.output), config, git, effects)
     warnings: tuple[str, ...] = ()
     lends = False
