@@ -14,7 +14,7 @@ from benchgate.measure.build_cache import BuildCache
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.kept_build import KeptBuild
-from benchgate.session.arm_build import ArmBuild, have_equal_packages
+from benchgate.session.arm_build import ArmBuild, are_alike
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,6 +104,31 @@ def test_the_project_itself_may_have_another_version(
         return one
 
     builds = [built("00000000", "1.0", "1.0"), built("11111111", "1.0", "1.1")]
-    assert have_equal_packages(builds)
-    assert have_equal_packages([*builds, ArmBuild(place("33333333"), Build(), cache)])
-    assert not have_equal_packages([*builds, built("22222222", "1.1", "1.1")])
+    assert are_alike(builds)
+    assert are_alike([*builds, ArmBuild(place("33333333"), Build(), cache)])
+    assert not are_alike([*builds, built("22222222", "1.1", "1.1")])
+
+
+def test_earlier_builds_may_differ_if_they_were_made_together(
+    tmp_path: Path, cache: BuildCache, guardian: Guardian
+) -> None:
+    """A change of the dependencies is built on both sides once, and then used as it is."""
+
+    def at(session: str, own: str, dependency: str) -> ArmBuild:
+        root = tmp_path / session / own / "project"
+        root.mkdir(parents=True, exist_ok=True)
+        (root / "requirements").write_text(dependency)
+        package = f"{{env}}/lib/python3/site-packages/numpy-{dependency}.dist-info"
+        build = Build.model_validate({"command": f"mkdir -p {package}"})
+        arm = Arm(ArmName.HEAD, root, root.parent.with_name(f"{own}-env"))
+        return ArmBuild(arm, build, cache)
+
+    for number, dependency in enumerate(("1.0", "2.0")):
+        at("benchgate-aaaaaaaa", f"0000000{number}", dependency).run(guardian)
+    at("benchgate-bbbbbbbb", "00000000", "3.0").run(guardian)
+    first, second, third = (at("benchgate-cccccccc", f"0000000{n}", f"{n}.0") for n in (1, 2, 3))
+    assert all(one.kept for one in (first, second, third))
+    assert are_alike([first, second])
+    assert not are_alike([first, third])
+    for one in (first, second, third):
+        one.close()

@@ -156,7 +156,11 @@ def _require_movable(name: str, data: bytes, place: DrawnPath) -> None:
 
 
 class KeptBuild:
-    """A packed build that is not damaged, open for reading."""
+    """A packed build that is not damaged, open for reading.
+
+    Attributes:
+        session: names the session that it was built in.
+    """
 
     def __init__(self, source: IO[bytes]) -> None:
         """Read the manifest, and check the digest of everything.
@@ -175,6 +179,7 @@ class KeptBuild:
             raise DamagedError
         self._manifest, self._contents = _read_manifest(source)
         self.about = self._manifest.about
+        self.session = self._manifest.place.session
 
     def close(self) -> None:
         """Close the file."""

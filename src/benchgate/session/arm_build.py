@@ -48,10 +48,8 @@ class ArmBuild:
             self.kept = self._cache.find(self._key, arm)
 
     @property
-    def packages(self) -> tuple[str, ...] | None:
-        """What is installed for the arm; None if nothing is built for it."""
-        if not self.build.commands:
-            return None
+    def packages(self) -> tuple[str, ...]:
+        """What is installed for the arm."""
         return self.kept.about.packages if self.kept else packages_in(self.arm)
 
     def forget(self) -> None:
@@ -131,10 +129,12 @@ class ArmBuild:
         return ""
 
 
-def have_equal_packages(builds: Iterable[ArmBuild]) -> bool:
+def are_alike(builds: Iterable[ArmBuild]) -> bool:
     """Whether earlier builds have the packages of the others, which may be newer.
 
-    A difference would look like a change of the project.
+    A difference would look like a change of the project. It is one if all were built in the same
+    session.
     """
-    found = {one.packages for one in builds if one.packages is not None}
-    return len(found) <= 1
+    wanted = [one for one in builds if one.build.commands]
+    sessions = {one.kept.session if one.kept else "" for one in wanted}
+    return len({one.packages for one in wanted}) <= 1 or (len(sessions) == 1 and "" not in sessions)

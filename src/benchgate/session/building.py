@@ -11,7 +11,7 @@ from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Status
-from benchgate.session.arm_build import ArmBuild, have_equal_packages
+from benchgate.session.arm_build import ArmBuild, are_alike
 from benchgate.session.engines import Place, config_in, make_engines
 from benchgate.session.recorder import BaseTrial
 from benchgate.session.session import Session
@@ -66,7 +66,7 @@ class Builder:
             # What is built now shows which packages there are now.
             order = sorted(order, key=lambda arm: builds[arm.name].kept is not None)
             for count, arm in enumerate(order, start=1):
-                if builds[arm.name].kept and not have_equal_packages(builds.values()):
+                if builds[arm.name].kept and not are_alike(builds.values()):
                     for one in builds.values():
                         one.forget()
                 self._prepare(builds[arm.name])
