@@ -111,6 +111,7 @@ class Scratch:
                     **os.environ,
                     "TMPDIR": str(self.temporary),
                     "XDG_STATE_HOME": str(self.repository.parent / "state"),
+                    "XDG_CACHE_HOME": str(self.repository.parent / "cache"),
                     "PYTHONDONTWRITEBYTECODE": "1",
                 },
                 stdin=subprocess.DEVNULL,

@@ -68,13 +68,14 @@ def pull_request(head: str, base: str) -> PullRequestEvent:
 def test_a_push_is_compared_with_what_was_before(
     github: GitHubServer, repo: Git, commit: Commit
 ) -> None:
-    before = commit(repo, {"benchgate.toml": '[gate]\nmargin = "3%"\n'})
+    files = {"benchgate.toml": '[gate]\nmargin = "3%"\n', "bench_a.py": ""}
+    before = commit(repo, files)
     commit(repo, {"benchgate.toml": '[gate]\nmargin = "30%"\n'})
     found = compared(github, repo, push(before))
     assert found.base
     assert found.base.sha == before
     assert found.config.gate.margin == pytest.approx(0.03)
-    assert not found.introduces
+    assert not found.lends
 
 
 def test_what_was_pushed_to_main_is_kept_where_what_was_before_is_gone(
@@ -119,12 +120,24 @@ def test_a_named_base_takes_the_place_of_the_events(
     assert found.base.sha == first
 
 
-def test_a_change_that_brings_benchgate_is_known_by_it(
+def test_a_change_that_brings_benchgate_lends_its_benchmarks_to_the_base(
     github: GitHubServer, repo: Git, commit: Commit
 ) -> None:
     before = commit(repo, {"a": "1"})
-    commit(repo, {"benchgate.toml": '[gate]\nmargin = "3%"\n'})
-    assert compared(github, repo, push(before)).introduces
+    commit(repo, {"benchgate.toml": '[build]\ncommand = "make"\n', "bench_a.py": ""})
+    found = compared(github, repo, push(before))
+    assert found.lends
+    assert found.config.base is None  # so the head's [build] prepares the base, too
+
+
+def test_a_change_cannot_replace_the_benchmarks_of_the_base(
+    github: GitHubServer, repo: Git, commit: Commit
+) -> None:
+    before = commit(repo, {"benchgate.toml": "", "perf/bench_a.py": ""})
+    repo.run("rm", "--quiet", "-r", "perf", "benchgate.toml")
+    files = {"benchgate.toml": '[[benchmark]]\npython = "other"\n', "other/bench_b.py": ""}
+    commit(repo, files)
+    assert not compared(github, repo, push(before)).lends
 
 
 @pytest.mark.parametrize("kind", ["pull request", "merge group"])

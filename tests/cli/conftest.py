@@ -29,6 +29,7 @@ def call(
     for name in ("CI", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def run(cwd: Path, *arguments: str | Path) -> Done:
         monkeypatch.chdir(cwd)

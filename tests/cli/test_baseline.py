@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         (("--baseline", "file:"), 2, "must be auto, artifact, git, git:REF, dir:PATH or file:PATH"),
         (("--baseline", "dir:x", "--against", "main"), 2, "--against and --baseline both say"),
         (("--baseline", "dir:x", "--until-decided"), 2, "--until-decided: stored results cannot"),
+        (("--baseline", "dir:x", "--benchmarks", "head"), 2, "needs a base that is measured"),
         (("--baseline", "dir:benchgate.toml"), 2, "cannot read benchgate.toml: Not a directory"),
         (("--baseline", "file:benchgate.toml"), 2, "benchgate.toml: not valid JSON"),
         (("--baseline", "git:nowhere"), 6, "'nowhere': there is no such commit"),

@@ -56,6 +56,7 @@ def scratch_project(
     """Give the folder of a scratch project, the same each time within a test."""
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "octo-org").mkdir()
     _grow(action := make_repo("octo-org/benchgate"), "action")

@@ -128,6 +128,7 @@ class Program:
             **os.environ,
             "TMPDIR": str(self.temporary),
             "XDG_STATE_HOME": str(self.state_home),
+            "XDG_CACHE_HOME": str(self.state_home / "cache"),
             MARKER: self.marker,
             "PYTHONDONTWRITEBYTECODE": "1",
             **self.variables,

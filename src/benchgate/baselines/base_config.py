@@ -43,7 +43,7 @@ def judged_by_base(git: Git, sha: str, head: Config, start: Path) -> tuple[Confi
     """Use the base's configuration to judge, if the base uses benchgate already.
 
     If the base has no configuration file, but has benchmarks that are found without one, the
-    defaults apply. Otherwise the change introduces benchgate, and nothing of the base is measured.
+    defaults apply. Otherwise the change introduces benchgate, and the base has nothing to measure.
 
     Args:
         sha: the base commit.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.baselines.base_config import BASE_HAS_NONE, judged_by_base, measured_by_base
+from benchgate.baselines.base_config import judged_by_base, measured_by_base
 from benchgate.baselines.git import choose_base
+from benchgate.baselines.lending import has_no_benchmarks, with_lent
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.branches import ensure_commit
 from benchgate.github.artifacts import ArtifactKind
@@ -90,14 +91,14 @@ class ComparisonBase:
         base: the commit, which the checkout has; None if there is none.
         why: the reason if there is no base.
         config: says what is measured, and how it is judged.
-        introduces: whether the base has no configuration, so that the head brings the first one.
+        lends: whether the base is measured with the head's benchmarks, because it has none.
     """
 
     base: Source | None
     why: str
     config: Config
     warnings: tuple[str, ...] = ()
-    introduces: bool = False
+    lends: bool = False
 
 
 def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> ComparisonBase:
@@ -124,16 +125,24 @@ def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> Comp
         _require_no_change(base, job)
         return ComparisonBase(None, base.why, config, lost)
     judged_by, unread = judged_by_base(job.git, base.sha or "", config, start)
-    introduces = unread == (BASE_HAS_NONE,)
     against = judged_by.baseline.against
     if against is None:
-        return ComparisonBase(base, "", judged_by, unread, introduces)
+        return _with_benchmarks(job.git, base, judged_by, unread)
     named = choose_base(job.git, against)
     if named.sha == job.git.head_sha():
         why = f"{against} is the head itself"
         return ComparisonBase(None, why, judged_by, (*unread, f"nothing is compared: {why}"))
     measured, unlike = measured_by_base(job.git, named.sha or "", judged_by, start)
-    return ComparisonBase(named, "", measured, (*unread, *unlike))
+    return _with_benchmarks(job.git, named, measured, (*unread, *unlike))
+
+
+def _with_benchmarks(
+    git: Git, base: Source, config: Config, warnings: tuple[str, ...]
+) -> ComparisonBase:
+    """Measure the head's benchmarks in the base if its own configuration yields none there."""
+    if not has_no_benchmarks(git, base.sha or "", config):
+        return ComparisonBase(base, "", config, warnings)
+    return ComparisonBase(base, "", with_lent(config), warnings, lends=True)
 
 
 def _base(plan: EventPlan, job: Job) -> Source | NoBase:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from benchgate.baselines.lending import BASE_HAS_NO_BENCHMARKS
 from benchgate.ci.stored_artifacts import is_like
 from benchgate.errors import MeasureError
 from benchgate.gate.canary import is_canary
@@ -49,6 +50,7 @@ class ChangeRequest:
         output: saved after every round of both arms.
         keep: receives the result of the head measured alone, if it becomes a baseline.
         by_stored_alone: compare with stored runs only; measure nothing in turn.
+        lends: give the base the head's benchmarks in place of its own.
     """
 
     choice: Choice
@@ -58,6 +60,7 @@ class ChangeRequest:
     output: Path
     keep: Callable[[Result], None] | None = None
     by_stored_alone: bool = False
+    lends: bool = False
 
 
 def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Effects) -> Result:
@@ -92,7 +95,14 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
                 return replace(alone, screening=screening)
     spent_s = effects.clock() - began_s
     result = measure_arms(
-        ArmsRequest(choice, request.output, request.suite, tried=tried),
+        ArmsRequest(
+            choice,
+            request.output,
+            request.suite,
+            tried=tried,
+            lends=request.lends,
+            warnings=(BASE_HAS_NO_BENCHMARKS,) if request.lends else (),
+        ),
         request.base,
         _with_less_time(config, spent_s),
         git,

@@ -181,7 +181,7 @@ def _measured(
     say: Callable[[str], None],
     reads_stored: bool,
 ) -> Result:
-    """Measure; if the change introduces benchgate, the base need not be ready for it."""
+    """Measure; if the base has no benchmarks, it need not be ready for the head's."""
     config = compared.config
     found = StoredResults("artifact")
     if reads_stored:
@@ -204,11 +204,12 @@ def _measured(
         request.folder / RESULT_FILE,
         keep,
         by_stored_alone=reads_stored and config.baseline.source == "artifact",
+        lends=compared.lends,
     )
     try:
         return measure_change(change, config, job.git, effects)
     except BaselineError as error:
-        if not compared.introduces:
+        if not compared.lends:
             raise
         alone = measure_change(replace(change, base=None), config, job.git, effects)
         return replace(alone, warnings=(f"the base was not measured: {error.message}",))

@@ -17,6 +17,7 @@ COMMANDS = {
     "show": "Show the statistics of a result file.",
     "list": "List the benchmarks that would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",
+    "cache": "Show or remove the builds that are kept for the next check.",
     "doctor": "Check this machine: timer, pinning, noise.",
     "init": "Write a benchgate.toml for this project, and GitHub workflows if you ask for them.",
     "ci": "Check what changed, in a GitHub Actions job; write a comment and a summary.",

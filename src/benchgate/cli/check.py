@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, prepare_last_result
-from benchgate.cli.world import configuration, real_effects, repository
+from benchgate.cli.world import configuration, kept_builds, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
@@ -41,6 +41,13 @@ _ALSO_OF_RUN = frozenset(
     o.REPORTS,
     o.CONFIG,
     click.option(
+        "--benchmarks",
+        type=click.Choice(["auto", "own", "head"]),
+        default="auto",
+        help="Benchmarks to measure the base with: its own, or those of the head; auto (default): "
+        "those of the head if it has none.",
+    ),
+    click.option(
         "--run",
         "run_url",
         metavar="URL",
@@ -49,6 +56,7 @@ _ALSO_OF_RUN = frozenset(
     click.option(
         "--artifact", metavar="NAME", help="With --run: the result to use, if the run left several."
     ),
+    o.NO_CACHE,
     o.QUIET,
     o.VERBOSE,
 )
@@ -61,8 +69,10 @@ def command(
     json_file: Path | None,
     markdown_file: Path | None,
     config_file: Path | None,
+    benchmarks: Literal["auto", "own", "head"],
     run_url: str | None,
     artifact: str | None,
+    rebuild: bool,
     quiet: bool,
     verbose: bool,
     overrides: Options,
@@ -77,6 +87,7 @@ def command(
     Examples:
       benchgate check
       benchgate check --against main --filter 'parse/*' --margin 3%
+      benchgate check --against v1.2 --benchmarks head
       benchgate check --baseline dir:.benchgate
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
       benchgate check --run https://github.com/OWNER/NAME/actions/runs/1234567890
@@ -88,7 +99,7 @@ def command(
 
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline.
     """
-    effects = real_effects(quiet=quiet)
+    effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable(output)
     _require_effect(click.get_current_context(), of_run=run_url is not None)
@@ -103,8 +114,9 @@ def command(
     git = repository(effects.cwd, (output, json_file, markdown_file))
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
     output = output or prepare_last_result(git.root, effects.environ)
+    request = CheckRequest(Choice(globs, tags, shard), output, benchmarks=benchmarks)
     try:
-        verdict, _ = check(CheckRequest(Choice(globs, tags, shard), output), config, git, effects)
+        verdict, _ = check(request, config, git, effects)
     finally:
         effects.progress.close()
     outputs.write(verdict, effects.environ)

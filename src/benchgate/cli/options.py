@@ -162,6 +162,9 @@ OUTPUT = click.option(
     metavar="FILE",
     help="Write the full result to FILE; compressed if its name ends in .gz.",
 )
+NO_CACHE = click.option(
+    "--no-cache", "rebuild", is_flag=True, help="Build again, even if there is an earlier build."
+)
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Show no progress, only the result.")
 VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every row and its test.")
 

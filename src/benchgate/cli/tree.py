@@ -8,7 +8,13 @@ import click
 from rich.text import Text
 
 from benchgate.cli import options as o
-from benchgate.cli.world import configuration, console, real_effects, repository_or_none
+from benchgate.cli.world import (
+    configuration,
+    console,
+    kept_builds,
+    real_effects,
+    repository_or_none,
+)
 from benchgate.describe.result_statistics import describe
 from benchgate.files import ensure_writable
 from benchgate.model.run import Tier
@@ -34,7 +40,7 @@ FAILED_EXIT_CODE = 5
 
 
 @click.command("run")
-@o.options(o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.QUIET)
+@o.options(o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.NO_CACHE, o.QUIET)
 @o.overriding
 def run_command(
     globs: tuple[str, ...],
@@ -42,6 +48,7 @@ def run_command(
     shard: Shard | None,
     output: Path | None,
     config_file: Path | None,
+    rebuild: bool,
     quiet: bool,
     overrides: Options,
 ) -> int:
@@ -56,7 +63,7 @@ def run_command(
 
     Exit code 0: everything ran, 5: a benchmark failed.
     """
-    effects = real_effects(quiet=quiet)
+    effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
     if output is not None:
         ensure_writable(output)
     git = repository_or_none(effects.cwd, (output,))
@@ -100,9 +107,13 @@ def print_benchmarks(definitions: Sequence[Definition], console: Console) -> Non
 
 
 @click.command("list")
-@o.options(o.CHOICE, o.CONFIG, o.QUIET)
+@o.options(o.CHOICE, o.CONFIG, o.NO_CACHE, o.QUIET)
 def list_command(
-    globs: tuple[str, ...], tags: tuple[str, ...], config_file: Path | None, quiet: bool
+    globs: tuple[str, ...],
+    tags: tuple[str, ...],
+    config_file: Path | None,
+    rebuild: bool,
+    quiet: bool,
 ) -> int:
     """List the benchmarks that would be measured.
 
@@ -114,7 +125,7 @@ def list_command(
 
     Exit code 0: everything could be read, 5: a benchmark file could not.
     """
-    effects = real_effects(quiet=quiet)
+    effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
     git = repository_or_none(effects.cwd)
     config = configuration(effects.cwd, git, config_file)
     try:

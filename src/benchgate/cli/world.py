@@ -15,6 +15,7 @@ from rich.console import Console
 from benchgate.config import load
 from benchgate.errors import NotARepositoryError
 from benchgate.git.repository import Git, find_root
+from benchgate.measure.build_cache import BuildCache, cache_folder
 from benchgate.report.progress import create_progress
 from benchgate.session.effects import Effects
 
@@ -31,11 +32,14 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
-def real_effects(*, quiet: bool = False, cwd: Path | None = None) -> Effects:
+def real_effects(
+    *, quiet: bool = False, cwd: Path | None = None, builds: BuildCache | None = None
+) -> Effects:
     """Make the real side effects.
 
     Args:
         cwd: the folder where the command was called, if the shell knows it by another name.
+        builds: where builds are kept.
     """
     return Effects(
         clock=time.monotonic,
@@ -46,7 +50,19 @@ def real_effects(*, quiet: bool = False, cwd: Path | None = None) -> Effects:
         progress=create_progress(
             console(stderr=True), quiet=quiet, plain=bool(os.environ.get("CI"))
         ),
+        builds=builds,
     )
+
+
+def kept_builds(*, reads: bool) -> BuildCache | None:
+    """The user's kept builds; None in CI, where code of a change could have written them.
+
+    Args:
+        reads: whether they are used; new builds replace them in any case.
+    """
+    if os.environ.get("CI"):
+        return None
+    return BuildCache(cache_folder(os.environ), reads=reads)
 
 
 def working_directory() -> Path:

@@ -114,6 +114,6 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
     ("accept",): frozenset(),
     # Each side is built by its own settings, and the verdict says where they differ.
-    ("build",): frozenset({"shell", "command", "timeout", "env"}),
+    ("build",): frozenset({"shell", "command", "timeout", "env", "cache"}),
 }
 """Keys that make a gate neither laxer nor stricter."""

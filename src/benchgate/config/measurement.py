@@ -109,6 +109,11 @@ class Build(Table):
     env: fields.Environment = Field(
         default_factory=dict, description="Variables added to its environment."
     )
+    cache: bool = Field(
+        default=True,
+        description="Use [what the same build left](commands.md#builds-are-kept-for-a-day) less"
+        " than a day ago; not in CI.",
+    )
 
     @field_validator("commands", mode="before")
     @classmethod

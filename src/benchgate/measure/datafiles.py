@@ -34,7 +34,7 @@ def data_parts(arm: Arm, globs: Iterable[str]) -> dict[str, str]:
     """
     found: dict[str, Path] = {}
     for glob in globs:
-        found |= _matches(arm, glob)
+        found |= matches(arm, glob)
         if len(found) > MAX_FILES:
             raise DataFilesError(
                 f"`data` matches more than {counted(MAX_FILES, 'file')}: pack them into one"
@@ -62,7 +62,7 @@ class DataFiles:
             DataFilesError: as in `data_parts`, and if a glob matches nothing in any arm.
         """
         for glob in globs:
-            if not any(_matches(one, glob) for one in self._arms.values()):
+            if not any(matches(one, glob) for one in self._arms.values()):
                 raise DataFilesError(f"`data` has {glob!r}: there is no such file in the tree")
         key = arm, globs
         if key not in self._known:
@@ -76,7 +76,12 @@ def workload_of(parts: Mapping[str, str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _matches(arm: Arm, glob: str) -> dict[str, Path]:
+def matches(arm: Arm, glob: str) -> dict[str, Path]:
+    """Find the files of a tree that a glob of `data` names, by their names in the folder.
+
+    Raises:
+        DataFilesError: the glob, or a file that it matches, leaves the tree.
+    """
     pattern = PurePosixPath(glob)
     if not glob.strip() or pattern.is_absolute() or ".." in pattern.parts:
         raise DataFilesError(f"`data` has {glob!r}: it must be relative to the configuration file")

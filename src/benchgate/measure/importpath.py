@@ -83,6 +83,13 @@ def provided_by(root: Path) -> ProvidedModules:
     return ProvidedModules(dict.fromkeys(compiled, "") | modules, frozenset(projects))
 
 
+def modules_in(folder: Path) -> dict[str, Path]:
+    """The modules and packages that a project may import from a folder: their places by name."""
+    files = (place for place in folder.glob("*.py") if place.stem not in _NO_MODULES)
+    found = {place.stem: place for place in files}
+    return found | {place.parent.name: place.parent for place in folder.glob("*/*.py")}
+
+
 @lru_cache
 def distribution_of(file: Path) -> Distribution | None:
     """Find the installed distribution that a module came from.
@@ -196,6 +203,12 @@ def _source_folders(arm: Arm) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(top for top in wanted if top.is_dir()))
 
 
+def module_folders(arm: Arm) -> tuple[Path, ...]:
+    """The folders of an arm's tree that usually hold the modules of a project."""
+    tops = dict.fromkeys((arm.folder, arm.root))
+    return tuple(top / name for top in tops for name in (".", *sorted(SOURCE_FOLDERS)))
+
+
 def moved(entries: str, arm: Arm, checkout: Path | None, cwd: Path) -> tuple[str, ...]:
     """Split the user's search path, and replace the checkout in it by the arm's tree.
 
@@ -259,6 +272,23 @@ def hidden_by_tree(arm: Arm, opened: frozenset[Path]) -> Path | None:
                     return file.relative_to(arm.root)
                 break
     return None
+
+
+def packages_in(arm: Arm) -> tuple[str, ...]:
+    """What is installed in an arm's environment, apart from what was installed from its tree.
+
+    Returns:
+        Names with versions, and the settings of the environment.
+    """
+    found = [
+        place.name
+        for place in arm.env.glob(f"{_PACKAGES}/*-info")
+        if not (place / "direct_url.json").exists()
+    ]
+    with suppress(OSError):
+        lines = (arm.env / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
+        found += [line for line in lines if line.startswith("version")]
+    return tuple(sorted(found))
 
 
 def _sources(env: Path) -> Iterator[Mapping[str, object]]:

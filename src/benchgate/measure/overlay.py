@@ -39,16 +39,17 @@ def overlay(git: Git, tree: Path) -> tuple[str, ...]:
         )
     # Remove first: a file may have become a folder, or a folder a link to another place.
     for path in changes.absent:
-        _remove(tree / path)
+        remove(tree / path)
     for path in (*changes.modified, *changes.untracked):
-        _copy(git.root / path, tree / path)
+        copy(git.root / path, tree / path)
     return tuple(
         f"not measured: {path} is a separate git repository, not a submodule"
         for path in changes.repositories
     )
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file or link, or an empty folder; and the folders above it that became empty."""
     if path.is_dir() and not path.is_symlink():
         path.rmdir()  # the folder of a submodule, which is still empty
     else:
@@ -60,15 +61,20 @@ def _remove(path: Path) -> None:
             parent.rmdir()
 
 
-def _copy(source: Path, target: Path) -> None:
-    """Copy one file or link, with its permissions."""
+def copy(source: Path, target: Path) -> None:
+    """Copy one file or link, with its permissions; nothing if it no longer exists.
+
+    Raises:
+        UsageError: the file cannot be read.
+        OSError: the target cannot be written.
+    """
     try:
         mode = source.lstat().st_mode
     except FileNotFoundError:
         return  # it was removed meanwhile
     if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
         return
-    _remove(target)
+    remove(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         shutil.copy(source, target, follow_symlinks=False)

@@ -18,7 +18,7 @@ from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedErr
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from benchgate.config import PythonBenchmark
     from benchgate.measure.engine import Arm
@@ -34,6 +34,7 @@ class PythonEngine:
         benchmarks: for each arm, the benchmarks that its own configuration names.
         aliases: for each benchmark that the head renamed, its new id by its old id.
         lead: the arm that decides how a benchmark of both arms runs (isolated, parallel).
+        unable: ids of benchmarks, files and functions that are left out of the base.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class PythonEngine:
         *,
         aliases: Mapping[str, str] = MappingProxyType({}),
         lead: ArmName = ArmName.HEAD,
+        unable: Collection[str] = (),
     ) -> None:
         self._arms = {arm.name: arm for arm in arms}
         self._settings = settings
@@ -55,6 +57,7 @@ class PythonEngine:
             self._workers,
             aliases=aliases,
             lead=lead,
+            unable=unable,
             unpinned=settings.unpinned,
         )
         self._plans: dict[str, SamplePlan] = {}

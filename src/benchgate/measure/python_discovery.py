@@ -18,7 +18,7 @@ from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedErr
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.config import PythonBenchmark
     from benchgate.measure.benchfiles import BenchFile
@@ -102,7 +102,7 @@ class PythonDiscovery:
     """Finds the benchmark functions of one or two arms.
 
     Args:
-        benchmarks, aliases, lead: those of `PythonEngine`.
+        benchmarks, aliases, lead, unable: those of `PythonEngine`.
         unpinned: why the arms are not pinned to a shared CPU; "" if they are.
 
     Attributes:
@@ -117,6 +117,7 @@ class PythonDiscovery:
         *,
         aliases: Mapping[str, str],
         lead: ArmName,
+        unable: Collection[str],
         unpinned: str,
     ) -> None:
         self.entries: dict[str, Entry] = {}
@@ -125,6 +126,7 @@ class PythonDiscovery:
         self._workers = workers
         self._aliases = aliases
         self._lead = lead
+        self._unable = unable
         self._unpinned = unpinned
         self._data = DataFiles(arms)
 
@@ -160,6 +162,8 @@ class PythonDiscovery:
                 common = _bystanders(hello["common"])
                 for described in hello["benchmarks"]:
                     id_ = file.id_of(described["id"])
+                    if self._is_left_out(arm, id_):
+                        continue
                     if id_ in definitions:
                         other_file = self.entries[id_].sides[arm.name].file
                         failures.append(_taken(arm, file, id_, other_file))
@@ -173,7 +177,11 @@ class PythonDiscovery:
         self._add_notes(base, head)
         by_arm = {arm: tuple(definitions.values()) for arm, definitions in found.items()}
         ran = {arm: "; ".join(texts) for arm, texts in runtimes.items() if texts}
-        return Discovery(by_arm, tuple(failures), toolchains, timers, ran)
+        failed = (one for one in failures if not self._is_left_out(self._arms[one.arm], one.id))
+        return Discovery(by_arm, tuple(failed), toolchains, timers, ran)
+
+    def _is_left_out(self, arm: Arm, id_: str) -> bool:
+        return arm.name is ArmName.BASE and id_ in self._unable
 
     def _files(self, arm: Arm) -> Iterator[BenchFile]:
         for benchmark in self._benchmarks.get(arm.name, ()):

@@ -95,7 +95,7 @@ _ORIGINS: Mapping[str, Check] = {
     "packages": _list_of(_is_pair),
     "shared": _list_of(_is(str)),
     "has_own": _is(bool),
-    "own": _list_of(_is_module),
+    "own": _list_of(_is_pair),
 }
 _BENCHMARK: Mapping[str, Check] = {
     "id": _is(str),

@@ -12,7 +12,6 @@ import random
 import re
 import shlex
 import tempfile
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from benchgate.git.changes import gitlinks
 from benchgate.git.repository import Git
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.ground import Ground
+from benchgate.measure.lending import lend
 from benchgate.measure.overlay import overlay
 from benchgate.measure.places import entries_below
 from benchgate.measure.session_folder import (
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
+
 SECRET = random.SystemRandom()
-_EARLIER_S = 10  # git reads files again that are as old as its index
+# Long ago: git reads files again that are as old as its index. And the same in every session, so
+# that what a build compiled from them is not older than they are when it is used again.
+_CHECKED_OUT_S = 1_500_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +68,19 @@ class Trees:
     notes: tuple[str, ...] = ()
 
 
-def two_arms(git: Git, base_sha: str) -> AbstractContextManager[Trees]:
+def two_arms(
+    git: Git, base_sha: str, *, lent: Config | None = None
+) -> AbstractContextManager[Trees]:
     """Create the base from its commit, and the head from the working tree.
 
+    Args:
+        lent: the head's benchmarks, if they replace those of the base; see `lend`.
+
     Raises:
-        BaselineError: the base cannot be checked out.
+        BaselineError: the base cannot be checked out, or not take the head's benchmarks.
         UsageError: the working tree cannot be copied, or there is no room for the trees.
     """
-    return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)})
+    return _trees(git, {ArmName.BASE: _Code(base_sha), ArmName.HEAD: _working_tree(git)}, lent=lent)
 
 
 def one_arm(git: Git) -> AbstractContextManager[Trees]:
@@ -115,19 +123,22 @@ def _working_tree(git: Git) -> _Code:
 
 
 @contextmanager
-def _trees(git: Git, wanted: Mapping[ArmName, _Code]) -> Iterator[Trees]:
+def _trees(
+    git: Git, wanted: Mapping[ArmName, _Code], *, lent: Config | None = None
+) -> Iterator[Trees]:
     """Create the trees in an order and with names that do not show which is which."""
     folder = _create_folder(git)
     try:
         drawn = {}
         notes: list[str] = []
-        time_s = int(time.time()) - _EARLIER_S
         for name in SECRET.sample(list(wanted), len(wanted)):
             place = folder.path / f"{SECRET.getrandbits(32):08x}"
             root, code = place / _safe_name(git.root), wanted[name]
-            notes += _grow(folder, git, code, root, time_s)
+            notes += _grow(folder, git, code, root)
             env = place.with_name(f"{place.name}-env")
             drawn[name] = Arm(name=name, root=root, env=env, sha=code.commit)
+        if lent is not None:
+            _lend(drawn[ArmName.HEAD], drawn[ArmName.BASE], lent)
         yield Trees(
             folder=folder.path,
             arms={name: drawn[name] for name in wanted},
@@ -151,12 +162,8 @@ def _create_folder(git: Git) -> SessionFolder:
         raise _no_place(place, error) from None
 
 
-def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int) -> list[str]:
-    """Create one tree with its submodules; return notes about it.
-
-    Args:
-        time_s: modification time of every file in all trees, so that equal files are equally old.
-    """
+def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]:
+    """Create one tree with its submodules; return notes about it."""
     folder.announce_worktree(git, tree)
     try:
         git.run("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
@@ -168,7 +175,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
         ) from None
     try:
         notes = list(overlay(git, tree)) if code.with_changes else []
-        _date(tree, time_s)
+        _date(tree)
     except OSError as error:
         raise _no_place(tree, error) from None
     for path, recorded in gitlinks(git, None if code.with_changes else code.commit).items():
@@ -176,7 +183,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
         if _is_checked_out(submodule):
             wanted = _working_tree(submodule) if code.with_changes else _Code(recorded)
             _require(submodule, wanted)
-            notes += _grow(folder, submodule, wanted, tree / path, time_s)
+            notes += _grow(folder, submodule, wanted, tree / path)
         else:
             notes.append(
                 f"the submodule {path} is not measured, because it is not checked out: "
@@ -185,11 +192,20 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
     return notes
 
 
-def _date(tree: Path, time_s: int) -> None:
-    """Set one time on all files of a fresh checkout, and update git's index accordingly."""
+def _lend(head: Arm, base: Arm, lent: Config) -> None:
+    try:
+        head, base = (replace(arm, inside=lent.folder) for arm in (head, base))
+        lend(head, base, lent.benchmarks)
+        _date(base.root)
+    except OSError as error:
+        raise _no_place(base.root, error) from None
+
+
+def _date(tree: Path) -> None:
+    """Set one time on all files of a fresh checkout, so that equal files are equally old."""
     for entry in entries_below(tree):
         if not entry.is_symlink():
-            os.utime(entry.path, (time_s, time_s))
+            os.utime(entry.path, (_CHECKED_OUT_S, _CHECKED_OUT_S))
     Git(tree).ask("update-index", "-q", "--refresh")
 
 

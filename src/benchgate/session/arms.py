@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _CLASSICAL_ROUNDS = 10
 _OPEN_NAMED = 5
+NOTHING_RUNS_ON_BASE = "none of the head's benchmarks runs on the base"
 _BUILT_BY_THEIR_OWN = (
     "base and head have different [build] tables, and each was built with its own: "
     "this may cause a difference"
@@ -49,10 +50,12 @@ class ArmsRequest(RunRequest):
     Attributes:
         self_check: measure the working tree on both arms.
         tried: what trying the base before the head ran has shown; None to try it now.
+        lends: give the base the head's benchmarks in place of its own.
         warnings: to put into the result.
     """
 
     self_check: bool = False
+    lends: bool = False
     tried: BaseTrial | None = None
     warnings: tuple[str, ...] = ()
 
@@ -75,8 +78,9 @@ def measure_arms(
     warnings = (*sweep(git), *request.warnings)
     head = working_tree_source(git)
     with ExitStack() as stack:
+        lent = config if request.lends else None
         trees = stack.enter_context(
-            same_arms(git) if request.self_check else two_arms(git, base.sha or "")
+            same_arms(git) if request.self_check else two_arms(git, base.sha or "", lent=lent)
         )
         session = open_session(
             stack,
@@ -87,7 +91,10 @@ def measure_arms(
             choice=request.choice,
             tried=request.tried,
             ground=trees.ground,
+            lends=request.lends,
         )
+        if request.lends and not any(map(session.is_on_all_arms, session.ids)):
+            warnings = (*warnings, NOTHING_RUNS_ON_BASE)
         result_file = ResultFile(
             session=session,
             sources={ArmName.BASE: base, ArmName.HEAD: head},

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Literal
 from benchgate.baselines.base_config import judged_by_base, measured_by_base
 from benchgate.baselines.directory import DEFAULT_FOLDER, read_folder, read_single
 from benchgate.baselines.git import choose_base
+from benchgate.baselines.lending import (
+    BASE_HAS_NO_BENCHMARKS,
+    BENCHMARKS_OF_HEAD,
+    has_no_benchmarks,
+    with_lent,
+)
 from benchgate.errors import BaselineError, UsageError
 from benchgate.gate.judging import judge_run, judge_stored, make_verdict
 from benchgate.gate.stored import fit_for
-from benchgate.session.arms import ArmsRequest, measure_arms
+from benchgate.session.arms import NOTHING_RUNS_ON_BASE, ArmsRequest, measure_arms
 from benchgate.session.choice import Choice, chosen_of
 from benchgate.session.one_tree import RunRequest, run
+from benchgate.session.opening import UNABLE
 from benchgate.session.result_file import working_tree_source
 
 if TYPE_CHECKING:
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from benchgate.gate.stored import StoredResults
     from benchgate.git.repository import Git
     from benchgate.model.result import Result
+    from benchgate.model.run import Source
     from benchgate.model.verdict import Verdict
     from benchgate.session.effects import Effects
 
@@ -38,12 +46,15 @@ class CheckRequest:
         self_check: measure the working tree on both arms.
         policy: whose configuration judges. Developers tune margins in their working tree; a pull
             request is judged by the configuration of its base, if the base has one.
+        benchmarks: those that the base is measured with: its own, the head's, or, with auto, the
+            head's if it has none.
     """
 
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
     self_check: bool = False
     policy: Literal["base", "head"] = "head"
+    benchmarks: Literal["auto", "own", "head"] = "auto"
 
 
 def check(
@@ -57,8 +68,15 @@ def check(
         BaselineError: there is no base; also the errors of `measure_arms` and `check_stored`.
     """
     if config.baseline.source in _STORED_SOURCES and not request.self_check:
+        if request.benchmarks != "auto":
+            raise UsageError(
+                f"--benchmarks {request.benchmarks} needs a base that is measured, but "
+                f"{config.where('baseline.source')} names stored results",
+                hint="Measure the base too: --baseline git, or --against REF",
+            )
         return check_stored(RunRequest(request.choice, request.output), config, git, effects)
     warnings: tuple[str, ...] = ()
+    lends = False
     if request.self_check:
         head = working_tree_source(git)
         base = replace(head, why="the working tree itself: every difference is noise")
@@ -66,11 +84,40 @@ def check(
         base = choose_base(git, config.baseline.against)
         configured = judged_by_base if request.policy == "base" else measured_by_base
         config, warnings = configured(git, base.sha or "", config, effects.cwd)
+        lends, why = _lends(request, config, git, base)
+        config = with_lent(config) if lends else config
+        warnings += why
     wanted = ArmsRequest(
-        request.choice, request.output, self_check=request.self_check, warnings=warnings
+        request.choice,
+        request.output,
+        self_check=request.self_check,
+        lends=lends,
+        warnings=warnings,
     )
     result = measure_arms(wanted, base, config, git, effects)
+    if request.benchmarks == "head" and NOTHING_RUNS_ON_BASE in result.warnings:
+        raise _nothing_runs(result)
     return make_verdict(judge_run(result, config), config), result
+
+
+def _lends(
+    request: CheckRequest, config: Config, git: Git, base: Source
+) -> tuple[bool, tuple[str, ...]]:
+    """Decide whether the base gets the head's benchmarks; a warning says why."""
+    if request.benchmarks == "head":
+        return True, (BENCHMARKS_OF_HEAD,)
+    if request.benchmarks == "auto" and has_no_benchmarks(git, base.sha or "", config):
+        return True, (BASE_HAS_NO_BENCHMARKS,)
+    return False, ()
+
+
+def _nothing_runs(result: Result) -> BaselineError:
+    errors = {note: None for one in result.head.benchmarks for note in one.notes if UNABLE in note}
+    return BaselineError(
+        f"{NOTHING_RUNS_ON_BASE}, so there is nothing to compare",
+        hint="Name a later base with --against, or leave out --benchmarks head.",
+        details="\n".join(errors),
+    )
 
 
 def check_stored(

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from benchgate.measure.build_cache import BuildCache
     from benchgate.report.progress import Progress
 
 
@@ -23,6 +24,7 @@ class Effects:
         environ: variables of this process.
         cwd: the folder where the command was called.
         progress: is told what is happening.
+        builds: where builds are kept for the next session; None if they are not.
     """
 
     clock: Callable[[], float]
@@ -31,3 +33,4 @@ class Effects:
     environ: Mapping[str, str]
     cwd: Path
     progress: Progress
+    builds: BuildCache | None = None

@@ -23,7 +23,7 @@ from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Config
@@ -72,6 +72,7 @@ def make_engines(
     environ: Mapping[str, str],
     *,
     event: Event | None,
+    unable: Collection[str] = (),
 ) -> list[Engine]:
     """Make one engine for each kind of benchmark that is configured, and one for the canary.
 
@@ -79,12 +80,13 @@ def make_engines(
 
     Args:
         event: what is counted as instructions; None if nothing can be counted.
+        unable: ids of benchmarks, files and functions that are left out of the base.
     """
     measure = config.measure
     checkout = place.checkout or arms[-1].root
     environ = with_environment(environ, checkout / config.folder, checkout)
     functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
-    commands = {arm.name: _command_benchmarks(config, arm) for arm in arms}
+    commands = {arm.name: _command_benchmarks(config, arm, unable) for arm in arms}
     lead = ArmName.BASE if config.sides else ArmName.HEAD
     settings = PythonSettings(
         measure=measure,
@@ -99,7 +101,15 @@ def make_engines(
     engines: list[Engine] = []
     if any(functions.values()):
         engines.append(
-            PythonEngine(functions, arms, settings, guardian, aliases=config.aliases, lead=lead)
+            PythonEngine(
+                functions,
+                arms,
+                settings,
+                guardian,
+                aliases=config.aliases,
+                lead=lead,
+                unable=unable,
+            )
         )
     if any(commands.values()):
         engines.append(
@@ -141,8 +151,13 @@ def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[Py
     return [one for one in own.benchmarks if isinstance(one, PythonBenchmark)]
 
 
-def _command_benchmarks(config: Config, arm: Arm) -> list[CommandBenchmark]:
+def _command_benchmarks(
+    config: Config, arm: Arm, unable: Collection[str]
+) -> list[CommandBenchmark]:
     if not arm.folder.is_dir():
         return []
-    own = config_in(arm.name, config)
-    return [one for one in own.benchmarks if isinstance(one, CommandBenchmark)]
+    commands = (
+        one for one in config_in(arm.name, config).benchmarks if isinstance(one, CommandBenchmark)
+    )
+    left_out = unable if arm.name is ArmName.BASE else ()
+    return [one for one in commands if one.name not in left_out]

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import random
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
-from benchgate.measure.affinity import available_cpus, kept_off
-from benchgate.measure.build import build
+from benchgate.measure.affinity import kept_off
 from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
 from benchgate.measure.engine import ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
-from benchgate.model.run import Status
+from benchgate.session.building import Builder
 from benchgate.session.choice import keep_share, leave_out_unwanted
-from benchgate.session.engines import Place, choose_place, config_in, make_engines
-from benchgate.session.recorder import BaseTrial
+from benchgate.session.engines import choose_place, make_engines
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from contextlib import ExitStack
     from pathlib import Path
 
@@ -32,16 +30,10 @@ if TYPE_CHECKING:
     from benchgate.measure.ground import Ground
     from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
+    from benchgate.session.recorder import BaseTrial
 
-# A launch of each benchmark, as short as possible.
-_ONCE = {
-    "samples": 1,
-    "launch_time_s": 0.001,
-    "warmup": 0,
-    "canary": False,
-    "executions": 1,
-    "command_warmup": 0,
-}
+UNABLE = "it does not run on the base"
+"""How the note begins on a benchmark of the head that fails on the base."""
 
 
 def open_session(
@@ -54,6 +46,7 @@ def open_session(
     choice: Choice,
     tried: BaseTrial | None = None,
     ground: Ground | None = None,
+    lends: bool = False,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
@@ -62,6 +55,7 @@ def open_session(
         checkout: the user's tree, which benchmarks must not import from; None if it is an arm.
         tried: what trying the base before the head ran has shown; None to try it here.
         ground: keeps the trees unchanged; None if the user's own tree is measured.
+        lends: whether the base has the head's benchmarks: those that do not run there are new.
 
     Raises:
         MeasureError: the head cannot be built.
@@ -82,7 +76,7 @@ def open_session(
     # A benchmark must not be able to find out which arm it is in, for example from who runs first:
     # so no process is told the seed.
     drawn = random.Random(f"{seed}/arms").sample(ready, len(ready))  # noqa: S311 - repeatable on purpose
-    builder = _Builder(config, choice, effects, guardian, checkout)
+    builder = Builder(config, choice, effects, guardian, checkout, lends)
     tried = builder.build(drawn, ground, tried)
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
@@ -90,7 +84,7 @@ def open_session(
     event = None if uncounted else USER_INSTRUCTIONS
     environ = clean_environ(effects.environ)
     session = Session(
-        make_engines(config, drawn, place, guardian, environ, event=event),
+        make_engines(config, drawn, place, guardian, environ, event=event, unable=tried.unable),
         [arm.name for arm in ready],
         seed,
         effects.clock,
@@ -104,76 +98,12 @@ def open_session(
         effects.progress.message(line)
     if uncounted:
         note_uncounted(session, config, uncounted)
+    note_unable(session, tried)
     leave_out_unwanted(choice, session)
     _require_benchmarks(session, config)
     if choice.shard:
         keep_share(choice.shard, session, config.aliases)
     return session
-
-
-@dataclass(frozen=True, slots=True)
-class _Builder:
-    """Builds the arms, each as its own configuration describes, and tries the base."""
-
-    config: Config
-    choice: Choice
-    effects: Effects
-    guardian: Guardian
-    checkout: Path | None
-
-    def build(
-        self, drawn: Sequence[Arm], ground: Ground | None, tried: BaseTrial | None
-    ) -> BaseTrial:
-        """Build all arms; return what trying the base has shown.
-
-        If each side has its own configuration, the base is built and tried before the head's own
-        commands run, because these could change it.
-        """
-        sides = bool(self.config.sides)
-        order = sorted(drawn, key=lambda arm: arm.name is ArmName.HEAD) if sides else drawn
-        is_tried_here = tried is None and sides
-        for count, arm in enumerate(order, start=1):
-            self._build(arm)
-            if is_tried_here and arm.name is ArmName.BASE:
-                tried = self._try_alone(arm)
-            later = order[count:]
-            if ground and any(self._own(other).build.commands for other in later):
-                ground.built(arm.name)
-        if ground:
-            ground.settle()
-        return tried or BaseTrial()
-
-    def _own(self, arm: Arm) -> Config:
-        return config_in(arm.name, self.config)
-
-    def _build(self, arm: Arm) -> None:
-        own = self._own(arm).build
-        if not own.commands or not arm.folder.is_dir():
-            return
-        self.effects.progress.building(arm.name)
-        build(
-            arm,
-            own.commands,
-            timeout_s=own.timeout_s,
-            variables=own.env,
-            guardian=self.guardian,
-        )
-
-    def _try_alone(self, arm: Arm) -> BaseTrial:
-        """Run each benchmark of the base once, as briefly as possible, before the head runs."""
-        config, effects = self.config, self.effects
-        light = replace(config, measure=config.measure.model_copy(update=_ONCE))
-        place = Place(self.checkout, available_cpus(), None, "")
-        environ = clean_environ(effects.environ)
-        engines = make_engines(light, [arm], place, self.guardian, environ, event=None)
-        with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
-            session.discover()
-            found = session.definitions(arm.name)
-            new_ids = config.aliases
-            ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
-            session.measure_round(0, ids, lambda _: None)
-            results = session.results()[arm.name]
-        return BaseTrial(frozenset(one.id for one in results if one.status is Status.FAILED))
 
 
 def note_uncounted(session: Session, config: Config, reason: str) -> None:
@@ -190,6 +120,14 @@ def _require_folder(arms: Iterable[Arm], config: Config) -> None:
             f"{config.source} is in a folder that git ignores, so its paths lead nowhere",
             hint="benchgate measures copies of the tree without ignored files: move the file.",
         )
+
+
+def note_unable(session: Session, tried: BaseTrial) -> None:
+    """Note on benchmarks of the head why they do not run on the base, if it was tried."""
+    for definition in session.definitions(ArmName.HEAD):
+        for place, error in tried.unable.items():
+            if definition.id == place or definition.id.startswith((f"{place}/", f"{place}[")):
+                session.note(definition.id, f"{UNABLE}: {error}")
 
 
 def _require_benchmarks(session: Session, config: Config) -> None:

@@ -9,7 +9,7 @@ from benchgate.measure.engine import ArmName, DiscoveryFailure, Observation
 from benchgate.model.run import CHANGED_FILES_ID, BenchmarkResult, Launch, Series, Status, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from benchgate.measure.engine import Definition, Discovery
     from benchgate.model.run import Metric
@@ -35,9 +35,12 @@ class BaseTrial:
     Attributes:
         failed: the base's ids of benchmarks that failed then; None if it was not tried, so that
             every failure counts as its own.
+        unable: which of the head's benchmarks do not run on the base, if it was tried with these:
+            the first line of the error by the id of the benchmark, file or function.
     """
 
     failed: frozenset[str] | None = None
+    unable: Mapping[str, str] = field(default_factory=dict)
 
     def blame(self, failure: _Failure, own_id: str) -> _Failure:
         """Attribute a failure to the arm that caused it.
@@ -92,6 +95,7 @@ class Recorder:
 
     Attributes:
         is_spoiled: whether protected files were changed: nothing more may be measured.
+        failed_for_all: ids of failures that make the numbers of every arm meaningless.
     """
 
     def __init__(self, arms: Iterable[ArmName], tried: BaseTrial = UNTRIED) -> None:
@@ -99,6 +103,7 @@ class Recorder:
         self._failures: dict[ArmName, list[BenchmarkResult]] = {arm: [] for arm in self._records}
         self._tried = tried
         self.is_spoiled = False
+        self.failed_for_all: set[str] = set()
 
     def define(self, discovery: Discovery) -> None:
         """Record the benchmarks that an engine found, and what it could not read."""
@@ -110,6 +115,8 @@ class Recorder:
             result = BenchmarkResult(
                 failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error
             )
+            if failure.of_all:
+                self.failed_for_all.add(failure.id)
             for arm in self._records if failure.of_all else (failure.arm,):
                 self._failures[arm].append(result)
 
@@ -121,6 +128,8 @@ class Recorder:
         record = self._records[observation.arm][observation.benchmark]
         record.notes.update(dict.fromkeys(observation.notes))
         if observation.error is not None:
+            if observation.of_all:
+                self.failed_for_all.add(observation.benchmark)
             having = (one.get(observation.benchmark) for one in self._records.values())
             for one in filter(None, having) if observation.of_all else (record,):
                 one.error = one.error or observation.error

@@ -1,0 +1,78 @@
+"""Decides whether the base is measured with the head's benchmarks, because it has none itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from benchgate.config.benchmarks import CommandBenchmark, is_benchmark_file
+from benchgate.git.changes import gitlinks
+from benchgate.git.contents import list_committed, resolve_committed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.config import Config
+    from benchgate.git.repository import Git
+
+BASE_HAS_NO_BENCHMARKS: Final = (
+    "the base has no benchmarks, so both sides were measured with those of the head"
+)
+"""The warning if the head's benchmarks are used on their own account."""
+
+BENCHMARKS_OF_HEAD: Final = (
+    "both sides were measured with the benchmarks of the head (--benchmarks head)"
+)
+"""The warning if somebody asked for the head's benchmarks."""
+
+
+def has_no_benchmarks(git: Git, sha: str, config: Config) -> bool:
+    """Whether a commit surely has no benchmarks of its own.
+
+    If it may have some that the commit does not show, in a submodule or made by [build], the
+    answer is no: a change must not be able to replace the benchmarks that gate it.
+
+    Args:
+        config: of the comparison; its `base` says what is measured in the commit.
+    """
+    own = config.base
+    if own is None:  # the commit has no configuration
+        return not _may_hold_files(git, sha, config)
+    if own.is_empty:
+        return True
+    if any(isinstance(one, CommandBenchmark) for one in own.benchmarks):
+        return False
+    is_made = bool(own.benchmarks and own.build.commands)
+    return not is_made and not _may_hold_files(git, sha, own)
+
+
+def with_lent(config: Config) -> Config:
+    """Measure the head's benchmarks in the base too; what builds the base stays as it is."""
+    if config.base is None or config.base.is_empty:
+        return replace(config, base=None)
+    return replace(config, base=replace(config.base, benchmarks=config.benchmarks))
+
+
+def _may_hold_files(git: Git, sha: str, config: Config) -> bool:
+    """Whether a commit may have benchmark files where a configuration looks for them."""
+    paths = [path for one in config.benchmarks for path in one.subjects]
+    if config.searches:
+        paths = ["."]
+    places = [resolve_committed(git, sha, path) for path in paths]
+    if None in places:  # a link leads out of the repository
+        return True
+    committed = [PurePosixPath(path) for path in list_committed(git, sha)]
+    modules = [PurePosixPath(path) for path in gitlinks(git, sha)]
+    return any(_holds(PurePosixPath(place or "."), committed, modules) for place in places)
+
+
+def _holds(
+    place: PurePosixPath, committed: Iterable[PurePosixPath], modules: Iterable[PurePosixPath]
+) -> bool:
+    if any(one.is_relative_to(place) or place.is_relative_to(one) for one in modules):
+        return True
+    files = (path.relative_to(place) for path in committed if path.is_relative_to(place))
+    return any(
+        is_benchmark_file(file if file.parts else PurePosixPath(place.name)) for file in files
+    )

@@ -1,0 +1,121 @@
+"""Names a build by everything that is known to decide its result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchgate import __version__
+from benchgate.errors import UsageError
+from benchgate.git.repository import Git
+from benchgate.measure.build import build_environment
+from benchgate.measure.machine import read_environment
+from benchgate.measure.places import entries_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.config import Build
+    from benchgate.measure.engine import Arm
+
+FORMAT: Final = 1
+_WORKTREE = ".git"
+# They differ from one call to the next, and no build depends on them.
+_OF_A_CALL = frozenset(
+    {
+        *("_", "OLDPWD", "SHLVL", "COLUMNS", "LINES", "PYTEST_CURRENT_TEST"),
+        *("TERM_SESSION_ID", "WINDOWID", "TMUX", "TMUX_PANE", "STY", "GPG_TTY"),
+        *("SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_AUTH_SOCK", "XDG_SESSION_ID"),
+    }
+)
+_TOOLS = (
+    *("python3", "python", "pip", "uv", "cc", "c++", "gcc", "g++", "clang", "ld", "make"),
+    *("cmake", "ninja", "cargo", "rustc", "go", "node", "npm", "java", "git"),
+)
+
+
+def build_key(arm: Arm, build: Build) -> str:
+    """64 hex digits that change if anything changes that decides the result of a build.
+
+    These are the content of the tree and its permissions, the commit and the tags, the commands and
+    their variables, the environment, the usual tools and the programs of the commands, the
+    machine, and the version of benchgate. What a build reads elsewhere is not known: files outside
+    of the tree, the network and the time.
+
+    Args:
+        arm: right before its build.
+    """
+    environment = build_environment(arm, {})
+    inherited = {name: value for name, value in environment.items() if name not in _OF_A_CALL}
+    for name in arm.variables:
+        inherited.pop(name, None)
+    path = environment.get("PATH", os.defpath)
+    programs = {*_TOOLS, *(command[0] for command in build.commands)}
+    machine = read_environment(os.environ)
+    parts = {
+        "versions": [FORMAT, __version__],
+        # What is replaced in a kept build is only the part of the path that a session draws.
+        "place": [str(arm.root.parent.parent.parent), arm.root.name],
+        "commit": [arm.sha, _tags(arm.root)],
+        "folder": arm.inside,
+        "commands": build.commands,
+        "variables": dict(build.env),
+        "environment": inherited,
+        "umask": _umask(),
+        "programs": {name: _program(name, path) for name in sorted(programs)},
+        "machine": [
+            machine.os,
+            machine.kernel,
+            machine.machine,
+            machine.cpu_model,
+            machine.cpu_flags_hash,
+            machine.cpu_count,
+        ],
+        "tree": list(_content(arm.root)),
+    }
+    text = json.dumps(parts, sort_keys=True).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()
+
+
+def _content(root: Path) -> Iterator[tuple[str, int, str]]:
+    """Every file of a tree with its mode and a digest of its content, in order of the names."""
+    for entry in sorted(entries_below(root), key=lambda entry: entry.path):
+        if entry.name == _WORKTREE:
+            continue
+        mode = entry.stat(follow_symlinks=False).st_mode
+        digest = ""
+        if stat.S_ISLNK(mode):
+            digest = os.readlink(entry.path)  # noqa: PTH115 - as text
+        elif stat.S_ISREG(mode):
+            with open(entry.path, "rb") as file:  # noqa: PTH123 - thousands of files
+                digest = hashlib.file_digest(file, "blake2b").hexdigest()
+        yield os.path.relpath(entry.path, root), mode, digest
+
+
+def _tags(root: Path) -> str:
+    """The repository's tags, which tools read a version from."""
+    try:
+        return Git(root).run("for-each-ref", "refs/tags")
+    except UsageError:
+        return ""
+
+
+def _program(name: str, path: str) -> tuple[str, int, int] | None:
+    """A program's file, size and time; None if it is not found."""
+    found = shutil.which(name, path=path)
+    if found is None:
+        return None
+    real = Path(os.path.realpath(found))
+    seen = real.stat()
+    return str(real), seen.st_size, seen.st_mtime_ns
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

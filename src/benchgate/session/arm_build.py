@@ -1,0 +1,140 @@
+"""The build of one arm: run now, or what the same build left before."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from typing import TYPE_CHECKING
+
+from benchgate.errors import UsageError
+from benchgate.measure.build import build
+from benchgate.measure.build_key import build_key
+from benchgate.measure.build_manifest import About
+from benchgate.measure.importpath import packages_in
+from benchgate.measure.kept_build import NotKeptError, snapshot
+from benchgate.measure.places import is_in_use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.config import Build
+    from benchgate.measure.build_cache import BuildCache
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.kept_build import KeptBuild, State
+
+
+class ArmBuild:
+    """A build of an arm, which has not begun.
+
+    Args:
+        arm: with a fresh tree, and no environment yet.
+        cache: where builds are kept; None if they are not.
+
+    Attributes:
+        kept: what the same build left before; None if it must run.
+    """
+
+    def __init__(self, arm: Arm, build: Build, cache: BuildCache | None) -> None:
+        self.arm = arm
+        self.build = build
+        self.kept: KeptBuild | None = None
+        self._cache = cache if build.commands else None
+        self._key = ""
+        self._fresh: dict[str, State] = {}
+        if self._cache:
+            self._fresh = snapshot(arm)
+            self._key = build_key(arm, build)
+            self.kept = self._cache.find(self._key, arm)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """What is installed for the arm."""
+        return self.kept.about.packages if self.kept else packages_in(self.arm)
+
+    def forget(self) -> None:
+        """Do not use what was left before."""
+        self.close()
+        self.kept = None
+
+    def close(self) -> None:
+        """Close the file with what was left before."""
+        if self.kept:
+            self.kept.close()
+
+    def put(self) -> bool:
+        """Put what was left before in place, if there is any; return whether that was done.
+
+        Raises:
+            UsageError: there is no room for it.
+        """
+        if self.kept and snapshot(self.arm) != self._fresh:
+            self.forget()  # the build of the other side has changed this one
+        if self.kept is None:
+            return False
+        try:
+            self.kept.put(self.arm)
+        except OSError as error:
+            raise UsageError(
+                f"an earlier build cannot be put in place in {self.arm.root.parent.parent}: "
+                f"{error.strerror or error}",
+                hint="Free some space there, or build again with --no-cache.",
+            ) from None
+        return True
+
+    def run(self, guardian: Guardian) -> str:
+        """Run the build, and keep what it leaves; return why it is not kept, or "".
+
+        Raises:
+            MeasureError, BaselineError: as `build`.
+        """
+        last, idle = snapshot(self.arm) if self._cache else {}, ""
+        is_fresh = last == self._fresh
+        began_s = time.monotonic()
+        for command in self.build.commands:
+            build(
+                self.arm,
+                [command],
+                timeout_s=self.build.timeout_s,
+                variables=self.build.env,
+                guardian=guardian,
+            )
+            if self._cache:
+                now = snapshot(self.arm)
+                idle = idle or (shlex.join(command) if now == last else "")
+                last = now
+        if not self._cache:
+            return ""
+        if not is_fresh:
+            return "the build of the other side has changed its tree"
+        return self._keep(idle, time.monotonic() - began_s)
+
+    def _keep(self, idle: str, took_s: float) -> str:
+        if idle:
+            return f"`{idle}` changes nothing in the tree or in {{env}}"
+        if is_in_use(self.arm.root, self.arm.env):
+            return "a process that it started still runs"
+        about = About(
+            project=self.arm.root.name,
+            sha=self.arm.sha,
+            built_s=time.time(),
+            took_s=took_s,
+            packages=packages_in(self.arm),
+        )
+        try:
+            if self._cache:
+                self._cache.keep(self._key, self.arm, self._fresh, about)
+        except NotKeptError as why:
+            return str(why)
+        return ""
+
+
+def are_alike(builds: Iterable[ArmBuild]) -> bool:
+    """Whether earlier builds have the packages of the others, which may be newer.
+
+    A difference would look like a change of the project. It is one if all were built in the same
+    session.
+    """
+    wanted = [one for one in builds if one.build.commands]
+    sessions = {one.kept.session if one.kept else "" for one in wanted}
+    return len({one.packages for one in wanted}) <= 1 or (len(sessions) == 1 and "" not in sessions)

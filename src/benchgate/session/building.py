@@ -1,0 +1,144 @@
+"""Builds the arms of a session, or takes what the same build left before, and tries the base."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.git.repository import clean_environ
+from benchgate.measure.affinity import available_cpus
+from benchgate.measure.engine import ArmName
+from benchgate.model.run import Status
+from benchgate.session.arm_build import ArmBuild, are_alike
+from benchgate.session.engines import Place, config_in, make_engines
+from benchgate.session.recorder import BaseTrial
+from benchgate.session.session import Session
+from benchgate.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from benchgate.config import Config
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.ground import Ground
+    from benchgate.measure.guardian import Guardian
+    from benchgate.session.choice import Choice
+    from benchgate.session.effects import Effects
+
+# A launch of each benchmark, as short as possible.
+_ONCE = {
+    "samples": 1,
+    "launch_time_s": 0.001,
+    "warmup": 0,
+    "canary": False,
+    "executions": 1,
+    "command_warmup": 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """Builds the arms, each as its own configuration describes, and tries the base."""
+
+    config: Config
+    choice: Choice
+    effects: Effects
+    guardian: Guardian
+    checkout: Path | None
+    lends: bool
+
+    def build(
+        self, drawn: Sequence[Arm], ground: Ground | None, tried: BaseTrial | None
+    ) -> BaseTrial:
+        """Build all arms; return what trying the base has shown.
+
+        If each side has its own configuration, the base is built and tried before the head's own
+        commands run, because these could change it. It is also tried if it has the head's
+        benchmarks, which may need what it lacks.
+        """
+        sides = bool(self.config.sides)
+        order = sorted(drawn, key=lambda arm: arm.name is ArmName.HEAD) if sides else drawn
+        is_tried_here = self.lends or (tried is None and sides)
+        with self._opened_builds(drawn) as builds:
+            # What is built now shows which packages there are now.
+            order = sorted(order, key=lambda arm: builds[arm.name].kept is not None)
+            for count, arm in enumerate(order, start=1):
+                if builds[arm.name].kept and not are_alike(builds.values()):
+                    for one in builds.values():
+                        one.forget()
+                self._prepare(builds[arm.name])
+                if is_tried_here and arm.name is ArmName.BASE:
+                    tried = self._try_alone(arm)
+                if ground and any(builds[other.name].build.commands for other in order[count:]):
+                    ground.built(arm.name)
+            self._tell(builds.values())
+        if ground:
+            ground.settle()
+        return tried or BaseTrial()
+
+    @contextmanager
+    def _opened_builds(self, arms: Sequence[Arm]) -> Iterator[dict[ArmName, ArmBuild]]:
+        """Look for what the builds of all arms left before, if it may be used.
+
+        It is not if the base judges: code of a change could have written it.
+        """
+        wanted = {arm.name: config_in(arm.name, self.config).build for arm in arms}
+        is_wanted = not self.config.sides and all(one.cache for one in wanted.values())
+        cache = self.effects.builds if is_wanted else None
+        if self.checkout is None or (cache and cache.folder.is_relative_to(self.checkout)):
+            cache = None
+        with ExitStack() as stack:
+            builds = {}
+            for arm in arms:
+                one = builds[arm.name] = ArmBuild(arm, wanted[arm.name], cache)
+                stack.callback(one.close)
+            yield builds
+
+    def _prepare(self, one: ArmBuild) -> None:
+        if not one.build.commands or not one.arm.folder.is_dir():
+            return
+        if one.put():
+            return
+        self.effects.progress.building(one.arm.name)
+        why_not = one.run(self.guardian)
+        if why_not:
+            self.effects.progress.message(
+                f"the build of the {one.arm.name} is not kept for the next time: {why_not}"
+            )
+
+    def _tell(self, builds: Iterable[ArmBuild]) -> None:
+        kept = [one for one in builds if one.kept]
+        if not kept:
+            return
+        whose = " and ".join(sorted(one.arm.name for one in kept))
+        oldest_s = max(time.time() - one.kept.about.built_s for one in kept if one.kept)
+        self.effects.progress.message(
+            f"used an earlier build of the {whose} ({format_duration(oldest_s)} old); "
+            "--no-cache builds again"
+        )
+
+    def _try_alone(self, arm: Arm) -> BaseTrial:
+        """Run each benchmark of the base once, as briefly as possible, before the head runs."""
+        config, effects = self.config, self.effects
+        light = replace(config, measure=config.measure.model_copy(update=_ONCE))
+        place = Place(self.checkout, available_cpus(), None, "")
+        environ = clean_environ(effects.environ)
+        engines = make_engines(light, [arm], place, self.guardian, environ, event=None)
+        with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
+            session.discover()
+            found = session.definitions(arm.name)
+            new_ids = config.aliases
+            ids = [d.id for d in found if self.choice.wants(new_ids.get(d.id, d.id), d.tags)]
+            session.measure_round(0, ids, lambda _: None)
+            results = session.results()[arm.name]
+            of_all = session.failed_for_all
+        failed = {one.id: one.error or "" for one in results if one.status is Status.FAILED}
+        unable = {
+            id_: error.partition("\n")[0]
+            for id_, error in failed.items()
+            if self.lends and id_ not in of_all
+        }
+        return BaseTrial(frozenset(failed), unable)

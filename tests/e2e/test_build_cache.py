@@ -1,0 +1,225 @@
+"""Builds that are used again, and those that must not be."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.conftest import PYTHON, QUICK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.done import Done
+    from tests.e2e.conftest import Program, Project
+
+pytestmark = pytest.mark.slow
+
+USED = "used an earlier build of the "
+WIDE = QUICK.replace("[gate]\n", '[gate]\nmargin = "50%"\n')
+# The build counts its runs, and says in {env} where it ran.
+BUILD = """\
+set -e
+echo run >> {runs}
+mkdir -p $1/bin $1/lib/python3/site-packages
+echo "$1 $PWD" > $1/where
+echo "built = 1" > src/toy/built.py
+{more}
+"""
+# The benchmark needs what the build left, at its own place.
+BENCHMARK = """\
+import os
+from pathlib import Path
+
+import toy
+from toy import built
+
+ROOT = Path(toy.__file__).parents[2]
+ENV = Path(f"{ROOT.parent}-env")
+assert (ENV / "where").read_text().split() == [str(ENV), str(ROOT)]
+
+
+def bench_work():
+    toy.work()
+"""
+
+
+class Counted:
+    """A project whose build counts how often it runs."""
+
+    def __init__(self, project: Project, folder: Path) -> None:
+        self.project = project
+        self._runs = folder / "runs"
+        self._runs.touch()
+        project.write({"benchmarks/bench_toy.py": BENCHMARK})
+        self.configure()
+
+    def configure(self, keys: str = "", more: str = "") -> None:
+        build = f'[build]\ncommand = "sh build.sh {{env}}"\n{keys}\n'
+        script = BUILD.format(runs=self._runs, more=more)
+        self.project.write({"benchgate.toml": f"{WIDE}{build}{PYTHON}", "build.sh": script})
+
+    @property
+    def runs(self) -> int:
+        return len(self._runs.read_text().splitlines())
+
+
+@pytest.fixture
+def counted(toy: Project, tmp_path: Path) -> Counted:
+    made = Counted(toy, tmp_path)
+    toy.commit()
+    return made
+
+
+def ran(benchgate: Program, root: Path, *arguments: str, code: int = 0) -> Done:
+    done = benchgate(root, *arguments)
+    done.check(code)
+    return done
+
+
+def test_the_same_build_runs_once(counted: Counted, benchgate: Program) -> None:
+    root = counted.project.root
+    first = ran(benchgate, root, "list")
+    assert USED not in first.err
+    second = ran(benchgate, root, "list")
+    assert f"{USED}head (" in second.err
+    assert "; --no-cache builds again" in second.err
+    assert second.out == first.out
+    assert counted.runs == 1
+    # Both sides of a check without a change are this build, too.
+    same = ran(benchgate, root, "check", "--against", "HEAD", "--rounds", "8")
+    assert f"{USED}base and head (" in same.err
+    assert counted.runs == 1
+    shown = ran(benchgate, root, "cache")
+    assert counted.project.git.head_sha()[:7] in shown.out
+    assert "1 build (" in shown.out
+    cleared = ran(benchgate, root, "cache", "--clear")
+    assert cleared.out.startswith("removed 1 build (")
+    assert ran(benchgate, root, "cache").out.startswith("no builds are kept in ")
+    assert USED not in ran(benchgate, root, "list").err
+    assert counted.runs == 2
+
+
+def test_a_change_is_built_and_its_base_is_not(counted: Counted, benchgate: Program) -> None:
+    root = counted.project.root
+    ran(benchgate, root, "list")
+    code = root / "src" / "toy" / "__init__.py"
+    before = code.stat()
+    counted.project.write({"src/toy/__init__.py": code.read_text().replace("3000", "9000")})
+    os.utime(code, ns=(before.st_atime_ns, before.st_mtime_ns))  # and it is as large as before
+    slower = ran(benchgate, root, "check", "--rounds", "8", code=3)
+    assert f"{USED}base (" in slower.err
+    assert counted.runs == 2
+    again = ran(benchgate, root, "check", "--rounds", "8", code=3)
+    assert f"{USED}base and head (" in again.err
+    assert counted.runs == 2
+    counted.project.write({"new.txt": ""})
+    assert USED not in ran(benchgate, root, "list").err
+
+
+@pytest.mark.parametrize("how", ["option", "key", "ci"])
+def test_builds_can_be_made_again(counted: Counted, benchgate: Program, how: str) -> None:
+    root = counted.project.root
+    if how == "key":
+        counted.configure("cache = false\n")
+    if how == "ci":
+        benchgate.variables["CI"] = "true"
+    options = ["--no-cache"] if how == "option" else []
+    for runs in (1, 2):
+        assert USED not in ran(benchgate, root, "list", *options).err
+        assert counted.runs == runs
+    kept = "1 build (" if how == "option" else "no builds are kept"
+    assert kept in ran(benchgate, root, "cache").out
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ("gzip -c $1/where > $1/packed", "env/packed holds its path in a form that cannot"),
+        ("mkfifo $1/fifo", "env/fifo is neither a file nor a folder"),
+        ("cd $1 && setsid sleep 60 > /dev/null 2>&1 &", "a process that it started still runs"),
+    ],
+)
+def test_a_build_that_cannot_be_used_again_says_so(
+    counted: Counted, benchgate: Program, more: str, reason: str
+) -> None:
+    counted.configure(more=more)
+    for runs in (1, 2):
+        done = ran(benchgate, counted.project.root, "list")
+        assert "the build of the head is not kept for the next time: " in done.err
+        assert reason in done.err
+        assert counted.runs == runs
+
+
+def test_a_command_with_an_effect_elsewhere_runs_every_time(
+    counted: Counted, benchgate: Program
+) -> None:
+    config = counted.project.root / "benchgate.toml"
+    text = config.read_text().replace('"sh build.sh {env}"', '["sh build.sh {env}", "true"]')
+    config.write_text(text)
+    for runs in (1, 2):
+        done = ran(benchgate, counted.project.root, "list")
+        assert "`true` changes nothing in the tree or in {env}" in done.err
+        assert counted.runs == runs
+
+
+def test_a_failed_build_is_not_kept(counted: Counted, benchgate: Program) -> None:
+    counted.configure(more="exit 1")
+    for runs in (1, 2):
+        benchgate(counted.project.root, "list").check(5, "failed with exit code 1")
+        assert counted.runs == runs
+
+
+def test_an_interrupted_build_is_not_kept(counted: Counted, benchgate: Program) -> None:
+    root = counted.project.root
+    counted.configure(more="sleep 30")
+    process = benchgate.start(root, "list")
+    while counted.runs == 0:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert benchgate.wait(process).code == 130
+    assert "no builds are kept" in ran(benchgate, root, "cache").out
+
+
+def test_a_damaged_build_is_made_again(counted: Counted, benchgate: Program) -> None:
+    root = counted.project.root
+    ran(benchgate, root, "list")
+    (kept,) = benchgate.state_home.rglob("*.build")
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert USED not in ran(benchgate, root, "list").err
+    assert counted.runs == 2
+
+
+def test_other_packages_today_are_installed_on_both_sides(
+    counted: Counted, benchgate: Program, tmp_path: Path
+) -> None:
+    """What the build downloads may be newer for the head: this must not look like its change."""
+    version = tmp_path / "version"
+    version.write_text("1.0")
+    package = "$1/lib/python3/site-packages/numpy-$(cat {}).dist-info"
+    counted.configure(more=f"mkdir {package.format(version)}")
+    counted.project.commit()
+    root = counted.project.root
+    ran(benchgate, root, "list")
+    counted.project.write({"new.txt": ""})
+    assert f"{USED}base (" in benchgate(root, "check", "--rounds", "8").err
+    assert counted.runs == 2
+    version.write_text("2.0")
+    counted.project.write({"new.txt": "other"})
+    done = ran(benchgate, root, "check", "--rounds", "8")
+    assert USED not in done.err
+    assert counted.runs == 4
+    # The newer one was kept.
+    assert f"{USED}base and head (" in benchgate(root, "check", "--rounds", "8").err
+
+
+def test_a_job_of_ci_uses_no_earlier_build(counted: Counted, benchgate: Program) -> None:
+    """Not even where `CI` is not set: the base judges there, and the head could have written it."""
+    root = counted.project.root
+    ran(benchgate, root, "list")
+    (root / "event.json").write_text("{}")
+    done = benchgate(root, "ci")
+    assert USED not in done.err

@@ -1,0 +1,139 @@
+"""The head's benchmarks on the base's tree, in real folders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.config import loads
+from benchgate.errors import BaselineError
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.lending import lend
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PYTHON = '[[benchmark]]\npython = "benchmarks"\n'
+
+
+def tree(folder: Path, files: Mapping[str, str]) -> Arm:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    folder.mkdir(exist_ok=True)
+    name = ArmName(folder.name)
+    return Arm(name, folder, folder.with_name(f"{name}-env"))
+
+
+def content(arm: Arm) -> dict[str, str]:
+    files = (path for path in arm.root.rglob("*") if path.is_file())
+    return {path.relative_to(arm.root).as_posix(): path.read_text() for path in files}
+
+
+def lent(
+    tmp_path: Path, head: Mapping[str, str], base: Mapping[str, str], config: str = PYTHON
+) -> dict[str, str]:
+    """Lend the benchmarks of one tree to another; return what the other then has."""
+    arms = tree(tmp_path / "head", head), tree(tmp_path / "base", base)
+    lend(*arms, loads(config, "benchgate.toml").benchmarks)
+    assert content(arms[0]) == head
+    return content(arms[1])
+
+
+@pytest.mark.parametrize("config", [PYTHON, ""])
+def test_the_whole_folder_of_benchmarks_replaces_that_of_the_base(
+    tmp_path: Path, config: str
+) -> None:
+    head = {
+        "src/toy/__init__.py": "new",
+        "benchmarks/bench_a.py": "new",
+        "benchmarks/helper.py": "new",
+        "benchmarks/data/words.txt": "new",
+    }
+    base = {
+        "src/toy/__init__.py": "old",
+        "benchmarks/bench_a.py": "old",
+        "benchmarks/bench_gone.py": "old",
+        "benchmarks/old_helper.py": "old",
+    }
+    expected = {**head, "src/toy/__init__.py": "old"}
+    assert lent(tmp_path, head, base, config) == expected
+
+
+def test_beside_code_of_the_project_only_the_benchmark_files_are_replaced(tmp_path: Path) -> None:
+    head = {"toy/__init__.py": "new", "toy/core.py": "new", "toy/bench_a.py": "new"}
+    base = {"toy/__init__.py": "old", "toy/core.py": "old", "toy/bench_b.py": "old"}
+    expected = {"toy/__init__.py": "old", "toy/core.py": "old", "toy/bench_a.py": "new"}
+    assert lent(tmp_path, head, base, PYTHON.replace("benchmarks", "toy")) == expected
+    assert lent(tmp_path / "searched", head, base, "") == expected
+
+
+def test_data_files_are_lent_unless_they_are_code_of_the_project(tmp_path: Path) -> None:
+    named = (
+        'def bench_a(): ...\n\n\nbench_a.data = ["fixtures/*", "src/toy/*", "setup.py", "../*"]\n'
+    )
+    head = {
+        "benchmarks/bench_a.py": named,
+        "fixtures/new.txt": "new",
+        "more/x.json": "new",
+        "setup.py": "new",
+        "src/toy/__init__.py": "new",
+        "src/toy/table.json": "new",
+    }
+    base = {
+        "fixtures/old.txt": "old",
+        "more/x.json": "old",
+        "setup.py": "old",
+        "src/toy/__init__.py": "old",
+        "src/toy/table.json": "old",
+    }
+    config = f'{PYTHON}data = ["more/*.json"]\n'
+    assert lent(tmp_path, head, base, config) == {
+        "benchmarks/bench_a.py": named,
+        "fixtures/new.txt": "new",
+        "more/x.json": "new",
+        "setup.py": "old",
+        "src/toy/__init__.py": "old",
+        "src/toy/table.json": "old",
+    }
+
+
+def test_the_script_of_a_command_is_lent_if_its_data_names_it(tmp_path: Path) -> None:
+    command = '[[benchmark]]\nname = "a"\ncommand = "sh tools/run.sh"\ndata = ["tools/run.sh"]\n'
+    head = {"tools/run.sh": "new", "tools/other.sh": "new"}
+    assert lent(tmp_path, head, {}, command) == {"tools/run.sh": "new"}
+
+
+@pytest.mark.parametrize("place", ["toy.py", "toy/__init__.py"])
+@pytest.mark.parametrize("own", ["src/toy/__init__.py", "toy/__init__.py", "src/toy.py"])
+def test_a_helper_must_not_hide_the_base(tmp_path: Path, place: str, own: str) -> None:
+    head = {"benchmarks/bench_a.py": "", f"benchmarks/{place}": ""}
+    with pytest.raises(BaselineError, match="has the name of the base's own module toy") as raised:
+        lent(tmp_path, head, {own: ""})
+    assert raised.value.hint.startswith("Rename benchmarks/toy")
+
+
+def test_a_helper_may_have_the_name_of_a_module_that_is_out_of_reach(tmp_path: Path) -> None:
+    head = {"benchmarks/bench_a.py": "", "benchmarks/common.py": "new"}
+    head["benchmarks/conftest.py"] = "new"
+    others = {"docs/tools/common/__init__.py": "old", "conftest.py": "old"}
+    base = {**others, "benchmarks/common.py": "old"}
+    assert lent(tmp_path, head, base) == {**head, **others}
+
+
+def test_nothing_outside_of_the_tree_is_touched(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "bench_own.py").write_text("mine")
+    (outside / "x.txt").write_text("mine")
+    base = tree(tmp_path / "base", {})
+    for name in ("benchmarks", "fixtures"):
+        (base.root / name).symlink_to(outside)
+    files = {"benchmarks/bench_a.py": "new", "fixtures/x.txt": "new"}
+    head = tree(tmp_path / "head", files)
+    lend(head, base, loads(f'{PYTHON}data = ["fixtures/*"]\n', "benchgate.toml").benchmarks)
+    kept = {path.name: path.read_text() for path in outside.iterdir()}
+    assert kept == {"bench_own.py": "mine", "x.txt": "mine"}

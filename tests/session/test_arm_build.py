@@ -1,0 +1,134 @@
+"""Which of the earlier builds of a session's arms are used."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.config import Build
+from benchgate.errors import UsageError
+from benchgate.measure.build_cache import BuildCache
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.guardian import Guardian
+from benchgate.measure.kept_build import KeptBuild
+from benchgate.session.arm_build import ArmBuild, are_alike
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Place = Callable[[str], Arm]
+
+BUILD = Build.model_validate({"command": ["mkdir {env}", "cp src {env}/built"]})
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    def make(own: str) -> Arm:
+        root = tmp_path / "tmp" / "benchgate-abcdefgh" / own / "project"
+        root.mkdir(parents=True)
+        (root / "src").write_text("1")
+        return Arm(ArmName.HEAD, root, root.parent.with_name(f"{own}-env"))
+
+    return make
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> BuildCache:
+    return BuildCache(tmp_path / "cache")
+
+
+@pytest.fixture
+def guardian() -> Iterator[Guardian]:
+    with Guardian.start() as started:
+        yield started
+
+
+def test_a_build_is_kept_and_put_in_place(
+    place: Place, cache: BuildCache, guardian: Guardian
+) -> None:
+    first = ArmBuild(place("00000000"), BUILD, cache)
+    assert not first.put()
+    assert first.run(guardian) == ""
+    second = ArmBuild(place("11111111"), BUILD, cache)
+    assert second.put()
+    second.close()
+    assert (second.arm.env / "built").read_text() == "1"
+
+
+def test_a_tree_that_the_other_build_has_changed_counts_as_changed(
+    place: Place, cache: BuildCache, guardian: Guardian
+) -> None:
+    poisoned = ArmBuild(place("00000000"), BUILD, cache)
+    (poisoned.arm.root / "src").write_text("2")
+    assert "the other side has changed its tree" in poisoned.run(guardian)
+    assert cache.entries() == []
+    clean = ArmBuild(place("11111111"), BUILD, cache)
+    assert clean.run(guardian) == ""
+    late = ArmBuild(place("22222222"), BUILD, cache)
+    assert late.kept
+    (late.arm.root / "src").write_text("2")
+    assert not late.put()
+    late.run(guardian)
+    assert (late.arm.env / "built").read_text() == "2"
+
+
+def test_a_place_without_room_is_an_error(
+    place: Place, cache: BuildCache, guardian: Guardian, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: KeptBuild, __: Arm) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    ArmBuild(place("00000000"), BUILD, cache).run(guardian)
+    late = ArmBuild(place("11111111"), BUILD, cache)
+    monkeypatch.setattr(KeptBuild, "put", full)
+    with pytest.raises(UsageError, match="cannot be put in place") as raised:
+        late.put()
+    late.close()
+    assert "--no-cache" in raised.value.hint
+
+
+def test_the_project_itself_may_have_another_version(
+    place: Place, cache: BuildCache, guardian: Guardian
+) -> None:
+    def built(own: str, dependency: str, project: str) -> ArmBuild:
+        one = ArmBuild(place(own), BUILD, None)
+        one.run(guardian)
+        site = one.arm.env / "lib" / "python3" / "site-packages"
+        (site / f"numpy-{dependency}.dist-info").mkdir(parents=True)
+        (site / f"toy-{project}.dist-info").mkdir()
+        (site / f"toy-{project}.dist-info" / "direct_url.json").write_text("{}")
+        return one
+
+    builds = [built("00000000", "1.0", "1.0"), built("11111111", "1.0", "1.1")]
+    assert are_alike(builds)
+    assert are_alike([*builds, ArmBuild(place("33333333"), Build(), cache)])
+    assert not are_alike([*builds, built("22222222", "1.1", "1.1")])
+
+
+def test_earlier_builds_may_differ_if_they_were_made_together(
+    tmp_path: Path, cache: BuildCache, guardian: Guardian
+) -> None:
+    """A change of the dependencies is built on both sides once, and then used as it is."""
+
+    def at(session: str, own: str, dependency: str) -> ArmBuild:
+        root = tmp_path / session / own / "project"
+        root.mkdir(parents=True, exist_ok=True)
+        (root / "requirements").write_text(dependency)
+        package = f"{{env}}/lib/python3/site-packages/numpy-{dependency}.dist-info"
+        build = Build.model_validate({"command": f"mkdir -p {package}"})
+        arm = Arm(ArmName.HEAD, root, root.parent.with_name(f"{own}-env"))
+        return ArmBuild(arm, build, cache)
+
+    for number, dependency in enumerate(("1.0", "2.0")):
+        at("benchgate-aaaaaaaa", f"0000000{number}", dependency).run(guardian)
+    at("benchgate-bbbbbbbb", "00000000", "3.0").run(guardian)
+    first, second, third = (at("benchgate-cccccccc", f"0000000{n}", f"{n}.0") for n in (1, 2, 3))
+    assert all(one.kept for one in (first, second, third))
+    assert are_alike([first, second])
+    assert not are_alike([first, third])
+    for one in (first, second, third):
+        one.close()
