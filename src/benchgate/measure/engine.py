@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
@@ -155,6 +155,10 @@ class Stopwatch:
         self.elapsed_s += time.perf_counter() - self._started_s
 
 
+def ignore(_benchmark: str) -> None:
+    """Do nothing, for callers that do not follow the progress."""
+
+
 class Engine(Protocol):
     """One kind of benchmark, on one or two arms."""
 
@@ -163,7 +167,11 @@ class Engine(Protocol):
         ...
 
     def measure_round(
-        self, ids: Sequence[str], rng: random.Random, round_index: int
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
         """Measure one launch of each benchmark in every arm that has it.
 
@@ -171,6 +179,7 @@ class Engine(Protocol):
             ids: in the order to measure; an engine may group them.
             rng: the source of every random choice in this round.
             round_index: from 0.
+            starting: called with the id of each benchmark before it is measured.
 
         Yields:
             One observation per benchmark and arm; those of one benchmark follow each other. A

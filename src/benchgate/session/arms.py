@@ -14,7 +14,13 @@ from benchgate.model.verdict import decided_benchmarks
 from benchgate.session.engines import config_in
 from benchgate.session.one_tree import RunRequest
 from benchgate.session.opening import open_session
-from benchgate.session.outlook import of_fixed_rounds, of_the_screen, too_few_rounds
+from benchgate.session.outlook import (
+    describe_rounds,
+    describe_screen,
+    of_fixed_rounds,
+    of_the_screen,
+    too_few_rounds,
+)
 from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 from benchgate.units import counted, format_duration
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.model.row import Row
     from benchgate.model.run import Source
     from benchgate.session.effects import Effects
-    from benchgate.session.outlook import BudgetForecast
+    from benchgate.session.outlook import BudgetForecast, Shortage
     from benchgate.session.recorder import BaseTrial
     from benchgate.session.rounds import Planner
     from benchgate.session.session import Session
@@ -74,6 +80,7 @@ def measure_arms(
     began_s, started = effects.clock(), effects.now()
     warnings = (*sweep(git), *request.warnings)
     head = working_tree_source(git)
+    effects.progress.preparing(f"preparing {_named(base)} and the working tree")
     with ExitStack() as stack:
         trees = stack.enter_context(
             same_arms(git) if request.self_check else two_arms(git, base.sha or "")
@@ -109,10 +116,14 @@ def measure_arms(
     return result_file.result()
 
 
+def _named(base: Source) -> str:
+    why = f" ({base.why})" if base.why else ""
+    return f"the base {(base.sha or '')[:7]}{why}"
+
+
 def _measure(
     session: Session, result_file: ResultFile, config: Config, effects: Effects, *, self_check: bool
 ) -> None:
-    effects.progress.found(len(session.ids))
     once = frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
     shards = session.shard.count if session.shard else 1
 
@@ -121,7 +132,9 @@ def _measure(
 
     planner: Planner
     waves = WaveSettings.of(config)
+    limit_s = config.measure.limit_s
     if fixed := fixed_rounds(config):
+        effects.progress.found(len(session.ids), describe_rounds(fixed, limit_s))
         planner = FixedRounds(session, fixed)
         compared = [id_ for id_ in session.ids if id_ not in once]
         too_few = None if self_check else too_few_rounds(fixed, compared, config, shards=shards)
@@ -129,18 +142,20 @@ def _measure(
             effects.progress.message(f"warning: {too_few}")
             result_file.warnings += (too_few,)
     else:
+        effects.progress.found(len(session.ids), describe_screen(waves, limit_s))
         planner = ScreenAndConfirm(session, waves, needs, once)
 
-    def foresee(spending: BudgetForecast) -> str | None:
+    def foresee(spending: BudgetForecast) -> Shortage | None:
         if fixed:
             return of_fixed_rounds(spending, fixed)
-        return of_the_screen(spending, replace(waves, alpha=waves.alpha / shards), len(needs()))
+        own_share = replace(waves, alpha=waves.alpha / shards)
+        return of_the_screen(spending, own_share, lambda: len(needs()))
 
     with result_file.kept_when_interrupted():
         still_open = measure_rounds(
             session,
             planner,
-            budget_s=config.measure.limit_s,
+            budget_s=limit_s,
             clock=effects.clock,
             progress=effects.progress,
             save=result_file.save,
