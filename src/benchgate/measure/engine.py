@@ -47,6 +47,19 @@ class Arm:
             text = text.replace(f"{{{key}}}", str(value))
         return text
 
+    def generalize(self, text: str) -> str:
+        """Name its folders {env} and {root} in a text: their paths differ in every run."""
+        return text.replace(str(self.env), "{env}").replace(str(self.root), "{root}")
+
+    def why_missing(self, program: str) -> str:
+        """Say that nothing creates {env}, if a program that was not found would be in there."""
+        if self.env.exists() or not program.startswith(f"{self.env}/"):
+            return ""
+        return (
+            "no command of [build] creates {env}: add some, such as "
+            'commands = ["python3 -m venv {env}", "{env}/bin/pip install ."]'
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Definition:
