@@ -102,9 +102,11 @@ def command(
         return verdict.exit_code
     git = repository(effects.cwd, (output, json_file, markdown_file))
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
-    output = output or prepare_last_result(git.root, effects.environ)
+    must_save = output is not None
+    output = output or prepare_last_result(git.root, effects.environ, effects.progress.message)
+    request = CheckRequest(Choice(globs, tags, shard), output, must_save=must_save)
     try:
-        verdict, _ = check(CheckRequest(Choice(globs, tags, shard), output), config, git, effects)
+        verdict, _ = check(request, config, git, effects)
     finally:
         effects.progress.close()
     outputs.write(verdict, effects.environ)

@@ -19,7 +19,7 @@ from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from benchgate.model.verdict import Verdict
 
@@ -48,10 +48,15 @@ def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
     return path
 
 
-def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
+def prepare_last_result(
+    root: Path, environ: Mapping[str, str], say: Callable[[str], None]
+) -> Path | None:
     """Create the folder of a project's last result; None if that is impossible.
 
     If the project is the home folder, this folder would be inside of it. Then nothing is kept.
+
+    Args:
+        say: is told why the result will not be kept.
     """
     path = last_result_path(root, environ)
     if path.is_relative_to(root):
@@ -59,7 +64,12 @@ def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         ensure_writable(path)
-    except (OSError, UsageError):
+    except (OSError, UsageError) as error:
+        why = error.message if isinstance(error, UsageError) else f"{path}: {error.strerror}"
+        say(
+            f"warning: this result will not be kept: {why}. XDG_STATE_HOME names another folder, "
+            "and --output a file"
+        )
         return None
     return path
 

@@ -25,6 +25,7 @@ from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.ground import Ground
 from benchgate.measure.overlay import overlay
 from benchgate.measure.places import entries_below
+from benchgate.measure.refusals import explain, no_room
 from benchgate.measure.session_folder import (
     SessionFolder,
     forget_worktree,
@@ -148,7 +149,7 @@ def _create_folder(git: Git) -> SessionFolder:
     try:
         return SessionFolder.create()
     except OSError as error:
-        raise _no_place(place, error) from None
+        raise no_room(error.strerror or str(error)) from None
 
 
 def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int) -> list[str]:
@@ -161,6 +162,8 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
     try:
         git.run("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
     except UsageError as error:
+        if refusal := explain(git, code.commit, error.details):
+            raise refusal from None
         if code.with_changes:
             raise
         raise BaselineError(
@@ -170,7 +173,7 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
         notes = list(overlay(git, tree)) if code.with_changes else []
         _date(tree, time_s)
     except OSError as error:
-        raise _no_place(tree, error) from None
+        raise no_room(error.strerror or str(error)) from None
     for path, recorded in gitlinks(git, None if code.with_changes else code.commit).items():
         submodule = Git(git.root / path)
         if _is_checked_out(submodule):
@@ -217,10 +220,3 @@ def _is_checked_out(submodule: Git) -> bool:
 def _safe_name(root: Path) -> str:
     """The name of the user's folder, safe for a shell; some tools use it as the project's name."""
     return re.sub(r"[^\w.+-]", "-", root.name) or "tree"
-
-
-def _no_place(where: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot create the trees to measure in {where}: {error.strerror or error}",
-        hint="Free some space there, or set TMPDIR to a folder that has space.",
-    )

@@ -105,6 +105,7 @@ def measure_arms(
             screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
             until_decided=config.measure.until_decided,
             output=request.output,
+            must_save=request.must_save,
             warnings=(
                 *warnings,
                 *trees.notes,

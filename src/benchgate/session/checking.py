@@ -35,6 +35,7 @@ class CheckRequest:
 
     Attributes:
         output: the result file; saved after every round.
+        must_save: as in `RunRequest`.
         self_check: measure the working tree on both arms.
         policy: whose configuration judges. Developers tune margins in their working tree; a pull
             request is judged by the configuration of its base, if the base has one.
@@ -42,6 +43,7 @@ class CheckRequest:
 
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
+    must_save: bool = True
     self_check: bool = False
     policy: Literal["base", "head"] = "head"
 
@@ -57,7 +59,8 @@ def check(
         BaselineError: there is no base; also the errors of `measure_arms` and `check_stored`.
     """
     if config.baseline.source in _STORED_SOURCES and not request.self_check:
-        return check_stored(RunRequest(request.choice, request.output), config, git, effects)
+        own = RunRequest(request.choice, request.output, must_save=request.must_save)
+        return check_stored(own, config, git, effects)
     warnings: tuple[str, ...] = ()
     if request.self_check:
         head = working_tree_source(git)
@@ -67,7 +70,11 @@ def check(
         configured = judged_by_base if request.policy == "base" else measured_by_base
         config, warnings = configured(git, base.sha or "", config, effects.cwd)
     wanted = ArmsRequest(
-        request.choice, request.output, self_check=request.self_check, warnings=warnings
+        request.choice,
+        request.output,
+        must_save=request.must_save,
+        self_check=request.self_check,
+        warnings=warnings,
     )
     result = measure_arms(wanted, base, config, git, effects)
     return make_verdict(judge_run(result, config), config), result

@@ -35,11 +35,13 @@ class RunRequest:
 
     Attributes:
         output: the result file; saved after every round.
+        must_save: it is an error if the file cannot be written; otherwise that is a warning.
     """
 
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
     suite: str = DEFAULT_SUITE
+    must_save: bool = True
 
 
 def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
@@ -60,6 +62,7 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
             started=started,
             suite=request.suite,
             output=request.output,
+            must_save=request.must_save,
             warnings=notes,
         )
         rounds = config.measure.rounds or DEFAULT_ROUNDS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate import __version__
-from benchgate.errors import Interrupted
+from benchgate.errors import Interrupted, UsageError
 from benchgate.files import write_atomic
 from benchgate.git.branches import current_branch
 from benchgate.git.changes import read_changes
@@ -40,6 +40,7 @@ class ResultFile:
         started: the same, as a time of day.
         suite: name of the suite.
         output: where to save; None keeps it in memory.
+        must_save: it is an error if the file cannot be written; otherwise that is a warning.
         warnings: to put into the result; may grow during measuring.
         environments: the machine, for each arm.
     """
@@ -53,6 +54,7 @@ class ResultFile:
     screen_rounds: int = 0
     until_decided: bool = False
     output: Path | None
+    must_save: bool = True
     warnings: tuple[str, ...]
     environments: Mapping[ArmName, Environment] = field(init=False)
     complete: bool = field(default=False, init=False)
@@ -94,9 +96,20 @@ class ResultFile:
         )
 
     def save(self) -> None:
-        """Write the result file, if the user wants one."""
-        if self.output is not None:
+        """Write the result file, if there is to be one.
+
+        Raises:
+            UsageError: it cannot be written, although it must be.
+        """
+        if self.output is None:
+            return
+        try:
             write_atomic(self.output, encode_result(self.result(), Redactor(self.effects.environ)))
+        except UsageError as error:
+            if self.must_save:
+                raise
+            self.output = None
+            self.effects.progress.message(f"warning: this result is not kept: {error.message}")
 
     def finish(self, warnings: tuple[str, ...] = ()) -> None:
         """Save the result as complete.
