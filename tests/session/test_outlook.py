@@ -66,14 +66,14 @@ def test_what_a_short_budget_can_show_is_said_with_a_budget_that_is_long_enough(
     spending: BudgetForecast, rows: int, expected: str | None
 ) -> None:
     found = of_the_screen(spending, WAVES, lambda: rows)
-    assert (found and found.text) == expected
+    assert (found and found.warning()) == expected
 
 
 def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
     spending = forecast(41.0, 41.0, 600.0)
     found = of_fixed_rounds(spending, 20)
     assert found
-    assert found.text == (
+    assert found.warning() == (
         "the budget of 10 min allows only 14 of 20 rounds, because a round takes about 41 s: use "
         "--budget 16m"
     )

@@ -13,6 +13,7 @@ from benchgate.errors import UsageError
 from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
+from benchgate.report.next_step import next_steps
 from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
@@ -106,10 +107,14 @@ def command(
     output = output or prepare_last_result(git.root, effects.environ, effects.progress.message)
     request = CheckRequest(Choice(globs, tags, shard), output, must_save=must_save)
     try:
-        verdict, _ = check(request, config, git, effects)
+        verdict, result = check(request, config, git, effects)
     finally:
         effects.progress.close()
-    outputs.write(verdict, effects.environ)
+    outputs.write(verdict, effects.environ, effects.progress.told)
+    if result.base is not None:
+        rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
+        for step in next_steps(verdict, rounds_s):
+            effects.progress.message(f"hint: {step}")
     return verdict.exit_code
 
 

@@ -7,7 +7,7 @@ and on a terminal at most ten times a second.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -15,20 +15,28 @@ from rich.text import Text
 
 from benchgate.report.columns import print_text
 from benchgate.report.escape import plain_line
+from benchgate.report.round_state import RoundState
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console
 
 _LEAST_INTERVAL_S = 0.1
+_LONGEST_SILENCE_S = 10.0
 _BAR_CELLS = 20
 _COUNT_STYLES = {"unchanged": "green", "open": "yellow", "suspected": "red"}
 
 
 class Progress:
-    """The events of a session; this class ignores them, as with --quiet."""
+    """The events of a session; this class ignores them, as with --quiet.
+
+    Attributes:
+        told: the messages that the user has seen.
+    """
+
+    told: Sequence[str] = ()
 
     def preparing(self, what: str) -> None:
         """A step before the first round begins: "building the base"."""
@@ -99,41 +107,6 @@ def create_progress(
     return LiveProgress(console, clock)
 
 
-_LEAST_SHOWN_S = 0.1
-_LONGEST_SILENCE_S = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """The state of a round; the estimates are those of its start."""
-
-    index: int = 0
-    rounds: int | None = None
-    phase: str = ""
-    benchmarks: int = 0
-    done: int = 0
-    current: str = ""
-    ends_s: float | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    def round(self) -> str:
-        """Format as in "round 3 of about 10 (screen)"."""
-        of = f" of about {max(self.rounds, self.index + 1)}" if self.rounds else ""
-        return f"round {self.index + 1}{of} ({self.phase})"
-
-    def fraction(self) -> float:
-        """The share done: of all rounds if their number is known, or else of this round."""
-        here = self.done / self.benchmarks if self.benchmarks else 0.0
-        if not self.rounds:
-            return min(here, 1.0)
-        return min((self.index + here) / max(self.rounds, self.index + 1), 1.0)
-
-    def left(self, now_s: float) -> str:
-        """Format as in ", about 20 s left"; "" if unknown, or if it takes longer than estimated."""
-        left_s = 0.0 if self.ends_s is None else self.ends_s - now_s
-        return f", about {format_duration(left_s)} left" if left_s >= _LEAST_SHOWN_S else ""
-
-
 class _ProgressDisplay(Progress):
     """Keeps the state that both kinds of display show."""
 
@@ -141,7 +114,8 @@ class _ProgressDisplay(Progress):
         self._console = console
         self._clock = clock
         self._began_s = clock()
-        self._state = _State()
+        self._state = RoundState()
+        self.told: list[str] = []
 
     def round_started(
         self,
@@ -153,7 +127,7 @@ class _ProgressDisplay(Progress):
         rounds: int | None = None,
     ) -> None:
         """Store the round; the counts stay those of the previous round."""
-        self._state = _State(
+        self._state = RoundState(
             index=index,
             rounds=rounds,
             phase=plain_line(phase),
@@ -193,6 +167,7 @@ class _ProgressDisplay(Progress):
 
     def message(self, text: str) -> None:
         """Print the message; rich keeps a live display below it."""
+        self.told.append(text)
         print_text(self._console, plain_line(text, 1000))
 
     def _elapsed(self) -> str:

@@ -143,7 +143,9 @@ def _measure(
             effects.progress.message(f"warning: {too_few}")
             result_file.warnings += (too_few,)
     else:
-        effects.progress.found(len(session.ids), describe_screen(waves, limit_s))
+        compares = not once.issuperset(session.ids)
+        plan = describe_screen(waves, limit_s) if compares else describe_rounds(1, limit_s)
+        effects.progress.found(len(session.ids), plan)
         planner = ScreenAndConfirm(session, waves, needs, once)
 
     def foresee(spending: BudgetForecast) -> Shortage | None:

@@ -10,7 +10,7 @@ from benchgate.gate.waves import rounds_to_confirm
 from benchgate.model.metrics import EXACT_NAMES
 from benchgate.model.run import CANARY_IDS
 from benchgate.stats.power import least_launches
-from benchgate.units import counted, format_duration, format_percent
+from benchgate.units import counted, format_budget, format_duration, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from benchgate.gate.waves import WaveSettings
 
 CLASSICAL_LEAST = 5
-_MINUTE_S = 60.0
-_SPARE = 1.1  # a first round tells the duration of later ones to about a tenth
+_MUCH_LONGER = 1.1
 
 
 def describe_screen(waves: WaveSettings, limit_s: float) -> str:
@@ -96,12 +95,20 @@ class Shortage:
     """A budget is too short.
 
     Attributes:
-        text: a warning, with the budget that is long enough.
-        enough_s: that budget.
+        text: a warning.
+        remedy: how to choose a budget that is long enough.
+        effect: what the budget still shows.
+        enough_s: a budget that is long enough.
     """
 
     text: str
+    remedy: str
+    effect: str
     enough_s: float
+
+    def warning(self) -> str:
+        """Say what is wrong, what helps, and what happens otherwise."""
+        return f"{self.text}: {self.remedy}{self.effect}"
 
 
 def of_the_screen(
@@ -120,7 +127,7 @@ def of_the_screen(
     all_s = spending.total_s(screen + rounds_to_confirm(tested, screen, waves))
     large = least_launches(waves.alpha / tested / 2, "mann-whitney")
     budget, round_ = format_duration(spending.budget_s), format_duration(spending.round_s)
-    one, every = as_budget(one_s), as_budget(all_s)
+    one, every = format_budget(one_s), format_budget(all_s)
     if spending.rounds < large:
         shows = "no slowdown can be shown"
     else:
@@ -131,7 +138,9 @@ def of_the_screen(
     if_many = f", or --budget {every} if many benchmarks get slower" if every != one else ""
     return Shortage(
         f"the budget of {budget} is too short to confirm a slowdown, because a round takes about "
-        f"{round_}: use --budget {one}{if_many}. Within {budget}, {shows}.",
+        f"{round_}",
+        f"use --budget {one}{if_many}",
+        f". Within {budget}, {shows}.",
         one_s,
     )
 
@@ -144,17 +153,11 @@ def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> Shortage | None:
     budget, round_ = format_duration(spending.budget_s), format_duration(spending.round_s)
     return Shortage(
         f"the budget of {budget} allows only {spending.rounds} of {counted(rounds, 'round')}, "
-        f"because a round takes about {round_}: use --budget {as_budget(needed_s)}",
+        f"because a round takes about {round_}",
+        f"use --budget {format_budget(needed_s)}",
+        "",
         needed_s,
     )
-
-
-def as_budget(seconds: float) -> str:
-    """Write a duration as a budget that is long enough, with a tenth to spare: "50s", "12m"."""
-    with_spare_s = seconds * _SPARE
-    if with_spare_s <= _MINUTE_S:
-        return f"{math.ceil(with_spare_s / 10) * 10}s"
-    return f"{math.ceil(with_spare_s / _MINUTE_S)}m"
 
 
 class Foreteller:
@@ -220,9 +223,14 @@ class Foreteller:
 
     def _tell(self, forecast: BudgetForecast) -> None:
         found = self._foresee(forecast)
-        if found and (self._said_s is None or found.enough_s > self._said_s * _SPARE):
-            self._said_s = found.enough_s
-            self._say(found.text)
+        if found is None:
+            return
+        if self._said_s is None:
+            self._say(found.warning())
+        elif found.enough_s > self._said_s * _MUCH_LONGER:
+            takes = format_duration(forecast.round_s)
+            self._say(f"a round takes about {takes}, longer than it seemed: {found.remedy}")
+        self._said_s = found.enough_s
 
 
 def too_few_rounds(

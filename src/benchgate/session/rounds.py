@@ -93,6 +93,8 @@ class ScreenAndConfirm:
 
         If measuring goes on longer, it ends with the next look.
         """
+        if self.once.issuperset(self._session.ids):
+            return 1
         waves = self._waves
         confirming = any(need.stage is Stage.CONFIRM for need in self._needs)
         more = waves.confirm_rounds if confirming else waves.screen_rounds

@@ -1,0 +1,67 @@
+"""Says what to run next after a check on the user's own machine."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from benchgate.model.outcome import Outcome
+from benchgate.model.verdict import Reason
+from benchgate.units import counted, format_budget, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.model.row import Row
+    from benchgate.model.verdict import Verdict
+
+_FILTERS_SHOWN = 3
+
+
+def next_steps(verdict: Verdict, rounds_s: Mapping[str, float]) -> tuple[str, ...]:
+    """Say what to do next, one sentence each; nothing if the verdict leaves nothing to do.
+
+    Args:
+        verdict: on two sides that were measured in turn.
+        rounds_s: how long a round of each benchmark took.
+    """
+    if verdict.reason is Reason.FIRST_RUN:
+        return (_first_run(verdict),)
+    missing: dict[str, int] = {}
+    for row in verdict.rows:
+        if more := _missing_rounds(row):
+            missing[row.benchmark] = max(more, missing.get(row.benchmark, 0))
+    if not missing:
+        return ()
+    more_s = sum(rounds_s.get(id_, 0.0) * rounds for id_, rounds in missing.items())
+    again_s = verdict.duration_s + more_s
+    if any(row.unconfirmed for row in verdict.rows):
+        return (
+            f"{_names(missing)} more rounds: benchgate check --budget {format_budget(again_s)}",
+        )
+    few = len(missing) <= _FILTERS_SHOWN
+    filters = "".join(f" --filter {shlex.quote(id_)}" for id_ in missing) if few else ""
+    takes = f", about {format_duration(more_s)} more than this check" if more_s else ""
+    return (f"{_names(missing)} more rounds: benchgate check --until-decided{filters}{takes}",)
+
+
+def _first_run(verdict: Verdict) -> str:
+    if verdict.head.dirty or verdict.head.untracked:
+        return (
+            "the base has no benchmarks. Commit these: the next change is then compared with them"
+        )
+    return "the base has no benchmarks. The next change is compared with this commit"
+
+
+def _missing_rounds(row: Row) -> int:
+    """How many more rounds decide a row that is open; 0 if none do, or if it is a mere tail."""
+    if row.unconfirmed:
+        return row.unconfirmed.rounds
+    if row.outcome is not Outcome.INCONCLUSIVE or row.is_tail:
+        return 0
+    return row.rounds_needed or 0
+
+
+def _names(missing: Mapping[str, int]) -> str:
+    verb = "needs" if len(missing) == 1 else "need"
+    return f"{counted(len(missing), 'inconclusive benchmark')} {verb}"
