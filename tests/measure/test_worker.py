@@ -1000,6 +1000,24 @@ def test_tells_what_a_benchmark_left_changed(
     assert eventually(lambda: not living_members(group))
 
 
+@pytest.mark.parametrize(
+    ("body", "beside"),
+    [
+        ("sum(range(10_000))", []),
+        (
+            "thread = Thread(target=sum, args=[range(100_000)]); thread.start(); thread.join()",
+            ["threads"],
+        ),
+        ("subprocess.run([sys.executable, '-S', '-c', 'pass'], check=True)", ["processes"]),
+    ],
+)
+def test_tells_what_worked_beside_a_benchmark(start: Start, body: str, beside: list[str]) -> None:
+    imports = "import subprocess, sys\nfrom threading import Thread\n"
+    worker = start(f"{imports}def bench_a(): {body}\nbench_a.number = 1\n")
+    described(worker)
+    assert launch(worker, "a", samples=20)["beside"] == beside
+
+
 def test_ends_in_order(start: Start, tmp_path: Path, logged: Callable[[], list[str]]) -> None:
     source = """
 import atexit, threading, time

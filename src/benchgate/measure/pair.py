@@ -72,6 +72,7 @@ class LaunchOutcome:
         is_spent: whether a worker's process was changed, so that no other benchmark may follow.
         notes: notes that a reader of the metrics must see.
         once_s: time, in seconds, that only the first launch of a session needs.
+        beside: what worked beside the benchmark: "threads", "processes".
     """
 
     plan: SamplePlan
@@ -79,6 +80,7 @@ class LaunchOutcome:
     is_spent: bool
     notes: tuple[str, ...]
     once_s: float
+    beside: tuple[str, ...] = ()
 
 
 def measure_launch(
@@ -134,7 +136,8 @@ def measure_launch(
     for worker in workers:
         worker.forget_output()
     is_spent = any(step["changed"] for step in closed)
-    return LaunchOutcome(plan, tuple(map(tuple, metrics)), is_spent, notes, once.elapsed_s)
+    beside = tuple(dict.fromkeys(name for step in closed for name in step["beside"]))
+    return LaunchOutcome(plan, tuple(map(tuple, metrics)), is_spent, notes, once.elapsed_s, beside)
 
 
 def _ask(

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from benchgate.measure.worker import Worker
 
 
+_BESIDE = (
+    "it starts {}, which share one CPU with both sides: to let them run side by side, set "
+    "`parallel = True`"
+)
+
+
 class PythonEngine:
     """Measures `bench_*` functions of one or two arms; see `engine.Engine`.
 
@@ -152,6 +158,8 @@ class PythonEngine:
                 return
             self._plans[id_] = launched.plan
             notes = launched.notes
+            if launched.beside and not entry.parallel and self._settings.cpu is not None:
+                notes += (_BESIDE.format(" and ".join(launched.beside)),)
             if entry.allow_foreign and len(players) > 1:
                 packages = {w.arm.name: versions_of(w.packages.items()) for w in players}
                 notes += note_on_versions(packages[ArmName.BASE], packages[ArmName.HEAD])

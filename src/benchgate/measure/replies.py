@@ -77,6 +77,10 @@ def _is_module(value: object) -> bool:
     return _list_of(_is(str))(value) and isinstance(value, list) and len(value) == 2
 
 
+def _is_companion(value: object) -> bool:
+    return value in {"threads", "processes"} if isinstance(value, str) else False
+
+
 _ERROR: Mapping[str, Check] = {"error": _is(str), "trace": _is(str)}
 _ORIGINS: Mapping[str, Check] = {
     "foreign": _list_of(_is_module),
@@ -112,5 +116,5 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "peak": {"peak_rss": _at_least(0)},
     "end": {},
     "allocations": {"alloc_peak": _at_least(0), "alloc_blocks": _at_least(0)},
-    "close": {"changed": _list_of(_is(str)), **_ORIGINS},
+    "close": {"changed": _list_of(_is(str)), "beside": _list_of(_is_companion), **_ORIGINS},
 }

@@ -85,7 +85,7 @@ def open_session(
         [arm.name for arm in ready],
         seed,
         effects.clock,
-        cpu_count=len(place.cpus),
+        cpus=place.cpus,
         tried=tried,
         ground=ground,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchgate import __version__
@@ -11,6 +11,7 @@ from benchgate.errors import Interrupted, UsageError
 from benchgate.files import write_atomic
 from benchgate.git.branches import current_branch
 from benchgate.git.changes import read_changes
+from benchgate.measure.elsewhere import CpuUse
 from benchgate.measure.engine import ArmName
 from benchgate.measure.machine import read_environment
 from benchgate.model.codec import encode_result
@@ -58,6 +59,7 @@ class ResultFile:
     warnings: tuple[str, ...]
     environments: Mapping[ArmName, Environment] = field(init=False)
     complete: bool = field(default=False, init=False)
+    _before: CpuUse | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.environments = {
@@ -65,10 +67,11 @@ class ResultFile:
                 self.effects.environ,
                 self.session.toolchains[arm],
                 timer=self.session.timers.get(arm),
-                cpu_count=self.session.cpu_count,
+                cpu_count=len(self.session.cpus) or None,
             )
             for arm in self.session.arms
         }
+        self._before = CpuUse.read(self.session.cpus)
 
     def result(self) -> Result:
         """Make a result of what was measured so far."""
@@ -119,6 +122,12 @@ class ResultFile:
         """
         self.warnings += warnings
         self.complete = True
+        now = CpuUse.read(self.session.cpus)
+        if now and self._before:
+            busy = now.elsewhere_since(self._before)
+            self.environments = {
+                arm: replace(one, busy_elsewhere=busy) for arm, one in self.environments.items()
+            }
         self.save()
 
     @contextmanager

@@ -29,7 +29,7 @@ class Session:
         arms: one or two.
         seed: determines all random choices, together with the number of the round.
         clock: seconds, never going backwards; times how long a benchmark takes.
-        cpu_count: CPUs that the benchmarks may use; goes into the result.
+        cpus: those that the benchmarks may use; none if unknown.
         tried: what trying the base has shown.
         ground: moves the trees before each round and checks that they stay unchanged; None if the
             user's own folder is measured.
@@ -42,14 +42,14 @@ class Session:
         seed: int,
         clock: Callable[[], float],
         *,
-        cpu_count: int | None = None,
+        cpus: frozenset[int] = frozenset(),
         tried: BaseTrial = UNTRIED,
         ground: Ground | None = None,
     ) -> None:
         self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
         self.seed = seed
-        self.cpu_count = cpu_count
+        self.cpus = cpus
         self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
