@@ -206,7 +206,9 @@ def test_a_name_without_likeness(repo: Git, commit: Commit, against: str) -> Non
     commit(repo, {"a": "1"})
     with pytest.raises(BaselineError) as raised:
         choose_base(repo, against)
-    assert raised.value.message.startswith(f"--against {against!r}: there is no such")
+    assert raised.value.message == (
+        f"--against {against!r}: there is no such commit, branch or tag in this repository"
+    )
     assert "did you mean" not in raised.value.message
     assert raised.value.hint == ""
 
