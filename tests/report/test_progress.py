@@ -36,7 +36,7 @@ class Stream(io.StringIO):
 
 
 def two_rounds(progress: Progress, clock: Clock) -> None:
-    progress.preparing("building base")
+    progress.preparing("building the base")
     progress.found(2, "5 rounds of everything; the budget is 20 s")
     for index in range(2):
         progress.round_started(index, "screen", 2, 8.0 - 4 * index, rounds=5)
@@ -58,7 +58,7 @@ def test_a_pipe_gets_one_line_per_round() -> None:
 
     assert isinstance(progress, PlainProgress)
     assert stream.getvalue().splitlines() == [
-        "building base",
+        "building the base",
         "found 2 benchmarks: 5 rounds of everything; the budget is 20 s",
         (
             "round 1 of about 5 (screen): measuring json/dumps, 1 of 2; "

@@ -205,7 +205,9 @@ class WorkerProcess:
         try:
             code = self._process.wait(_END_WAIT_S)
         except subprocess.TimeoutExpired:
-            return WorkerFailedError(self, "it closed benchgate's pipe", self.tail())
+            return WorkerFailedError(
+                self, "it closed the pipe that only benchgate may use", self.tail()
+            )
         trace = without_own_frames(self.tail(), PROGRAM.parent)
         return WorkerFailedError(self, f"its process {_describe_end(code)}", trace)
 

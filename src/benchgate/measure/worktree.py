@@ -167,7 +167,9 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path, time_s: int)
         if code.with_changes:
             raise
         raise BaselineError(
-            f"the base commit {code.commit[:12]} cannot be checked out", details=error.details
+            f"the base commit {code.commit[:12]} cannot be checked out",
+            hint="Name another base: benchgate check --against REF",
+            details=error.details,
         ) from None
     try:
         notes = list(overlay(git, tree)) if code.with_changes else []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CLASSICAL_LEAST = 5
 _MUCH_LONGER = 1.1
+_ENOUGH_KNOWN = 0.25
 
 
 def describe_screen(waves: WaveSettings, limit_s: float) -> str:
@@ -187,9 +188,10 @@ class Foreteller:
         self._said_s: float | None = None
 
     def benchmark_ended(self, costs_s: Mapping[str, float], spent_s: float) -> None:
-        """Warn if what is known so far exceeds the budget, whatever the other benchmarks take.
+        """Warn if the budget is too short even if the others take as little as they could.
 
-        The warning assumes that the others take as long, on average.
+        That is nothing at first, and as much as the fastest so far once a quarter is known: the
+        order is random. The warning itself assumes that the others take as long on average.
 
         Args:
             costs_s: what a round of each benchmark takes, of those that were measured.
@@ -199,14 +201,16 @@ class Foreteller:
         done = sum(id_ not in CANARY_IDS for id_ in costs_s)
         if self._said_s or not known or not math.isfinite(self._budget_s):
             return
-        at_least = BudgetForecast.of(known, 0.0, spent_s, self._budget_s)
+        others = self._total - done
+        other_s = min(known) if done > 1 and done >= self._total * _ENOUGH_KNOWN else 0.0
+        round_s = sum(known) + other_s * others
+        left_s = self._budget_s - spent_s * round_s / sum(known)
+        at_least = BudgetForecast(round_s, max(known), left_s, self._budget_s)
         if self._foresee(at_least) is None:
             return
         scale = self._total / done
         likely = replace(
-            at_least,
-            round_s=at_least.round_s * scale,
-            left_s=self._budget_s - spent_s * scale,
+            at_least, round_s=sum(known) * scale, left_s=self._budget_s - spent_s * scale
         )
         self._tell(likely)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -141,7 +142,8 @@ class ResultFile:
             yield
         except KeyboardInterrupt:
             self.save()
-            hint = f"What was measured is in {self.output}." if self.output else ""
+            shown = f"`benchgate compare {shlex.quote(str(self.output))}` shows what was measured."
+            hint = shown if self.output else ""
             raise Interrupted("interrupted", hint=hint) from None
 
 
