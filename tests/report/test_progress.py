@@ -36,7 +36,7 @@ class Stream(io.StringIO):
 
 
 def two_rounds(progress: Progress, clock: Clock) -> None:
-    progress.preparing("building the base")
+    progress.building("base")
     progress.found(2, "5 rounds of everything; the budget is 20 s")
     for index in range(2):
         progress.round_started(index, "screen", 2, 8.0 - 4 * index, rounds=5)

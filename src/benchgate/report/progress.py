@@ -39,7 +39,11 @@ class Progress:
     told: Sequence[str] = ()
 
     def preparing(self, what: str) -> None:
-        """A step before the first round begins: "building the base"."""
+        """A step before the first round begins, such as "preparing the base"."""
+
+    def building(self, arm: str) -> None:
+        """The build of an arm begins."""
+        self.preparing(f"building the {arm}")
 
     def found(self, count: int, plan: str = "") -> None:
         """The number of benchmarks to measure is known, and how they will be measured."""

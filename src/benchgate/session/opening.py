@@ -139,7 +139,7 @@ class _Builder:
         own = self._own(arm).build
         if not own.commands:
             return
-        self.effects.progress.preparing(f"building the {arm.name}")
+        self.effects.progress.building(arm.name)
         build(
             arm,
             own.commands,
