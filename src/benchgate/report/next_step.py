@@ -10,7 +10,7 @@ from benchgate.model.verdict import Reason
 from benchgate.units import counted, format_budget, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from benchgate.model.row import Row
     from benchgate.model.verdict import Verdict
@@ -27,10 +27,7 @@ def next_steps(verdict: Verdict, rounds_s: Mapping[str, float]) -> tuple[str, ..
     """
     if verdict.reason is Reason.FIRST_RUN:
         return (_first_run(verdict),)
-    missing: dict[str, int] = {}
-    for row in verdict.rows:
-        if more := _missing_rounds(row):
-            missing[row.benchmark] = max(more, missing.get(row.benchmark, 0))
+    missing = missing_rounds(verdict.rows)
     if not missing:
         return ()
     more_s = sum(rounds_s.get(id_, 0.0) * rounds for id_, rounds in missing.items())
@@ -43,6 +40,15 @@ def next_steps(verdict: Verdict, rounds_s: Mapping[str, float]) -> tuple[str, ..
     filters = "".join(f" --filter {shlex.quote(id_)}" for id_ in missing) if few else ""
     takes = f", about {format_duration(more_s)} more than this check" if more_s else ""
     return (f"{_names(missing)} more rounds: benchgate check --until-decided{filters}{takes}",)
+
+
+def missing_rounds(rows: Iterable[Row]) -> dict[str, int]:
+    """How many more rounds decide each benchmark that is open, if that is known."""
+    missing: dict[str, int] = {}
+    for row in rows:
+        if more := _missing_rounds(row):
+            missing[row.benchmark] = max(more, missing.get(row.benchmark, 0))
+    return missing
 
 
 def _first_run(verdict: Verdict) -> str:

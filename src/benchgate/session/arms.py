@@ -11,6 +11,7 @@ from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.model.verdict import decided_benchmarks
+from benchgate.report.next_step import missing_rounds
 from benchgate.session.engines import config_in
 from benchgate.session.one_tree import RunRequest
 from benchgate.session.opening import open_session
@@ -23,7 +24,7 @@ from benchgate.session.outlook import (
 )
 from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
-from benchgate.units import counted, format_duration
+from benchgate.units import counted, format_budget, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -166,18 +167,24 @@ def _measure(
         )
     if still_open:
         rows = judge_run(result_file.result(), config).judgment.rows
-        result_file.warnings += budget_ended(config.measure.budget_s, still_open, rows)
+        result_file.warnings += budget_ended(
+            config.measure.budget_s, still_open, rows, session.costs_s
+        )
     result_file.finish(session.conclude())
 
 
 def budget_ended(
-    budget_s: float, still_open: Iterable[str], rows: Iterable[Row]
+    budget_s: float,
+    still_open: Iterable[str],
+    rows: Sequence[Row],
+    costs_s: Mapping[str, float],
 ) -> tuple[str, ...]:
     """Warn about the benchmarks that the budget left undecided; the rounds there were may decide.
 
     Args:
         still_open: the benchmarks that more rounds were planned for.
         rows: what was found with the rounds that the budget allowed.
+        costs_s: what a round of each benchmark takes.
     """
     decided = decided_benchmarks(rows)
     undecided = [id_ for id_ in still_open if id_ not in decided]
@@ -186,7 +193,12 @@ def budget_ended(
     named = ", ".join(undecided[:_OPEN_NAMED])
     how_many = counted(len(undecided), "benchmark")
     budget = format_duration(budget_s)
-    return (f"the budget of {budget} ended before {how_many} could be decided: {named}",)
+    said = f"the budget of {budget} ended before {how_many} could be decided: {named}"
+    missing = missing_rounds(rows)
+    if not missing.keys() >= set(undecided):
+        return (said,)
+    enough_s = budget_s + sum(missing[id_] * costs_s.get(id_, 0.0) for id_ in undecided)
+    return (f"{said}; a budget of {format_budget(enough_s)} would be long enough",)
 
 
 def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:
