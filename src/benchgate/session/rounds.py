@@ -71,9 +71,11 @@ class ScreenAndConfirm:
         self.once = once
         self._needs: Sequence[Need] = ()
         self._next_look = waves.screen_rounds
+        self._planned = 0
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
         """Plan the next round: of the screen, or of what is open after it."""
+        self._planned = round_index + 1
         costs_s = self._session.costs_s
         ids = self._session.ids
         if round_index < self._waves.screen_rounds:
@@ -91,14 +93,15 @@ class ScreenAndConfirm:
     def expected_rounds(self) -> int:
         """Estimate the round at which confirming ends; without suspects, twice the screen.
 
-        If measuring goes on longer, it ends with the next look.
+        If looks are far apart, measuring goes on at least to the next one.
         """
         if self.once.issuperset(self._session.ids):
             return 1
         waves = self._waves
         confirming = any(need.stage is Stage.CONFIRM for need in self._needs)
         more = waves.confirm_rounds if confirming else waves.screen_rounds
-        return max(min(waves.screen_rounds + more, waves.most_rounds), self._next_look)
+        expected = min(waves.screen_rounds + more, waves.most_rounds)
+        return max(expected, self._next_look) if self._next_look > self._planned else expected
 
     def counts(self) -> Mapping[str, int]:
         """Count the benchmarks that are done, open and suspected."""
@@ -150,13 +153,14 @@ def measure_rounds(
         if not plan.ids:
             return plan.dropped
         cost_s = _cost_s(session, plan)
-        rounds = max(planner.expected_rounds(), round_index + 1)
+        expected = planner.expected_rounds()
+        rounds = max(expected, round_index + 1)
         progress.round_started(
             round_index,
             plan.phase,
             len(plan.ids),
             min((rounds - round_index) * (cost_s + others_s), left_s) if cost_s else None,
-            rounds=rounds,
+            rounds=expected if expected > round_index else None,
         )
         began_s = clock()
         session.measure_round(
