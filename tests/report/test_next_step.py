@@ -39,33 +39,37 @@ def row(name: str, rounds: int | None, statistic: str = "p25") -> Row:
         (
             [row("a[n=1]", 7), row("a[n=1]", 3)],
             (
-                "1 inconclusive benchmark needs more rounds: benchgate check --until-decided "
+                "1 undecided benchmark needs more rounds: benchgate check --until-decided "
                 "--filter 'a[n=1]', about 14 s more than this check"
             ),
         ),
         (
+            [Row("a[n=1]", Outcome.NOT_TESTED, statistic="p25", launches=(4, 4))],
+            "1 undecided benchmark needs more rounds: benchgate check --budget 2m",
+        ),
+        (
             [row(name, 7) for name in "abcd"],
-            "4 inconclusive benchmarks need more rounds: benchgate check --until-decided",
+            "4 undecided benchmarks need more rounds: benchgate check --until-decided",
         ),
         (
             [replace(row("a[n=1]", None), unconfirmed=ConfirmationCost(12, 24.0)), row("b", 40)],
-            "2 inconclusive benchmarks need more rounds: benchgate check --budget 2m",
+            "2 undecided benchmarks need more rounds: benchgate check --budget 2m",
         ),
     ],
 )
 def test_what_decides_open_rows_is_a_command(rows: list[Row], expected: str) -> None:
-    assert next_steps(verdict_of(rows), {"a[n=1]": 2.0}) == (expected,)
+    assert next_steps(verdict_of(rows), {"a[n=1]": 2.0}, 10) == (expected,)
 
 
 def test_a_first_run_says_that_the_benchmarks_must_be_committed() -> None:
     first = verdict_of([Row("a", Outcome.NEW)], Reason.FIRST_RUN)
-    assert next_steps(first, {}) == (
+    assert next_steps(first, {}, 10) == (
         "the base has no benchmarks. The next change is compared with this commit",
     )
-    (step,) = next_steps(replace(first, head=Source("a" * 40, untracked=1)), {})
+    (step,) = next_steps(replace(first, head=Source("a" * 40, untracked=1)), {}, 10)
     assert "Commit these" in step
 
 
 def test_rows_that_no_round_decides_leave_nothing_to_do() -> None:
     rows = [row("a", None), row("b", 7, "p95"), Row("c", Outcome.UNCHANGED)]
-    assert next_steps(verdict_of(rows), {}) == ()
+    assert next_steps(verdict_of(rows), {}, 10) == ()

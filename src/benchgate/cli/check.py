@@ -11,6 +11,7 @@ from benchgate.cli.outputs import Outputs, prepare_last_result
 from benchgate.cli.world import configuration, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
+from benchgate.gate.waves import LOOKS
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.report.next_step import next_steps
@@ -113,7 +114,7 @@ def command(
     outputs.write(verdict, effects.environ, effects.progress.told)
     if result.base is not None:
         rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
-        for step in next_steps(verdict, rounds_s):
+        for step in next_steps(verdict, rounds_s, LOOKS * config.measure.screen_rounds):
             effects.progress.message(f"hint: {step}")
     return verdict.exit_code
 

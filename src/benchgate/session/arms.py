@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.judging import judge_run
-from benchgate.gate.waves import WaveSettings
+from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.model.verdict import decided_benchmarks
@@ -168,7 +168,11 @@ def _measure(
     if still_open:
         rows = judge_run(result_file.result(), config).judgment.rows
         result_file.warnings += budget_ended(
-            config.measure.budget_s, still_open, rows, session.costs_s
+            config.measure.budget_s,
+            still_open,
+            rows,
+            session.costs_s,
+            least_rounds=LOOKS * waves.screen_rounds,
         )
     result_file.finish(session.conclude())
 
@@ -178,6 +182,8 @@ def budget_ended(
     still_open: Iterable[str],
     rows: Sequence[Row],
     costs_s: Mapping[str, float],
+    *,
+    least_rounds: int,
 ) -> tuple[str, ...]:
     """Warn about the benchmarks that the budget left undecided; the rounds there were may decide.
 
@@ -185,16 +191,18 @@ def budget_ended(
         still_open: the benchmarks that more rounds were planned for.
         rows: what was found with the rounds that the budget allowed.
         costs_s: what a round of each benchmark takes.
+        least_rounds: how many rounds every benchmark should get.
     """
     decided = decided_benchmarks(rows)
     undecided = [id_ for id_ in still_open if id_ not in decided]
     if not undecided:
         return ()
-    named = ", ".join(undecided[:_OPEN_NAMED])
+    rest = len(undecided) - _OPEN_NAMED
+    named = ", ".join(undecided[:_OPEN_NAMED]) + (f" and {rest} more" if rest > 0 else "")
     how_many = counted(len(undecided), "benchmark")
     budget = format_duration(budget_s)
     said = f"the budget of {budget} ended before {how_many} could be decided: {named}"
-    missing = missing_rounds(rows)
+    missing = missing_rounds(rows, least_rounds)
     if not missing.keys() >= set(undecided):
         return (said,)
     enough_s = budget_s + sum(missing[id_] * costs_s.get(id_, 0.0) for id_ in undecided)
