@@ -15,6 +15,7 @@ from benchgate.gate.waves import LOOKS
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
 from benchgate.report.next_step import next_steps
+from benchgate.session.arms import fixed_rounds
 from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
@@ -114,7 +115,8 @@ def command(
     outputs.write(verdict, effects.environ, effects.progress.told)
     if result.base is not None:
         rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
-        for step in next_steps(verdict, rounds_s, LOOKS * config.measure.screen_rounds):
+        least = 0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds
+        for step in next_steps(verdict, rounds_s, least):
             effects.progress.message(f"hint: {step}")
     return verdict.exit_code
 
