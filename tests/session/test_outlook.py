@@ -80,6 +80,12 @@ def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
     assert of_fixed_rounds(spending, 14) is None
 
 
+def test_a_first_round_that_takes_longer_than_the_budget_is_one_round() -> None:
+    found = of_fixed_rounds(forecast(41.0, 41.0, 10.0), 2)
+    assert found
+    assert found.text.startswith("the budget of 10 s allows only 1 of 2 rounds, ")
+
+
 def test_the_plan_is_said_before_the_first_round() -> None:
     assert describe_screen(WAVES, 600.0) == (
         "5 rounds of everything, then more rounds of what is still open, 12 of each suspect; "

@@ -78,7 +78,7 @@ class BudgetForecast:
     @property
     def rounds(self) -> int:
         """How many rounds of everything fit into it, including the first."""
-        return 1 + int(self.left_s / self.round_s)
+        return 1 + max(0, int(self.left_s / self.round_s))
 
     def total_s(self, rounds: int, of_one: int = 0) -> float:
         """How long it takes from the start.
