@@ -15,6 +15,7 @@ from benchgate.measure.engine import (
     DiscoveryFailure,
     MetricSamples,
     Observation,
+    ignore,
 )
 from benchgate.model.run import Metric, Tier
 from benchgate.report.progress import Progress
@@ -23,7 +24,7 @@ from benchgate.session.session import Session
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 BOTH = (ArmName.BASE, ArmName.HEAD)
 
@@ -79,10 +80,15 @@ class FakeEngine:
         )
 
     def measure_round(
-        self, ids: Sequence[str], rng: random.Random, round_index: int
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
         self.rounds.append(tuple(sorted(ids)))
         for id_ in ids:
+            starting(id_)
             if round_index == self.interrupted_in:
                 raise KeyboardInterrupt
             fake = self.fakes[id_]
@@ -101,10 +107,17 @@ class FakeEngine:
 
 @dataclass(slots=True)
 class Told(Progress):
-    """Remembers what it was told."""
+    """Remembers what it was told.
+
+    Attributes:
+        messages: each with the number of benchmarks that had begun before it.
+    """
 
     started: list[tuple[int, str, int, float | None, int | None]] = field(default_factory=list)
     counts: list[dict[str, int]] = field(default_factory=list)
+    left_s: list[float | None] = field(default_factory=list)
+    began: list[str] = field(default_factory=list)
+    messages: list[tuple[int, str]] = field(default_factory=list)
 
     def round_started(
         self,
@@ -117,9 +130,18 @@ class Told(Progress):
     ) -> None:
         self.started.append((index, phase, benchmarks, seconds_left, rounds))
 
-    def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
+    def measuring(self, benchmark: str) -> None:
+        self.began.append(benchmark)
+
+    def round_ended(
+        self, index: int, counts: Mapping[str, int], seconds_left: float | None = None
+    ) -> None:
         assert index == self.started[-1][0]
         self.counts.append(dict(counts))
+        self.left_s.append(seconds_left)
+
+    def message(self, text: str) -> None:
+        self.messages.append((len(self.began), text))
 
 
 @dataclass(slots=True)

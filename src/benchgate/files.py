@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -210,6 +211,8 @@ def _is_alive(process_id: int) -> bool:
 
 
 def _unwritable(path: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot write {path}: {error.strerror}", hint=f"Write it elsewhere, or free {path.parent}."
-    )
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        hint = "Free some space there, or write it elsewhere."
+    else:
+        hint = "Make the folder writable, or write it elsewhere."
+    return UsageError(f"cannot write {path}: {error.strerror}", hint=hint)

@@ -19,6 +19,7 @@ _PERCENT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*%")
 
 _TIME_SCALE = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTE_SCALE = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
+_SPARE = 1.1
 _COUNT_SCALE = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 TIME_UNITS = ("ns", "us", "ms", "s")
 
@@ -117,6 +118,17 @@ def format_duration(seconds: float) -> str:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def format_budget(seconds: float) -> str:
+    """A budget for what takes about so long, as people write it: "50s", "12m".
+
+    It has a tenth to spare, because durations that were measured before are no more exact.
+    """
+    with_spare_s = seconds * _SPARE
+    if with_spare_s <= 60:
+        return f"{math.ceil(with_spare_s / 10) * 10}s"
+    return f"{math.ceil(with_spare_s / 60)}m"
 
 
 def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:

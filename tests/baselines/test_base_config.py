@@ -42,6 +42,7 @@ def require_introduced(git: Git, sha: str, head: Config) -> None:
     """The change brings benchgate: it judges itself, and nothing is measured in the base."""
     config, warnings = judged_by_base(git, sha, head, git.root)
     assert warnings == (BASE_HAS_NONE,)
+    assert BASE_HAS_NONE == "the base has no configuration, so the change was judged by its own"
     assert config.base is not None
     assert config.base.is_empty
     assert not config.base.searches
@@ -207,7 +208,8 @@ def test_one_that_cannot_be_read_gives_way_to_the_heads_with_a_warning(
         base_config(repo, sha, head, repo.root)
     config, (warning,) = judged_by_base(repo, sha, head, repo.root)
     assert config is head
-    assert warning.startswith("judged by the change's own configuration, because the base's is not")
+    why_own = "judged by the change's own configuration, because the base's is not valid: "
+    assert warning.startswith(why_own)
     assert why in warning
     assert "\n" not in warning
 

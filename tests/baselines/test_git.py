@@ -74,6 +74,15 @@ def test_clean_default_branch_is_compared_with_the_parent(repo: Git, commit: Com
     assert choose_base(replace(repo, outputs=(repo.root / "result.json",))) == expected
 
 
+def test_a_detached_head_is_not_said_to_be_on_a_branch(repo: Git, commit: Commit) -> None:
+    parent = commit(repo, {"a": "1"})
+    commit(repo, {"a": "2"})
+    commit(repo, {"a": "3"})
+    repo.run("checkout", "--quiet", "--detach", "HEAD^")
+    why = "parent of HEAD: there are no uncommitted changes, and main has all of HEAD"
+    assert choose_base(repo) == Source(sha=parent, ref="HEAD^", why=why)
+
+
 def test_new_files_alone_are_compared_with_head(repo: Git, commit: Commit) -> None:
     commit(repo, {"a": "1"})
     head = commit(repo, {"a": "2"})
@@ -197,7 +206,9 @@ def test_a_name_without_likeness(repo: Git, commit: Commit, against: str) -> Non
     commit(repo, {"a": "1"})
     with pytest.raises(BaselineError) as raised:
         choose_base(repo, against)
-    assert raised.value.message.startswith(f"--against {against!r}: there is no such")
+    assert raised.value.message == (
+        f"--against {against!r}: there is no such commit, branch or tag in this repository"
+    )
     assert "did you mean" not in raised.value.message
     assert raised.value.hint == ""
 

@@ -96,6 +96,7 @@ def test_a_refused_comment_is_a_warning_that_says_what_is_missing(github: GitHub
     done = commented(github, failed(), token=FORKS_TOKEN)
     (warning,) = done.warnings
     assert warning.startswith("no comment: POST")
+    assert "The token lacks `" in warning
     assert "pull-requests" in warning
     assert bodies(github) == ["Me too"]
 

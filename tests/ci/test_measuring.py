@@ -175,6 +175,16 @@ def test_a_base_from_git_reads_nothing_stored(deciding: Deciding) -> None:
 BY_STORED = '[baseline]\nsource = "artifact"\nrequired = true\n'
 
 
+@pytest.mark.parametrize("source", ["directory", "file"])
+def test_files_of_earlier_jobs_are_refused_with_what_github_has_instead(
+    deciding: Deciding, source: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        deciding.run(f'[baseline]\nsource = "{source}"\npath = "results"\n')
+    assert raised.value.message.endswith("a job on GitHub does not keep files for the next one")
+    assert 'source = "auto"' in raised.value.hint
+
+
 @pytest.mark.parametrize(
     ("found", "words", "details"),
     [
@@ -202,6 +212,7 @@ def test_a_required_baseline_that_cannot_be_had_says_why(
     deciding.found = found
     with pytest.raises(BaselineError, match="there is nothing to compare with") as raised:
         deciding.run(BY_STORED)
+    assert raised.value.message.startswith("there is nothing to compare with, but ")
     assert raised.value.message.endswith(f"baseline.required requires it: {words}")
     assert raised.value.details.startswith(details)
     assert raised.value.exit_code == 6

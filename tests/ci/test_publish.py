@@ -428,7 +428,8 @@ def test_a_configuration_that_is_not_valid_gives_no_verdict(
     )
     # What a fork wrote there is not repeated.
     assert (message in comment) is (repository is HELLO)
-    assert ("configuration in the pull request is not valid" in comment) is (repository is FORK)
+    is_nameless = "the configuration in the pull request is not valid" in comment
+    assert is_nameless is (repository is FORK)
 
 
 def test_a_renamed_benchmark_is_joined_as_the_head_says(make: Make) -> None:
@@ -491,7 +492,10 @@ def lies() -> dict[str, tuple[Result, str]]:
     return {
         "another day": (
             replace(plain, head=replace(plain.head, started="2024-01-01T00:00:00Z")),
-            "was measured at 2024-01-01 00:00 UTC, but the run lasted from 2026-01-05 12:00",
+            (
+                "the result says that it was measured at 2024-01-01 00:00 UTC, but the run lasted "
+                "from 2026-01-05 12:00"
+            ),
         ),
         "an hour later": (replace(plain, head=later), "was measured at 2026-01-05 13:00 UTC"),
         "a base of another day": (
@@ -504,7 +508,7 @@ def lies() -> dict[str, tuple[Result, str]]:
         "a changed base": (based_on(sha="0" * 40, dirty=True), nameless),
         "a commit of no branch": (
             based_on(sha="9" * 40),
-            "9999999 is the base, but that is not a ",
+            "the result says that 9999999 is the base, but that is not a ",
         ),
         "a commit of another branch": (
             based_on(sha=ELSEWHERE),
@@ -666,7 +670,7 @@ def test_suites_that_the_default_branch_never_left_are_not_read(make: Make) -> N
     assert "security" not in comment
     assert "security" not in fork.stage.summary
     (warning,) = [line for line in fork.stage.lines if line.startswith("::warning::")]
-    unknown = "suites that the default branch's runs do not have"
+    unknown = "of suites that the default branch's runs do not have"
     assert f"run {RUN} left 2 results of {unknown}" in warning
     assert "security" not in warning
 
@@ -1120,7 +1124,7 @@ def test_a_pull_request_that_is_another_by_now_is_left_alone(
     assert fork.publish() == 0
     fork.assert_nothing_said()
     (line,) = fork.stage.lines
-    assert line.startswith("nothing to comment on: no open pull request has ")
+    assert line.startswith("nothing to comment on: no open pull request has the head ")
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,7 @@ def test_a_tag_that_is_called_as_the_branch_leaves_no_baseline(
     got = found(github, git, shas[4])
     assert commits(got) == [shas[0], NEWEST]
     assert [one.reason for one in got.skipped] == [OFF_BRANCH]
+    assert OFF_BRANCH.startswith("its commit is not part of the default branch, ")
     assert len(github.asked("GET /repos/*/zip")) == 2
     assert len(github.asked("GET /repos/*/commits/*")) == 2
 

@@ -144,5 +144,22 @@ def test_a_message_that_is_explained_is_one_that_is_printed(message: str) -> Non
     assert [part for part in parts if part not in said()] == []
 
 
+@cache
+def asserted() -> dict[str, str]:
+    """The texts of each file of tests, one a line, except those about pages."""
+    found = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        if path.parent.name != "docs":
+            texts = _constants(ast.parse(path.read_text(encoding="utf-8")))
+            found[str(path.relative_to(ROOT))] = "\n".join(texts)
+    return found
+
+
+@pytest.mark.parametrize("message", messages())
+def test_a_message_that_is_explained_is_one_that_a_test_has_provoked(message: str) -> None:
+    parts = [part.strip(" :,") for part in message.split("…")]
+    assert [name for name, texts in asserted().items() if all(part in texts for part in parts)]
+
+
 if __name__ == "__main__":
     PAGE.write_text(updated(TEXT), encoding="utf-8")

@@ -123,7 +123,7 @@ def test_commands_and_builds_run_in_each_arm(benchgate: Program, toy: Project) -
     toy.commit()
     toy.write({"version": "0.1"})
     done = benchgate(toy.root, "check", "--json", "-", *ROUNDS)
-    done.check(3, "building base", "building head")
+    done.check(3, "building the base", "building the head")
     (row,) = verdict_of(done)["rows"]
     assert (row["benchmark"], row["outcome"], row["tier"]) == ("cli", "regressed", "interleaved")
     assert row["base"] >= 0.01

@@ -61,7 +61,7 @@ def test_interrupted_while_measuring(
     wait_for(process, "round 2 ")
     process.send_signal(number)
     done = end(benchgate, process)
-    done.check(130, "interrupted", f"What was measured is in {output}")
+    done.check(130, "interrupted", f"`benchgate compare {output}` shows what was measured")
     assert done.out == ""
     result = json.loads(output.read_text())
     assert result["head"]["complete"] is False
@@ -96,7 +96,7 @@ def test_interrupted_twice(benchgate: Program, toy: Project) -> None:
     before = toy.state()
     output = toy.root.parent / "result.json"
     process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
-    wait_for(process, "round 1 ")
+    wait_for(process, ": 2 benchmarks; ")  # the end of the first round
     for _ in range(5):
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)
@@ -112,7 +112,7 @@ def test_killed(benchgate: Program, toy: Project) -> None:
     before = toy.state()
     output = toy.root.parent / "result.json"
     process = benchgate.start(toy.root, "check", "--rounds", "1000", "--output", output)
-    wait_for(process, "round 1 ")
+    wait_for(process, ": 2 benchmarks; ")  # the end of the first round
     process.kill()
     benchgate.wait(process)
     deadline = time.monotonic() + PATIENCE_S

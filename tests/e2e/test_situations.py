@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.done import Done
 
 from benchgate.errors import UsageError
 from benchgate.git.repository import Git
@@ -13,7 +17,6 @@ from benchgate.git.repository import Git
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.done import Done
     from tests.e2e.conftest import Program, Project
 
 ONE_ROUND = ("--rounds", "1")
@@ -105,6 +108,71 @@ def test_a_benchmark_file_that_cannot_be_imported(benchgate: Program, toy: Proje
     done = benchgate(toy.root, "check", "--json", "-", *ONE_ROUND)
     done.check(5)
     assert "no_such_module" in rows_of(done)["broken"]["error"]
+
+
+def test_a_benchmark_file_that_the_change_breaks_is_one_row(
+    benchgate: Program, toy: Project
+) -> None:
+    toy.write({"benchmarks/bench_toy.py": "import no_such_module\nimport toy\n"})
+    done = benchgate(toy.root, "check", "--json", "-", *ONE_ROUND)
+    done.check(5)
+    ((id_, row),) = rows_of(done).items()
+    assert (id_, row["outcome"]) == ("toy", "failed")
+    assert row["notes"] == [
+        "failed on the head",
+        "not compared, because this file has them: toy/work",
+    ]
+    line, *trace = row["error"].splitlines()
+    assert line.startswith("ModuleNotFoundError: No module named 'no_such_module'. Install it for ")
+    assert trace[1:] == [
+        '  File "benchmarks/bench_toy.py", line 1, in <module>',
+        "    import no_such_module",
+    ]
+
+
+def test_an_environment_that_no_build_creates(benchgate: Program, toy: Project) -> None:
+    python = '[[benchmark]]\npython = "benchmarks"\ninterpreter = "{env}/bin/python"\n'
+    command = '[[benchmark]]\nname = "tool"\ncommand = "{env}/bin/tool"\n'
+    toy.configure("", benchmarks=python + command)
+    done = benchgate(toy.root, "check", "--json", "-", *ONE_ROUND)
+    done.check(5)
+    for id_ in ("toy", "tool"):
+        error = rows_of(done)[id_]["error"]
+        assert "{env}/bin/" in error
+        assert "no command of [build] creates {env}: add some, such as" in error
+
+
+def test_a_state_folder_that_cannot_be_written_costs_no_verdict(
+    benchgate: Program, toy: Project
+) -> None:
+    benchgate.variables["XDG_STATE_HOME"] = "/dev/null"
+    toy.slow_down()
+    done = benchgate(toy.root, "check")
+    done.check(3, "warning: this result will not be kept: /dev/null/benchgate/", "--output")
+
+
+def test_a_disk_without_room_for_the_trees(benchgate: Program, toy: Project) -> None:
+    toy.write({"large": "x" * 400_000})
+    toy.commit()
+    toy.slow_down()
+    small = toy.root.parent / "small"
+    small.mkdir()
+    mounted = f"mount -t tmpfs -o size=300k none {shlex.quote(str(small))}"
+    inside = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
+    if subprocess.run([*inside, mounted], capture_output=True, check=False).returncode:
+        pytest.skip("cannot mount a small file system here")
+    done = subprocess.run(
+        [*inside, f'{mounted} && exec "$0" -m benchgate check', sys.executable],
+        cwd=toy.root,
+        env={**benchgate.environment(), "TMPDIR": str(small)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    Done(done.returncode, done.stdout, done.stderr).check(
+        2, f"cannot create the trees to measure in {small}: ", "KiB left", "set TMPDIR"
+    )
+    assert len(toy.git.worktrees()) == 1
 
 
 def test_a_command_that_is_not_there(benchgate: Program, toy: Project) -> None:

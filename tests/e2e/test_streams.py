@@ -54,6 +54,23 @@ def test_a_full_disk_is_no_bug(benchgate: Program, tmp_path: Path) -> None:
     assert done.returncode == 2
 
 
+def test_a_log_of_both_streams_has_each_warning_once(benchgate: Program, toy: Project) -> None:
+    toy.slow_down()
+    done = subprocess.run(
+        [sys.executable, "-m", "benchgate", "check", "--rounds", "1"],
+        cwd=toy.root,
+        env=benchgate.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.count("1 round cannot show any change") == 1
+    apart = benchgate(toy.root, "check", "--rounds", "1")
+    assert "1 round cannot show any change" in apart.out
+    assert "1 round cannot show any change" in apart.err
+
+
 def on_terminal(benchgate: Program, cwd: Path, *arguments: str) -> str:
     """Call it with a terminal as its standard output."""
     ours, theirs = pty.openpty()

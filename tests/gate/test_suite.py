@@ -402,14 +402,31 @@ def test_nothing_to_judge(judged: Callable[..., Judgment]) -> None:
         assert (found.rows, found.needs, found.base_benchmarks) == ((), (), 0)
 
 
+def test_a_file_that_cannot_be_read_in_the_head_is_one_row(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    names = ["db/get[path=a/b]", "db/put", "db/x", "db/y", "db/more/put", "dbx/put"]
+    unread = BenchmarkResult("db", "", Tier.LOCKSTEP, (), Status.FAILED, "ImportError")
+    judgment = judged([bench(name, [1] * 12) for name in names], [unread], P25)
+    assert {row.benchmark: row.outcome for row in judgment.rows} == {
+        "db": Outcome.FAILED,
+        "db/more/put": Outcome.MISSING,  # in another file
+        "dbx/put": Outcome.MISSING,
+    }
+    assert judgment.rows[0].notes == (
+        "failed on the head",
+        "not compared, because this file has them: db/get[path=a/b], db/put, db/x and 1 more",
+    )
+    assert judgment.base_benchmarks == len(names)
+
+
 def test_a_file_that_cannot_be_read_in_the_base_stands_for_its_benchmarks(
     bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:
     unread = BenchmarkResult("db", "", Tier.LOCKSTEP, (), Status.FAILED, "ImportError")
     kept = judged([unread], [bench("db/put", [1] * 12)], P25).rows
-    assert {row.benchmark: row.outcome for row in kept} == {
-        "db": Outcome.BASE_FAILED,
-        "db/put": Outcome.NEW,
-    }
+    (row,) = kept
+    assert (row.benchmark, row.outcome) == ("db", Outcome.BASE_FAILED)
+    assert row.notes == ("failed on the base", "not compared, because this file has them: db/put")
     left_out = judged([unread], [bench("dbx/put", [1] * 12)], P25).rows
     assert {row.benchmark: row.outcome for row in left_out}["db"] is Outcome.MISSING

@@ -56,6 +56,7 @@ def test_a_commit_that_exists_nowhere_is_an_error_with_gits_words(
     git, _, _ = shallow
     with pytest.raises(BaselineError, match="cannot be fetched from origin") as raised:
         ensure_commit(git, "f" * 40, {})
+    assert raised.value.message.startswith("the base commit ffff")
     assert "f" * 40 in raised.value.details
     assert "contents: read" in raised.value.hint
 

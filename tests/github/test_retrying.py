@@ -199,7 +199,7 @@ def test_a_permission_that_is_missing_is_named(path: str, method: str, permissio
     assert error.message == (
         f"{method} {path}: GitHub answered 403: Resource not accessible by integration"
     )
-    assert f"lacks `{permission}`" in error.hint
+    assert error.hint.startswith(f"The token lacks `{permission}`: add it to the job's ")
     assert ("fork" in error.hint) == (method != "GET")
     hidden = refused(answer(404, b'{"message": "Not Found"}'), request=asking(path, method))
     assert f"lacks `{permission}`" in hidden.hint

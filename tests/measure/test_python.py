@@ -297,7 +297,9 @@ def test_the_arm_with_the_shortest_samples_is_noted(
         )
 
 
-@pytest.mark.parametrize(("first_ns", "warmups"), [(300_000_000, 0), (900_000_000, 1)])
+@pytest.mark.parametrize(
+    ("first_ns", "warmups"), [(300_000_000, 0), (650_000_000, 0), (900_000_000, 1)]
+)
 def test_slow_work_is_warmed_up_if_its_first_call_takes_longer(
     first_ns: int, warmups: int, make_engine: MakeEngine, tmp_path: Path
 ) -> None:

@@ -155,6 +155,28 @@ def test_finds_the_functions_of_a_file(start: Start, source: str, ids: list[str]
             "{}params = [1]",
             "bench_a.params is [1]: it must be a table of lists, such as {'n': [10, 1000]}",
         ),
+        (
+            "def bench_b(n): ...",
+            (
+                "bench_b takes n, and nothing sets it: write bench_b.params = {'n': [10, 1000]}, "
+                "or return it from bench_b.setup"
+            ),
+        ),
+        (
+            "def bench_b(n, *, s, k=1): ...",
+            (
+                "bench_b takes n and s, and nothing sets them: write bench_b.params = "
+                "{'n': [10, 1000], 's': [10, 1000]}"
+            ),
+        ),
+        (
+            "def bench_b(state, n): ...\nbench_b.setup = list",
+            "bench_b takes n, and nothing sets it: write bench_b.params = {'n': [10, 1000]}",
+        ),
+        (
+            "def bench_b(s, n): ...\nbench_b.setup, bench_b.params = lambda: 1, {{'n': [1]}}",
+            "bench_b.params sets n, but bench_b.setup takes no n",
+        ),
         ("{}params = {{'n': []}}", "bench_a.params['n'] must be a list with at least one value"),
         ("{}params = {{'n': 'ab'}}", "bench_a.params['n'] must be a list with at least one value"),
         ("{}params = {{'n': 5}}", "bench_a.params['n'] must be a list with at least one value"),
@@ -220,7 +242,7 @@ def test_describes_a_function(start: Start) -> None:
     (found,) = described(start(source))
     assert found["location"] == "benchmarks/bench_it.py:3"
     assert (found["unit"], found["parallel"]) == ("us", True)
-    (elsewhere,) = described(start("from textwrap import dedent as bench_dedent"))
+    (elsewhere,) = described(start("from platform import node as bench_node"))
     assert elsewhere["location"] is None
     decorated = "from functools import wraps\ndef d(f):\n  @wraps(f)\n  def g(): f()\n  return g\n"
     (below,) = described(start(f"{decorated}@d\ndef bench_a(): ..."))
@@ -621,8 +643,40 @@ def test_a_hanging_function_is_ended_and_shown(start: Start) -> None:
     worker.ask("open", id="a")
     worker.allow(0.3)
     error = error_of(worker.sample)
-    assert error.startswith("timed out: it took longer than 0.3 s\nsaid\n")
-    assert 'bench_it.py", line 4 in bench_a' in error
+    assert error == (
+        "timed out: it took longer than 0.3 s; `timeout` sets the limit\n"
+        "said\n"
+        "Traceback (most recent call first):\n"
+        '  File "benchmarks/bench_it.py", line 4 in bench_a'
+    )
+
+
+def test_a_crash_shows_only_the_users_frames(start: Start) -> None:
+    worker = start("import ctypes\ndef crash(): ctypes.string_at(0)\ndef bench_a(): crash()\n")
+    worker.ready(20)
+    worker.allow(20)
+    worker.ask("open", id="a")
+    lines = error_of(worker.sample).splitlines()
+    assert lines[:2] == [
+        "its process was killed by SIGSEGV",
+        "Fatal Python error: Segmentation fault",
+    ]
+    assert lines[-1] == '  File "benchmarks/bench_it.py", line 3 in bench_a'
+    assert not any("/_worker/" in line for line in lines)
+
+
+def test_an_error_is_said_once(start: Start) -> None:
+    worker = start("def bench_a(): int('x')\ndef bench_b(): ...\nbench_b.params = {'n': [1]}\n")
+    assert worker.ready(20)["faults"] == {"b": "bench_b.params sets n, but bench_b takes no n"}
+    worker.allow(20)
+    worker.ask("open", id="a")
+    error = error_of(worker.sample)
+    assert error.splitlines()[:3] == [
+        "ValueError: invalid literal for int() with base 10: 'x'",
+        "Traceback (most recent call last):",
+        '  File "benchmarks/bench_it.py", line 1, in bench_a',
+    ]
+    assert error.count("ValueError") == 1
 
 
 # As `uv run python` does: it waits for Python, and ends as a shell does.
@@ -664,8 +718,8 @@ def test_a_file_that_cannot_be_imported_says_where(start: Start) -> None:
         "its process ended by itself with exit code 3\nso far"
     )
     error = error_of(lambda: start("while True: ...").ready(0.5))
-    assert error.startswith("timed out: it took longer than 0.5 s\n")
-    assert 'bench_it.py", line 1' in error
+    assert error.startswith("timed out: it took longer than 0.5 s; `timeout` sets the limit\n")
+    assert error.endswith('  File "benchmarks/bench_it.py", line 1 in <module>')
 
 
 def test_megabytes_of_output_are_no_failure(start: Start) -> None:
@@ -733,6 +787,15 @@ bench_a.number = 1
 def test_an_interpreter_that_is_not_there(start: Start) -> None:
     error = error_of(lambda: start("", interpreter=["/no/such/python"]))
     assert error == "cannot start the interpreter /no/such/python: No such file or directory"
+
+
+def test_an_interpreter_that_no_build_creates(start: Start, tmp_path: Path) -> None:
+    interpreter = [str(tmp_path / "env" / "bin" / "python")]
+    error = error_of(lambda: start("", interpreter=interpreter))
+    assert error == (
+        "cannot start the interpreter {env}/bin/python: no command of [build] creates {env}: add "
+        'some, such as commands = ["python3 -m venv {env}", "{env}/bin/pip install ."]'
+    )
 
 
 # Whose modules
@@ -810,7 +873,10 @@ def test_modules_of_the_user_are_not_mistaken_for_the_standard_library(
 
 def test_an_empty_search_path_hides_nothing(start: Start) -> None:
     error = error_of(lambda: start("import sys\nsys.path.clear()\nimport toy\n").ready(20))
-    assert error.startswith("ModuleNotFoundError: No module named 'toy'\nTraceback ")
+    assert error.startswith(
+        f"ModuleNotFoundError: No module named 'toy'. Install it for {sys.executable}, or let "
+        "[build] install it into {env}\nTraceback "
+    )
     assert 'bench_it.py", line 3' in error
 
 
@@ -962,6 +1028,24 @@ def test_tells_what_a_benchmark_left_changed(
     group = worker._process.pid  # noqa: SLF001 - to look whether it has ended
     worker.close()
     assert eventually(lambda: not living_members(group))
+
+
+@pytest.mark.parametrize(
+    ("body", "beside"),
+    [
+        ("sum(range(10_000))", []),
+        (
+            "thread = Thread(target=sum, args=[range(100_000)]); thread.start(); thread.join()",
+            ["threads"],
+        ),
+        ("subprocess.run([sys.executable, '-S', '-c', 'pass'], check=True)", ["processes"]),
+    ],
+)
+def test_tells_what_worked_beside_a_benchmark(start: Start, body: str, beside: list[str]) -> None:
+    imports = "import subprocess, sys\nfrom threading import Thread\n"
+    worker = start(f"{imports}def bench_a(): {body}\nbench_a.number = 1\n")
+    described(worker)
+    assert launch(worker, "a", samples=20)["beside"] == beside
 
 
 def test_ends_in_order(start: Start, tmp_path: Path, logged: Callable[[], list[str]]) -> None:

@@ -37,10 +37,11 @@ class Stream(io.StringIO):
 
 def two_rounds(progress: Progress, clock: Clock) -> None:
     progress.building("base")
-    progress.found(2)
+    progress.found(2, "5 rounds of everything; the budget is 20 s")
     for index in range(2):
         progress.round_started(index, "screen", 2, 8.0 - 4 * index, rounds=5)
         for name in ("json/dumps", "sort\x1b[2J"):
+            progress.measuring(name)
             clock.now_s += 2.0
             progress.measured(name)
         progress.round_ended(index, {"unchanged": index, "open": 2 - index, "suspected": 0})
@@ -57,12 +58,48 @@ def test_a_pipe_gets_one_line_per_round() -> None:
 
     assert isinstance(progress, PlainProgress)
     assert stream.getvalue().splitlines() == [
-        "building base",
-        "found 2 benchmarks",
+        "building the base",
+        "found 2 benchmarks: 5 rounds of everything; the budget is 20 s",
+        (
+            "round 1 of about 5 (screen): measuring json/dumps, 1 of 2; "
+            "0.0 s elapsed, about 8.0 s left"
+        ),
         "round 1 of about 5 (screen): 2 benchmarks; 2 open; 4.0 s elapsed, about 4.0 s left",
         "round 2 of about 5 (screen): 2 benchmarks; 1 unchanged, 1 open; 8.0 s elapsed",
         "db/insert failed: gone",
     ]
+
+
+def test_a_log_of_a_slow_round_is_never_silent_for_long() -> None:
+    stream, clock = Stream(), Clock()
+    progress = create_progress(Console(file=stream, width=200), clock=clock)
+
+    progress.round_started(0, "screen", 4, None, rounds=10)
+    for name in "abcd":
+        progress.measuring(name)
+        clock.now_s += 40.0 if name in "ab" else 1.0
+        progress.measured(name)
+    progress.round_ended(0, {}, 738.0)
+
+    assert stream.getvalue().splitlines() == [
+        "round 1 of about 10 (screen): measuring a, 1 of 4; 0.0 s elapsed",
+        "round 1 of about 10 (screen): measuring b, 2 of 4; 40 s elapsed",
+        "round 1 of about 10 (screen): measuring c, 3 of 4; 1 min 20 s elapsed",
+        "round 1 of about 10 (screen): 4 benchmarks; 1 min 22 s elapsed, about 12 min 18 s left",
+    ]
+
+
+def test_a_terminal_names_the_benchmark_that_is_being_measured() -> None:
+    stream, clock = Stream(), Clock()
+    progress = create_progress(Console(file=stream, force_terminal=True, width=80), clock=clock)
+
+    progress.preparing("preparing the base 1234567 (merge base with main)")
+    assert "preparing the base 1234567" in stream.getvalue()
+    progress.round_started(0, "screen", 2, None)
+    clock.now_s += 1.0
+    progress.measuring("slow/a")
+    assert "slow/a" in stream.getvalue()
+    progress.close()
 
 
 def test_a_round_without_an_estimate_claims_none() -> None:
@@ -127,6 +164,7 @@ def test_many_quick_benchmarks_are_drawn_ten_times_a_second_at_most() -> None:
 
     for _ in range(1000):
         clock.now_s += 0.001
+        progress.measuring("quick")
         progress.measured("quick")
 
     assert stream.writes - drawn <= 10

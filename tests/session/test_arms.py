@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.row import ConfirmationCost, Row
 from benchgate.session.arms import budget_ended
 
 
@@ -12,12 +12,27 @@ def test_what_the_rounds_decided_is_not_said_to_be_open() -> None:
         Row("parse", Outcome.INCONCLUSIVE, statistic="p25"),
         Row("parse", Outcome.UNCHANGED, statistic="p95"),
     ]
-    assert budget_ended(4.0, ["sort", "parse"], rows) == (
+    assert budget_ended(4.0, ["sort", "parse"], rows, {}, least_rounds=0) == (
         "the budget of 4.0 s ended before 1 benchmark could be decided: parse",
     )
-    assert budget_ended(4.0, ["sort"], rows) == ()
+    assert budget_ended(4.0, ["sort"], rows, {}, least_rounds=0) == ()
 
 
 def test_five_of_the_open_ones_are_named() -> None:
-    (warning,) = budget_ended(0.1, [f"b{i}" for i in range(7)], [])
-    assert warning.endswith("ended before 7 benchmarks could be decided: b0, b1, b2, b3, b4")
+    (warning,) = budget_ended(0.1, [f"b{i}" for i in range(7)], [], {}, least_rounds=10)
+    assert warning.endswith(
+        "ended before 7 benchmarks could be decided: b0, b1, b2, b3, b4 and 2 more"
+    )
+
+
+def test_a_budget_that_is_long_enough_is_named_if_it_is_known() -> None:
+    rows = [
+        Row("sort", Outcome.INCONCLUSIVE, statistic="p25", rounds_needed=7),
+        Row("parse", Outcome.INCONCLUSIVE, unconfirmed=ConfirmationCost(12, 24.0)),
+    ]
+    (warning,) = budget_ended(
+        60.0, ["sort", "parse"], rows, {"sort": 10.0, "parse": 2.0}, least_rounds=10
+    )
+    assert warning.endswith(": sort, parse; a budget of 3m would be long enough")
+    (warning,) = budget_ended(60.0, ["sort", "more"], rows, {"sort": 10.0}, least_rounds=10)
+    assert warning.endswith(": sort, more")

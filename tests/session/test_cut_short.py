@@ -14,6 +14,7 @@ from benchgate.measure.engine import ArmName
 from benchgate.model.row import ConfirmationCost
 from benchgate.model.run import Source
 from benchgate.model.verdict import Decision
+from benchgate.session.outlook import of_fixed_rounds
 from benchgate.session.result_file import ResultFile
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from tests.world import Fake, World
 
     from benchgate.model.verdict import Verdict
-    from benchgate.session.outlook import BudgetForecast
 
 CONFIG = loads("", "test.toml")
 
@@ -109,27 +109,53 @@ def test_nothing_fails_where_nothing_changed(
     assert verdict_of(sleepers(world, 0.0), budget_s).decision is not Decision.FAIL
 
 
-def told_after_the_first_round(world: World, budget_s: float) -> list[tuple[int, BudgetForecast]]:
-    session, engine = world.open(sleepers(world, 0.0))
-    told: list[tuple[int, BudgetForecast]] = []
+def told_in(world: World, budget_s: float, fakes: Mapping[str, Fake]) -> list[tuple[int, str]]:
+    """Measure 20 rounds; return what is said, with the number of benchmarks begun before."""
+    session, _ = world.open(fakes)
     measure_rounds(
         session,
-        FixedRounds(session, 3),
+        FixedRounds(session, 20),
         budget_s=budget_s,
         clock=world.clock,
         progress=world.progress,
         save=lambda: None,
-        foresee=lambda spending: told.append((len(engine.rounds), spending)),
+        foresee=lambda spending: of_fixed_rounds(spending, 20),
     )
-    return told
+    return world.progress.messages
 
 
-def test_what_the_budget_can_show_is_asked_once_after_the_first_round(world: World) -> None:
-    ((rounds, spending),) = told_after_the_first_round(world, 100.0)
-    assert rounds == 1
-    assert (spending.round_s, spending.left_s, spending.budget_s) == (40.0, 60.0, 100.0)
-    assert spending.rounds == 2
+def test_a_budget_that_is_too_short_is_told_before_the_first_round_has_ended(world: World) -> None:
+    # Three rounds of four times 10 s; 20 rounds of two of them alone take 400 s.
+    ((begun, text),) = told_in(world, 120.0, sleepers(world, 0.0))
+    assert begun == 1
+    assert text == (
+        "the budget of 2 min allows only 3 of 20 rounds, because a round takes about 40 s: use "
+        "--budget 15m"
+    )
+
+
+def test_it_is_told_only_when_it_is_certain(world: World) -> None:
+    fakes = {f"{n}": world.fake(cost_s=10.0 if n else 0.01) for n in range(4)}
+    ((begun, _),) = told_in(world, 410.0, fakes)
+    assert begun == 4, "two of them take 400 s, and one takes hardly any time"
+
+
+def test_others_are_expected_to_be_no_faster_than_the_fastest_of_a_quarter(world: World) -> None:
+    ((begun, _),) = told_in(world, 410.0, sleepers(world, 0.0))
+    assert begun == 2
+
+
+def test_a_budget_that_turns_out_too_short_is_corrected_after_the_round(world: World) -> None:
+    fakes = {f"{n}": world.fake(cost_s=cost_s) for n, cost_s in enumerate([1.0] * 9 + [100.0])}
+    (first, *more) = told_in(world, 15.0, fakes)
+    assert first[0] < 10
+    assert [begun for begun, _ in more] == [10] * (first[1] != more[0][1])
+    assert more[0][1] == ("a round takes about 1 min 49 s, longer than it seemed: use --budget 40m")
 
 
 def test_without_a_budget_nothing_is_foretold(world: World) -> None:
-    assert told_after_the_first_round(world, float("inf")) == []
+    assert told_in(world, float("inf"), sleepers(world, 0.0)) == []
+
+
+def test_a_budget_that_suffices_needs_no_word(world: World) -> None:
+    assert told_in(world, 900.0, sleepers(world, 0.0)) == []

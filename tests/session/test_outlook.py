@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from benchgate.config import loads
 from benchgate.gate.waves import WaveSettings
-from benchgate.session.outlook import BudgetForecast, of_fixed_rounds, of_the_screen, too_few_rounds
+from benchgate.session.outlook import (
+    BudgetForecast,
+    describe_rounds,
+    describe_screen,
+    of_fixed_rounds,
+    of_the_screen,
+    too_few_rounds,
+)
 
 WAVES = WaveSettings(alpha=0.01, screen_rounds=5, confirm_rounds=12, max_rounds=30)
 
@@ -13,46 +22,77 @@ def ids(count: int) -> list[str]:
     return [f"b{i}" for i in range(count)]
 
 
+def forecast(round_s: float, slowest_s: float, budget_s: float) -> BudgetForecast:
+    """Forecast from a first round that took as long as the others will."""
+    return BudgetForecast(round_s, slowest_s, budget_s - round_s, budget_s)
+
+
 @pytest.mark.parametrize(
-    ("round_s", "left_s", "rows", "expected"),
+    ("spending", "rows", "expected"),
     [
         (
-            41.0,
-            559.0,
+            forecast(41.0, 12.0, 300.0),
             4,
             (
-                "a round takes about 41 s, so the budget of 10 min allows 14 rounds, but "
-                "confirming a slowdown takes 17 (about 11 min 37 s). Fewer rounds show only a "
-                "large slowdown, from 6 rounds on: one that makes every launch of the head "
-                "slower than every launch of the base."
+                "the budget of 5 min is too short to confirm a slowdown, because a round takes "
+                "about 41 s: use --budget 7m, or --budget 15m if many benchmarks get slower. "
+                "Within 5 min, only a large slowdown can be shown: one that makes every launch of "
+                "the head slower than every launch of the base."
             ),
         ),
         (
-            150.0,
-            450.0,
+            forecast(150.0, 8.0, 600.0),
             20,
             (
-                "a round takes about 2 min 30 s, so the budget of 10 min allows 4 rounds, but "
-                "confirming a slowdown takes 17 (about 42 min 30 s). Even a large slowdown takes 8 "
-                "(about 20 min) to show."
+                "the budget of 10 min is too short to confirm a slowdown, because a round takes "
+                "about 2 min 30 s: use --budget 16m, or --budget 58m if many benchmarks get "
+                "slower. Within 10 min, no slowdown can be shown."
             ),
         ),
-        (20.0, 580.0, 4, None),
-        (150.0, 450.0, 0, None),
+        (
+            forecast(2.0, 2.0, 10.0),
+            1,
+            (
+                "the budget of 10 s is too short to confirm a slowdown, because a round takes "
+                "about 2.0 s: use --budget 40s. Within 10 s, only a large slowdown can be shown: "
+                "one that makes every launch of the head slower than every launch of the base."
+            ),
+        ),
+        (forecast(41.0, 12.0, 400.0), 4, None),  # only the suspects get all 17 rounds
+        (forecast(150.0, 8.0, 600.0), 0, None),
     ],
 )
-def test_what_a_short_budget_can_show_is_said(
-    round_s: float, left_s: float, rows: int, expected: str | None
+def test_what_a_short_budget_can_show_is_said_with_a_budget_that_is_long_enough(
+    spending: BudgetForecast, rows: int, expected: str | None
 ) -> None:
-    assert of_the_screen(BudgetForecast(round_s, left_s, 600.0), WAVES, rows) == expected
+    found = of_the_screen(spending, WAVES, lambda: rows)
+    assert (found and found.warning()) == expected
 
 
 def test_a_budget_that_has_no_time_for_all_rounds_says_for_how_many() -> None:
-    spending = BudgetForecast(41.0, 559.0, 600.0)
-    assert of_fixed_rounds(spending, 20) == (
-        "a round takes about 41 s, so the budget of 10 min allows 14 of 20 rounds"
+    spending = forecast(41.0, 41.0, 600.0)
+    found = of_fixed_rounds(spending, 20)
+    assert found
+    assert found.warning() == (
+        "the budget of 10 min allows only 14 of 20 rounds, because a round takes about 41 s: use "
+        "--budget 16m"
     )
     assert of_fixed_rounds(spending, 14) is None
+
+
+def test_a_first_round_that_takes_longer_than_the_budget_is_one_round() -> None:
+    found = of_fixed_rounds(forecast(41.0, 41.0, 10.0), 2)
+    assert found
+    assert found.text.startswith("the budget of 10 s allows only 1 of 2 rounds, ")
+
+
+def test_the_plan_is_said_before_the_first_round() -> None:
+    assert describe_screen(WAVES, 600.0) == (
+        "5 rounds of everything, then more rounds of what is still open, 12 of each suspect; "
+        "the budget is 10 min"
+    )
+    assert describe_screen(WAVES, math.inf).endswith("; there is no limit of time")
+    assert describe_rounds(1, 90.0) == "1 round of everything; the budget is 1 min 30 s"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.errors import Interrupted
+from benchgate.errors import Interrupted, UsageError
 from benchgate.files import read_result
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Source, Status
@@ -66,6 +66,20 @@ def test_a_finished_record(world: World, tmp_path: Path) -> None:
     good, bad = saved.head.benchmarks
     assert [launch.round for launch in good.series[0].launches] == [0, 1, 2]
     assert (bad.status, bad.error) == (Status.FAILED, "boom")
+
+
+def test_a_result_that_nobody_named_may_be_lost(world: World, tmp_path: Path) -> None:
+    session, _ = world.open({"a": world.fake()})
+    record = begin(world, session, tmp_path / "gone" / "result.json")
+    with pytest.raises(UsageError, match="cannot write"):
+        measure(world, session, record, 3)
+    session, engine = world.open({"a": world.fake()})
+    record = begin(world, session, tmp_path / "gone" / "result.json")
+    record.must_save = False
+    measure(world, session, record, 3)
+    assert len(engine.rounds) == 3
+    ((_, text),) = world.progress.messages
+    assert text.startswith("warning: this result is not kept: cannot write ")
 
 
 def test_the_clock_of_each_arm_is_recorded(world: World, tmp_path: Path) -> None:

@@ -110,6 +110,20 @@ def test_the_loop_ends_when_everything_failed(world: World) -> None:
     assert (still_open, len(saves)) == ((), 1)
 
 
+def test_what_one_side_alone_has_takes_one_round(world: World) -> None:
+    session, engine = world.open({"new": world.fake(base_s=None)})
+    measure(world, session, screening(session, list, frozenset({"new"})), 100)
+    assert engine.rounds == [("new",)]
+    assert [rounds for *_, rounds in world.progress.started] == [1]
+
+
+def test_rounds_beyond_the_expected_ones_claim_no_end(world: World) -> None:
+    session, _ = world.open({"a": world.fake()})
+    needs = [[Need("a", Stage.SETTLE, 0.1)]] * 8 + [[Need("a", Stage.DONE, 0.1)]]
+    measure(world, session, screening(session, lambda: needs.pop(0)), 100)
+    assert [rounds for *_, rounds in world.progress.started] == [10] * 10 + [None] * 3
+
+
 def test_after_the_screen_only_what_is_open_is_measured(world: World) -> None:
     session, engine = world.open({name: world.fake() for name in "abc"})
     answers = [

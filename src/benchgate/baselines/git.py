@@ -88,7 +88,9 @@ def _nothing_ahead(git: Git, head: str, default: DefaultBranch) -> Source:
             "which this shallow clone does not have",
             hint=_fetch_commit(git, parents[0]),
         )
-    why = f"parent of HEAD: there are no uncommitted changes, and HEAD is on {default.name}"
+    name = default.name
+    where = f"HEAD is on {name}" if current_branch(git) == name else f"{name} has all of HEAD"
+    why = f"parent of HEAD: there are no uncommitted changes, and {where}"
     return Source(sha=parents[0], ref="HEAD^", why=why)
 
 

@@ -11,8 +11,11 @@ from benchgate.cli.outputs import Outputs, prepare_last_result
 from benchgate.cli.world import configuration, kept_builds, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
+from benchgate.gate.waves import LOOKS
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
+from benchgate.report.next_step import next_steps
+from benchgate.session.arms import fixed_rounds
 from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
@@ -113,13 +116,21 @@ def command(
         return verdict.exit_code
     git = repository(effects.cwd, (output, json_file, markdown_file))
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
-    output = output or prepare_last_result(git.root, effects.environ)
-    request = CheckRequest(Choice(globs, tags, shard), output, benchmarks=benchmarks)
+    must_save = output is not None
+    output = output or prepare_last_result(git.root, effects.environ, effects.progress.message)
+    request = CheckRequest(
+        Choice(globs, tags, shard), output, must_save=must_save, benchmarks=benchmarks
+    )
     try:
-        verdict, _ = check(request, config, git, effects)
+        verdict, result = check(request, config, git, effects)
     finally:
         effects.progress.close()
-    outputs.write(verdict, effects.environ)
+    outputs.write(verdict, effects.environ, effects.progress.told)
+    if result.base is not None:
+        rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
+        least = 0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds
+        for step in next_steps(verdict, rounds_s, least):
+            effects.progress.message(f"hint: {step}")
     return verdict.exit_code
 
 

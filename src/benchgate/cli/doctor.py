@@ -23,6 +23,7 @@ from benchgate.measure.guardian import Guardian
 from benchgate.measure.machine import read_environment
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.verdict import Decision
+from benchgate.report.advice import busy_machine
 from benchgate.report.self_check_report import render_self_check
 from benchgate.session.choice import Choice
 from benchgate.session.engines import choose_place
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 TIMER_PAIRS = 10_000
 NOISE_ROUNDS = 12
-_BUSY_LOAD = 0.5
 _TOO_NOISY_SPREAD = 0.03
 
 
@@ -97,9 +97,8 @@ def read_timer() -> Timer:
 def give_advice(environment: Environment, timer: Timer, noise: Noise, *, pinned: bool) -> list[str]:
     """List what would make measurements on this machine better, one sentence each."""
     advice = []
-    load, cpus = environment.load_average, environment.cpu_count
-    if load is not None and load > _BUSY_LOAD * cpus:
-        advice.append(f"the load is {load:.1f} on {cpus} CPUs: close other programs, or wait")
+    if busy := busy_machine(environment):
+        advice.append(busy)
     if environment.governor not in {None, "performance"}:
         advice.append(
             f"the CPU governor is {environment.governor!r}: `performance` keeps the clock steady "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from benchgate.model.verdict import Verdict
 
@@ -48,10 +49,15 @@ def require_last_result(root: Path, environ: Mapping[str, str]) -> Path:
     return path
 
 
-def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
+def prepare_last_result(
+    root: Path, environ: Mapping[str, str], say: Callable[[str], None]
+) -> Path | None:
     """Create the folder of a project's last result; None if that is impossible.
 
     If the project is the home folder, this folder would be inside of it. Then nothing is kept.
+
+    Args:
+        say: is told why the result will not be kept.
     """
     path = last_result_path(root, environ)
     if path.is_relative_to(root):
@@ -59,7 +65,12 @@ def prepare_last_result(root: Path, environ: Mapping[str, str]) -> Path | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         ensure_writable(path)
-    except (OSError, UsageError):
+    except (OSError, UsageError) as error:
+        why = error.message if isinstance(error, UsageError) else f"{path}: {error.strerror}"
+        say(
+            f"warning: this result will not be kept: {why}. XDG_STATE_HOME names another folder, "
+            "and --output a file"
+        )
         return None
     return path
 
@@ -95,8 +106,15 @@ class Outputs:
             if path != STANDARD_OUTPUT:
                 ensure_writable(path)
 
-    def write(self, verdict: Verdict, environ: Mapping[str, str]) -> None:
-        """Write the verdict to the files and to the terminal."""
+    def write(
+        self, verdict: Verdict, environ: Mapping[str, str], told: Collection[str] = ()
+    ) -> None:
+        """Write the verdict to the files and to the terminal.
+
+        Args:
+            told: what standard error said while measuring. A terminal or log that gets both
+                streams does not get these warnings again.
+        """
         redact = Redactor(environ)
         view = view_verdict(verdict)
         if self.json_file is not None:
@@ -104,7 +122,20 @@ class Outputs:
         if self.markdown_file is not None:
             put(self.markdown_file, render_markdown(without_secrets(view, redact)).encode())
         if STANDARD_OUTPUT not in {self.json_file, self.markdown_file}:
+            if told and _is_one_stream():
+                known = {text.removeprefix("warning: ") for text in told}
+                news = tuple(text for text in verdict.warnings if text not in known)
+                view = view_verdict(replace(verdict, warnings=news))
             render_verdict(view, console(), verbose=self.verbose)
+
+
+def _is_one_stream() -> bool:
+    """Whether standard output and standard error go to the same terminal or file."""
+    try:
+        out, err = os.fstat(sys.stdout.fileno()), os.fstat(sys.stderr.fileno())
+    except (OSError, ValueError):  # closed, or replaced by an object in memory
+        return False
+    return os.path.samestat(out, err)
 
 
 def keep(result: Path, **outputs: Path | None) -> None:

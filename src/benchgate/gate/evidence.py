@@ -9,7 +9,7 @@ import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.model.row import TAIL_STATISTICS
-from benchgate.model.run import Better, Kind, renamed
+from benchgate.model.run import Better, Kind, Status, renamed
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
 
@@ -59,6 +59,36 @@ def pair(
         pairs.append(Pair(id_, partner, result, old if old != id_ else None))
     pairs += [Pair(id_, result, None) for id_, result in in_base.items() if id_ not in used]
     return tuple(pairs)
+
+
+def unread_in(pairs: Iterable[Pair]) -> Mapping[str, tuple[str, ...]]:
+    """Find the benchmarks that one side lacks because it could not read their file.
+
+    Returns:
+        Their ids, by the id that stands for their file. They get no rows of their own.
+    """
+    pairs = list(pairs)
+    found: dict[str, tuple[str, ...]] = {}
+    for file in pairs:
+        of_base, of_head = _has_failed(file.base), _has_failed(file.head)
+        inside = [
+            one.id
+            for one in pairs
+            if _is_in_file(one.id, file.id)
+            and ((of_head and one.head is None) or (of_base and one.base is None))
+        ]
+        if inside:
+            found[file.id] = tuple(inside)
+    return found
+
+
+def _has_failed(result: BenchmarkResult | None) -> bool:
+    return result is not None and result.status is Status.FAILED
+
+
+def _is_in_file(id_: str, file: str) -> bool:
+    """Whether a benchmark is in a file, not in another file of the folder of the same name."""
+    return id_.startswith(f"{file}/") and "/" not in id_[len(file) + 1 :].partition("[")[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from benchgate.config import loosening
 from benchgate.errors import UsageError
 from benchgate.gate.canary import is_canary
 from benchgate.gate.conclude import Terms, benchmarks_needed, conclude
+from benchgate.gate.open_rows import about_machine, with_steadier_metrics
 from benchgate.gate.settled import joined as with_settled
 from benchgate.gate.shards import about_shard, joined, share_of
 from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
@@ -206,7 +207,8 @@ def make_verdict(
     """
     gate, judgment = config.gate, judged.judgment
     day = day or date.fromisoformat(judged.head.started[:10])
-    rows = apply_waivers(judgment.rows, config, day)
+    noted = with_steadier_metrics(judgment.rows, judgment.evidence, config)
+    rows = apply_waivers(noted, config, day)
     min_compared = _min_compared(judged, config, rows)
     concluded = conclude(
         rows,
@@ -238,7 +240,12 @@ def make_verdict(
             max_rounds=None if config.measure.until_decided else config.measure.max_rounds,
         ),
         rows=tuple(worst_first(rows)),
-        warnings=(*judged.warnings, *judgment.warnings, *config.expired(day)),
+        warnings=(
+            *judged.warnings,
+            *judgment.warnings,
+            *about_machine(rows, judged.head.environment),
+            *config.expired(day),
+        ),
         environment=judged.head.environment,
         duration_s=judged.duration_s,
         rounds=_rounds(judged.head),

@@ -14,10 +14,11 @@ from benchgate.model.metrics import INSTRUCTIONS, notes_on
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.run import Status, Tier
+from benchgate.report.advice import named
 from benchgate.stats.moments import finite_exp
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from benchgate.arrays import FloatArray
     from benchgate.gate.evidence import Evidence, Pair
@@ -179,12 +180,13 @@ def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paire
     )
 
 
-def unpaired_row(pair: Pair, head_ids: Collection[str]) -> Row:
+def unpaired_row(pair: Pair, head_ids: Collection[str], unread: Sequence[str] = ()) -> Row:
     """Make the row of a benchmark that failed, or that only one arm has.
 
     Args:
         head_ids: ids of all benchmarks of the head. A file that could not be read in the base
             stands for its benchmarks, whose ids begin with the file's id.
+        unread: ids of the benchmarks that it stands for, if it is a file that could not be read.
     """
     both = [("base", pair.base), ("head", pair.head)]
     failed = [(arm, r) for arm, r in both if r and r.status is Status.FAILED]
@@ -197,7 +199,7 @@ def unpaired_row(pair: Pair, head_ids: Collection[str]) -> Row:
         return Row(
             pair.id,
             Outcome.BASE_FAILED if never_ran else Outcome.FAILED,
-            notes=(f"failed on {where}", *broken.notes),
+            notes=(f"failed on {where}", *_stands_for(unread), *broken.notes),
             error=broken.error,
             location=broken.location,
             renamed_from=pair.renamed_from,
@@ -208,6 +210,11 @@ def unpaired_row(pair: Pair, head_ids: Collection[str]) -> Row:
     if result is None:
         raise ValueError(f"{pair.id} is in neither run")
     return _one_sided_row(pair, outcome, result)
+
+
+def _stands_for(unread: Sequence[str]) -> tuple[str, ...]:
+    """Name the benchmarks of a file that could not be read on one side."""
+    return (f"not compared, because this file has them: {named(unread)}",) if unread else ()
 
 
 def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:

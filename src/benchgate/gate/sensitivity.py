@@ -134,7 +134,7 @@ def _sensitivity(rows: Sequence[Evidence], procedure: Procedure) -> Sensitivity 
         limit=procedure.limit,
         least_margin=procedure.least_margin(spread),
         tail=next((_tail(row, procedure) for row in rows if row.is_tail), None),
-        steadier=_steadier(main, procedure),
+        steadier=steadier_metric(main, procedure),
         counted=bool(head and series_of(head, INSTRUCTIONS.name)),
         unpinned=next((n.removeprefix(_UNPINNED) for n in notes if n.startswith(_UNPINNED)), ""),
         is_command=bool(head and head.tier is Tier.INTERLEAVED),
@@ -164,8 +164,8 @@ def _tail(row: Evidence, procedure: Procedure) -> Tail:
     )
 
 
-def _steadier(main: Evidence, procedure: Procedure) -> SteadierMetric | None:
-    """Check whether the CPU time is much steadier than the wall time."""
+def steadier_metric(main: Evidence, procedure: Procedure) -> SteadierMetric | None:
+    """Describe the CPU time of a row if it is much steadier than the wall time."""
     base, head = main.pair.base, main.pair.head
     if main.metric != TIME or base is None or head is None:
         return None

@@ -11,7 +11,7 @@ from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import run_value
 from benchgate.gate.canary import disturbance_of, doubted, is_canary
 from benchgate.gate.classical import compare_classically, decide_classically
-from benchgate.gate.evidence import Pair, gather, pair, series_of
+from benchgate.gate.evidence import Pair, gather, pair, series_of, unread_in
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.rows import (
     different_work,
@@ -126,6 +126,8 @@ def gather_rows(
         config.aliases,
     )
     head_ids = [benchmark.id for benchmark in head.benchmarks]
+    unread = unread_in(pairs)
+    without_rows = {id_ for ids in unread.values() for id_ in ids}
     rows: list[Row] = []
     evidences: list[Evidence] = []
     for one in pairs:
@@ -133,8 +135,8 @@ def gather_rows(
             untested, sampled = _compare(one, one.base, one.head, config, paired=paired)
             rows += untested
             evidences += sampled
-        else:
-            rows.append(unpaired_row(one, head_ids))
+        elif one.id not in without_rows:
+            rows.append(unpaired_row(one, head_ids, unread.get(one.id, ())))
     return rows, evidences
 
 

@@ -196,7 +196,9 @@ class BurstRunner:
                 argv, cwd=command.cwd, env=command.env, timeout_s=settings.timeout_s, cpus=cpus
             )
         except MeasureError as error:
-            parts = (error.message, error.hint, error.details)
+            arm = self._arms[command.arm]
+            hint = arm.why_missing(argv[0]) or error.hint
+            parts = (arm.generalize(error.message), hint, error.details)
             raise CommandFailedError(command, "\n".join(filter(None, parts))) from error
         trouble = trouble_with(execution, ok_exit_codes, settings.timeout_s)
         if trouble is not None:

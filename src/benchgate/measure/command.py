@@ -20,6 +20,7 @@ from benchgate.measure.engine import (
     Discovery,
     DiscoveryFailure,
     Observation,
+    ignore,
 )
 from benchgate.measure.lockstep import starting_order
 from benchgate.measure.process import CommandLauncher
@@ -27,7 +28,7 @@ from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from benchgate.config import CommandBenchmark, Measure
     from benchgate.measure.armcommand import ArmCommand
@@ -113,7 +114,11 @@ class CommandEngine:
         return Discovery(by_arm, tuple(failures))
 
     def measure_round(
-        self, ids: Sequence[str], rng: random.Random, round_index: int
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
         """Measure one burst of each benchmark in every arm; see `engine.Engine`.
 
@@ -121,6 +126,7 @@ class CommandEngine:
         is then tried alone, because which arm went first was random.
         """
         for name in ids:
+            starting(name)
             settings = self._settings[name]
             commands = starting_order(self._commands[name], name, round_index)
             try:

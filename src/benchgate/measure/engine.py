@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
@@ -53,6 +53,19 @@ class Arm:
         for key, value in (("root", self.root), ("env", self.env), ("sha", self.sha)):
             text = text.replace(f"{{{key}}}", str(value))
         return text
+
+    def generalize(self, text: str) -> str:
+        """Name its folders {env} and {root} in a text: their paths differ in every run."""
+        return text.replace(str(self.env), "{env}").replace(str(self.root), "{root}")
+
+    def why_missing(self, program: str) -> str:
+        """Say that nothing creates {env}, if a program that was not found would be in there."""
+        if self.env.exists() or not program.startswith(f"{self.env}/"):
+            return ""
+        return (
+            "no command of [build] creates {env}: add some, such as "
+            'commands = ["python3 -m venv {env}", "{env}/bin/pip install ."]'
+        )
 
 
 Bystander: TypeAlias = tuple[int, str, str]
@@ -170,6 +183,10 @@ class Stopwatch:
         self.elapsed_s += time.perf_counter() - self._started_s
 
 
+def ignore(_benchmark: str) -> None:
+    """Do nothing, for callers that do not follow the progress."""
+
+
 class Engine(Protocol):
     """One kind of benchmark, on one or two arms."""
 
@@ -178,7 +195,11 @@ class Engine(Protocol):
         ...
 
     def measure_round(
-        self, ids: Sequence[str], rng: random.Random, round_index: int
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
         """Measure one launch of each benchmark in every arm that has it.
 
@@ -186,6 +207,7 @@ class Engine(Protocol):
             ids: in the order to measure; an engine may group them.
             rng: the source of every random choice in this round.
             round_index: from 0.
+            starting: called with the id of each benchmark before it is measured.
 
         Yields:
             One observation per benchmark and arm; those of one benchmark follow each other. A

@@ -83,7 +83,7 @@ def trouble_with(
     """What went wrong: one line and the output's tail; None if nothing did."""
     code = execution.returncode
     if execution.timed_out:
-        line = f"timed out after {format_duration(timeout_s)}; its process group was killed"
+        line = timed_out(timeout_s)
     elif code in ok_exit_codes:
         return None
     elif code < 0:
@@ -92,6 +92,11 @@ def trouble_with(
         allowed = ", ".join(map(str, sorted(ok_exit_codes)))
         line = f"exited with {code} (allowed: {allowed})"
     return f"{line}\n{execution.output_tail}".rstrip()
+
+
+def timed_out(limit_s: float) -> str:
+    """Say that something took too long, and which key of the configuration sets the limit."""
+    return f"timed out: it took longer than {format_duration(limit_s)}; `timeout` sets the limit"
 
 
 def signal_name(number: int) -> str:

@@ -56,6 +56,10 @@ _LONGEST_STRETCH = 20
 # enough.
 _LONGEST_SAMPLE = 10
 _RAISE_NUMBER = "raise `number`"
+_HALF_IS_WARMUP = (
+    "the first call in a process takes longer than the next, so half of each round is warm-up: "
+    "`warmup = 0` in [measure] saves it"
+)
 _LIMITED = "the other side is too slow for more calls in a sample"
 
 
@@ -149,7 +153,11 @@ def make_plan(
         warmup = 0
     if warmup is None and count < _WARMUP_WINDOW:
         warmup = _SLOW_WARMUP
-        notes.append(f"too slow to see whether the warm-up settles: {min(warmup, count)} discarded")
+        if count > 1:
+            discarded = min(warmup, count)
+            notes.append(f"too slow to see whether the warm-up settles: {discarded} discarded")
+    if count == 1 and warmup:
+        notes.append(_HALF_IS_WARMUP)
     return SamplePlan(loops, count, None if warmup is None else min(warmup, count), tuple(notes))
 
 

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from benchgate.measure.worker import Worker
     from benchgate.model.run import Metric
 
-# How much longer than the next call the first call may take, and still count as warm.
-_WARM_RATIO = 1.01
+# How much longer than the next call the first call may take, and still count as warm. Calls of
+# seconds differ by some percent on a busy machine, and a tenth hides a tenth of a change at most.
+_WARM_RATIO = 1.1
 # How many times as fast calls must become in the warm-up, to calibrate again.
 _MUCH_FASTER = 2
 _NOTHING: FloatArray = np.empty(0)
@@ -71,6 +72,7 @@ class LaunchOutcome:
         is_spent: whether a worker's process was changed, so that no other benchmark may follow.
         notes: notes that a reader of the metrics must see.
         once_s: time, in seconds, that only the first launch of a session needs.
+        beside: what worked beside the benchmark: "threads", "processes".
     """
 
     plan: SamplePlan
@@ -78,6 +80,7 @@ class LaunchOutcome:
     is_spent: bool
     notes: tuple[str, ...]
     once_s: float
+    beside: tuple[str, ...] = ()
 
 
 def measure_launch(
@@ -133,7 +136,8 @@ def measure_launch(
     for worker in workers:
         worker.forget_output()
     is_spent = any(step["changed"] for step in closed)
-    return LaunchOutcome(plan, tuple(map(tuple, metrics)), is_spent, notes, once.elapsed_s)
+    beside = tuple(dict.fromkeys(name for step in closed for name in step["beside"]))
+    return LaunchOutcome(plan, tuple(map(tuple, metrics)), is_spent, notes, once.elapsed_s, beside)
 
 
 def _ask(

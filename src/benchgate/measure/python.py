@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.measure.affinity import moved_to
-from benchgate.measure.engine import ArmName, Discovery, Observation
+from benchgate.measure.engine import ArmName, Discovery, Observation, ignore
 from benchgate.measure.importpath import note_on_versions, versions_of
 from benchgate.measure.layout import draw_layout
 from benchgate.measure.lockstep import starting_order
@@ -18,13 +18,19 @@ from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedErr
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from benchgate.config import PythonBenchmark
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.lockstep import SamplePlan
     from benchgate.measure.worker import Worker
+
+
+_BESIDE = (
+    "it starts {}, which share one CPU with both sides: to let them run side by side, set "
+    "`parallel = True`"
+)
 
 
 class PythonEngine:
@@ -67,7 +73,11 @@ class PythonEngine:
         return self._discovery.discover()
 
     def measure_round(
-        self, ids: Sequence[str], rng: random.Random, round_index: int
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
     ) -> Iterator[Observation]:
         """Measure the benchmarks file by file, with a fresh pair of workers for each file.
 
@@ -82,18 +92,23 @@ class PythonEngine:
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
         for group in groups.values():
-            yield from self._measure_group(group, rng, round_index)
+            yield from self._measure_group(group, rng, round_index, starting)
 
     def close(self) -> None:
         """Kill every worker that is still alive."""
         self._workers.close()
 
     def _measure_group(
-        self, ids: Sequence[str], rng: random.Random, round_index: int
+        self,
+        ids: Sequence[str],
+        rng: random.Random,
+        round_index: int,
+        starting: Callable[[str], None],
     ) -> Iterator[Observation]:
         """Measure benchmarks that share their processes; start new workers if needed."""
         pending = list(ids)
         while pending:
+            starting(pending[0])  # its file is imported first, which may take long
             entries = [self._discovery.entries[id_] for id_ in pending]
             parallel = entries[0].parallel
             files = {arm: side.file for entry in entries for arm, side in entry.sides.items()}
@@ -111,17 +126,22 @@ class PythonEngine:
                         yield from self._head_alone(failure, id_, arms, rng)
                 pending = [i for i in pending if arm not in self._discovery.entries[i].sides]
                 continue
-            yield from self._use(workers, pending, rng)
+            yield from self._use(workers, pending, rng, starting)
             for worker in workers:
                 self._workers.end(worker)
 
     def _use(
-        self, workers: Sequence[Worker], pending: list[str], rng: random.Random
+        self,
+        workers: Sequence[Worker],
+        pending: list[str],
+        rng: random.Random,
+        starting: Callable[[str], None],
     ) -> Iterator[Observation]:
         """Measure pending benchmarks until one fails or leaves its process changed."""
         arms = [worker.arm.name for worker in workers]
         while pending:
             id_ = pending.pop(0)
+            starting(id_)
             entry = self._discovery.entries[id_]
             players = [worker for worker in workers if worker.arm.name in entry.sides]
             try:
@@ -141,6 +161,8 @@ class PythonEngine:
                 return
             self._plans[id_] = launched.plan
             notes = launched.notes
+            if launched.beside and not entry.parallel and self._settings.cpu is not None:
+                notes += (_BESIDE.format(" and ".join(launched.beside)),)
             if entry.allow_foreign and len(players) > 1:
                 packages = {w.arm.name: versions_of(w.packages.items()) for w in players}
                 notes += note_on_versions(packages[ArmName.BASE], packages[ArmName.HEAD])

@@ -88,6 +88,10 @@ def _is_bystander(value: object) -> bool:
     return _at_least(0)(value[0]) and all(isinstance(each, str) for each in value[1:])
 
 
+def _is_companion(value: object) -> bool:
+    return value in {"threads", "processes"} if isinstance(value, str) else False
+
+
 _ERROR: Mapping[str, Check] = {"error": _is(str), "trace": _is(str)}
 _ORIGINS: Mapping[str, Check] = {
     "foreign": _list_of(_is_pair),
@@ -124,5 +128,5 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "peak": {"peak_rss": _at_least(0)},
     "end": {},
     "allocations": {"alloc_peak": _at_least(0), "alloc_blocks": _at_least(0)},
-    "close": {"changed": _list_of(_is(str)), **_ORIGINS},
+    "close": {"changed": _list_of(_is(str)), "beside": _list_of(_is_companion), **_ORIGINS},
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from benchgate.measure.layout import Layout
 
 _MODULES_NAMED = 5
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Worker(WorkerProcess):
         environ = {**setting.variables, **setting.layout.variables}
         super().__init__(arm, setting.interpreter, environ, guardian)
         self.packages: dict[str, Path] = {}
+        self._interpreter = setting.interpreter[0]
         self._provided = setting.provided
         self._send_step(
             "file",
@@ -188,7 +191,21 @@ class Worker(WorkerProcess):
     def _refused(self, reply: Mapping[str, Any]) -> WorkerFailedError:
         """Make an exception from the error that the worker reports."""
         parts = reply["trace"], self.tail()
-        return WorkerFailedError(self, reply["error"], "\n".join(part for part in parts if part))
+        line = reply["error"] + self._about_missing_module(reply["error"])
+        return WorkerFailedError(self, line, "\n".join(part for part in parts if part))
+
+    def _about_missing_module(self, error: str) -> str:
+        """Say where a module that cannot be imported belongs; "" for any other error."""
+        missing = _NO_MODULE.fullmatch(error)
+        if missing is None:
+            return ""
+        module = missing[1].partition(".")[0]
+        if self._provided and self._provided.modules.get(module):
+            return f". {_remedy(self._provided.modules[module])}"
+        interpreter = self.arm.generalize(self._interpreter)
+        if interpreter.startswith("{env}"):
+            return f". Let [build] install it for {interpreter}"
+        return f". Install it for {interpreter}, or let [build] install it into {{env}}"
 
     def _foreign(self, module: str, file: str) -> ForeignModuleError:
         return ForeignModuleError(

@@ -15,8 +15,9 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from benchgate.measure.execution import signal_name
+from benchgate.measure.execution import signal_name, timed_out
 from benchgate.measure.layout import fixed_addresses
+from benchgate.measure.traces import without_own_frames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +46,8 @@ class WorkerFailedError(Exception):
     def __init__(self, worker: WorkerProcess, line: str, explanation: str = "") -> None:
         super().__init__(line)
         self.worker = worker
+        # The tree lies in a temporary folder: readers know its files by their place in it.
+        explanation = explanation.replace(f'File "{worker.arm.root}/', 'File "')
         # Text from the user's code may hold surrogates, which cannot be written to a file.
         self.error = f"{line}\n{explanation}".rstrip().encode("utf-8", "replace").decode()
 
@@ -109,7 +112,8 @@ class WorkerProcess:
                 )
         except OSError as error:
             self._release()
-            line = f"cannot start the interpreter {interpreter[0]}: {error.strerror}"
+            why = self.arm.why_missing(interpreter[0]) or error.strerror
+            line = f"cannot start the interpreter {self.arm.generalize(interpreter[0])}: {why}"
             raise WorkerFailedError(self, line) from error
 
     def allow(self, seconds: float) -> None:
@@ -200,18 +204,21 @@ class WorkerProcess:
             os.kill(self.pid, signal.SIGABRT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_TRACE_WAIT_S)
-        line = f"timed out: it took longer than {self._allowed_s:g} s"
-        return WorkerFailedError(self, line, self.tail())
+        trace = without_own_frames(self.tail(), PROGRAM.parent, is_asked_for=True)
+        return WorkerFailedError(self, timed_out(self._allowed_s), trace)
 
     def _dead(self) -> WorkerFailedError:
         self._is_lost = True
         try:
             code = self._process.wait(_END_WAIT_S)
         except subprocess.TimeoutExpired:
-            return WorkerFailedError(self, "it closed benchgate's pipe", self.tail())
+            return WorkerFailedError(
+                self, "it closed the pipe that only benchgate may use", self.tail()
+            )
         if self.pid != self._process.pid and code > _KILLED:
             code = _KILLED - code  # what a program that starts Python makes of its signal
-        return WorkerFailedError(self, f"its process {_describe_end(code)}", self.tail())
+        trace = without_own_frames(self.tail(), PROGRAM.parent)
+        return WorkerFailedError(self, f"its process {_describe_end(code)}", trace)
 
     def intruded(self, line: bytes) -> WorkerFailedError:
         """Make an error from text that something other than the worker wrote; leave out the key."""

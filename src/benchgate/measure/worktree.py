@@ -13,7 +13,7 @@ import re
 import shlex
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from benchgate.measure.ground import Ground
 from benchgate.measure.lending import lend
 from benchgate.measure.overlay import overlay
 from benchgate.measure.places import entries_below
+from benchgate.measure.refusals import explain, no_room
 from benchgate.measure.session_folder import (
     SessionFolder,
     forget_worktree,
@@ -35,6 +36,8 @@ from benchgate.measure.session_folder import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
+
+    from benchgate.config import Config
 
 
 SECRET = random.SystemRandom()
@@ -159,7 +162,7 @@ def _create_folder(git: Git) -> SessionFolder:
     try:
         return SessionFolder.create()
     except OSError as error:
-        raise _no_place(place, error) from None
+        raise no_room(error.strerror or str(error)) from None
 
 
 def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]:
@@ -168,16 +171,20 @@ def _grow(folder: SessionFolder, git: Git, code: _Code, tree: Path) -> list[str]
     try:
         git.run("worktree", "add", "--quiet", "--detach", str(tree), code.commit)
     except UsageError as error:
+        if refusal := explain(git, code.commit, error.details):
+            raise refusal from None
         if code.with_changes:
             raise
         raise BaselineError(
-            f"the base commit {code.commit[:12]} cannot be checked out", details=error.details
+            f"the base commit {code.commit[:12]} cannot be checked out",
+            hint="Name another base: benchgate check --against REF",
+            details=error.details,
         ) from None
     try:
         notes = list(overlay(git, tree)) if code.with_changes else []
         _date(tree)
     except OSError as error:
-        raise _no_place(tree, error) from None
+        raise no_room(error.strerror or str(error)) from None
     for path, recorded in gitlinks(git, None if code.with_changes else code.commit).items():
         submodule = Git(git.root / path)
         if _is_checked_out(submodule):
@@ -198,7 +205,7 @@ def _lend(head: Arm, base: Arm, lent: Config) -> None:
         lend(head, base, lent.benchmarks)
         _date(base.root)
     except OSError as error:
-        raise _no_place(base.root, error) from None
+        raise no_room(error.strerror or str(error)) from None
 
 
 def _date(tree: Path) -> None:
@@ -233,10 +240,3 @@ def _is_checked_out(submodule: Git) -> bool:
 def _safe_name(root: Path) -> str:
     """The name of the user's folder, safe for a shell; some tools use it as the project's name."""
     return re.sub(r"[^\w.+-]", "-", root.name) or "tree"
-
-
-def _no_place(where: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot create the trees to measure in {where}: {error.strerror or error}",
-        hint="Free some space there, or set TMPDIR to a folder that has space.",
-    )

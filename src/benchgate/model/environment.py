@@ -30,6 +30,8 @@ class Environment(JsonObject):
         virtualization: name of the hypervisor or container; "" if none was detected.
         runner_image: image of the hosted CI runner.
         load_average: of the last minute before the run started.
+        busy_elsewhere: how many of the CPUs other programs kept busy, on average, while the run
+            was measured.
         python: version of the interpreter that runs benchgate.
         toolchains: versions of the user's tools by name, such as {"base python": "3.12.1"}.
         timer_cost_ns: time to read the clock in the interpreter that runs Python benchmarks; if
@@ -49,6 +51,7 @@ class Environment(JsonObject):
     virtualization: Text = ""
     runner_image: Text | None = None
     load_average: float | None = None
+    busy_elsewhere: NotNegative | None = None
     python: Text = ""
     toolchains: dict[Text, Text] = field(default_factory=dict)
     timer_cost_ns: NotNegative | None = None

@@ -13,11 +13,13 @@ from benchgate.units import format_percent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from benchgate.model.noise import SelfCheck, Sensitivity
+    from benchgate.model.environment import Environment
+    from benchgate.model.noise import SelfCheck, Sensitivity, SteadierMetric
 
 _NAMES_SHOWN = 3
 _NAME_LIMIT = 60
 _MUCH_STOLEN = 0.01
+_BUSY_SHARE = 0.5
 _WAITS = 0.9
 _LONGEST_LAUNCH_S = 1.0
 _MANY_CUT_SHORT = 0.05
@@ -38,6 +40,26 @@ def advise(check: SelfCheck) -> tuple[str, ...]:
         *_tails(check),
         *_too_few_rounds(check),
     )
+
+
+def busy_machine(environment: Environment) -> str:
+    """Say that other programs keep the CPUs busy; "" if they do not.
+
+    While benchgate measures, it is itself a part of the load. So if it is known how busy other
+    programs were meanwhile, only that counts: the load before may have been a build.
+    """
+    cpus, load = environment.cpu_count, environment.load_average
+    busy = environment.busy_elsewhere
+    most = _BUSY_SHARE * cpus
+    if busy is None:
+        if load is None or load <= most:
+            return ""
+        return f"the load is {load:.1f} on {cpus} CPUs: close other programs, or wait"
+    if busy <= most:
+        return ""
+    before = "" if load is None else f", and the load before was {load:.1f}"
+    kept = f"other programs kept {busy:.1f} of {cpus} CPUs busy while benchgate measured"
+    return f"{kept}{before}: close other programs, or wait"
 
 
 def false_alarms(check: SelfCheck) -> list[str]:
@@ -112,14 +134,24 @@ def _better_metric(row: Sensitivity) -> str:
     name, other = plain_line(row.benchmark, _NAME_LIMIT), row.steadier
     if row.counted or other is None:
         return f"{name}: count its instructions instead of timing it: {_rule('instructions')}"
+    spreads = f"{format_percent(other.pair_spread)} instead of {format_percent(row.pair_spread)}"
+    return f"{name}: {_steadier(other)}: {spreads} in a round; {_instead(other)}"
+
+
+def compare_instead(other: SteadierMetric) -> str:
+    """Suggest the CPU time for a benchmark whose wall-clock time is too noisy."""
+    return f"{_steadier(other)}; {_instead(other)}"
+
+
+def _steadier(other: SteadierMetric) -> str:
     waits = ""
     if other.share < _WAITS:
         waits = f" (it waits for {format_percent(1 - other.share)} of its time)"
-    spreads = f"{format_percent(other.pair_spread)} instead of {format_percent(row.pair_spread)}"
-    return (
-        f"{name}: its CPU time is much steadier than its wall-clock time{waits}: {spreads} "
-        f"in a round; compare it instead: {_rule(other.metric)}"
-    )
+    return f"its CPU time is much steadier than its wall-clock time{waits}"
+
+
+def _instead(other: SteadierMetric) -> str:
+    return f"compare it instead: {_rule(other.metric)}"
 
 
 def _rule(metric: str) -> str:

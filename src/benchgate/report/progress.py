@@ -7,7 +7,7 @@ and on a terminal at most ten times a second.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -15,26 +15,38 @@ from rich.text import Text
 
 from benchgate.report.columns import print_text
 from benchgate.report.escape import plain_line
+from benchgate.report.round_state import RoundState
 from benchgate.units import counted, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console
 
 _LEAST_INTERVAL_S = 0.1
+_LONGEST_SILENCE_S = 10.0
 _BAR_CELLS = 20
 _COUNT_STYLES = {"unchanged": "green", "open": "yellow", "suspected": "red"}
 
 
 class Progress:
-    """The events of a session; this class ignores them, as with --quiet."""
+    """The events of a session; this class ignores them, as with --quiet.
+
+    Attributes:
+        told: the messages that the user has seen.
+    """
+
+    told: Sequence[str] = ()
+
+    def preparing(self, what: str) -> None:
+        """A step before the first round begins, such as "preparing the base"."""
 
     def building(self, arm: str) -> None:
         """The build of an arm begins."""
+        self.preparing(f"building the {arm}")
 
-    def found(self, count: int) -> None:
-        """The number of benchmarks to measure is known."""
+    def found(self, count: int, plan: str = "") -> None:
+        """The number of benchmarks to measure is known, and how they will be measured."""
 
     def round_started(
         self,
@@ -55,11 +67,21 @@ class Progress:
             rounds: about how many rounds there will be in all; None if unknown.
         """
 
+    def measuring(self, benchmark: str) -> None:
+        """One benchmark of the round begins."""
+
     def measured(self, benchmark: str) -> None:
         """One benchmark of the round has ended."""
 
-    def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
-        """A round has ended; `counts` are by state: "unchanged", "open", "suspected"."""
+    def round_ended(
+        self, index: int, counts: Mapping[str, int], seconds_left: float | None = None
+    ) -> None:
+        """A round has ended.
+
+        Args:
+            counts: by state: "unchanged", "open", "suspected".
+            seconds_left: as in `round_started`.
+        """
 
     def message(self, text: str) -> None:
         """There is a message to show at once."""
@@ -89,40 +111,6 @@ def create_progress(
     return LiveProgress(console, clock)
 
 
-_LEAST_SHOWN_S = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """The state of a round; the estimates are those of its start."""
-
-    index: int = 0
-    rounds: int | None = None
-    phase: str = ""
-    benchmarks: int = 0
-    done: int = 0
-    last: str = ""
-    ends_s: float | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    def round(self) -> str:
-        """Format as in "round 3 of about 10 (screen)"."""
-        of = f" of about {max(self.rounds, self.index + 1)}" if self.rounds else ""
-        return f"round {self.index + 1}{of} ({self.phase})"
-
-    def fraction(self) -> float:
-        """The share done: of all rounds if their number is known, or else of this round."""
-        here = self.done / self.benchmarks if self.benchmarks else 0.0
-        if not self.rounds:
-            return min(here, 1.0)
-        return min((self.index + here) / max(self.rounds, self.index + 1), 1.0)
-
-    def left(self, now_s: float) -> str:
-        """Format as in ", about 20 s left"; "" if unknown, or if it takes longer than estimated."""
-        left_s = 0.0 if self.ends_s is None else self.ends_s - now_s
-        return f", about {format_duration(left_s)} left" if left_s >= _LEAST_SHOWN_S else ""
-
-
 class _ProgressDisplay(Progress):
     """Keeps the state that both kinds of display show."""
 
@@ -130,7 +118,8 @@ class _ProgressDisplay(Progress):
         self._console = console
         self._clock = clock
         self._began_s = clock()
-        self._state = _State()
+        self._state = RoundState()
+        self.told: list[str] = []
 
     def round_started(
         self,
@@ -142,26 +131,47 @@ class _ProgressDisplay(Progress):
         rounds: int | None = None,
     ) -> None:
         """Store the round; the counts stay those of the previous round."""
-        self._state = _State(
+        self._state = RoundState(
             index=index,
             rounds=rounds,
             phase=plain_line(phase),
             benchmarks=benchmarks,
-            ends_s=None if seconds_left is None else self._clock() + seconds_left,
+            ends_s=self._end(seconds_left),
             counts=self._state.counts,
         )
         self._round_changed()
 
-    def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
+    def measuring(self, benchmark: str) -> None:
+        """Store its name."""
+        self._state = replace(self._state, current=plain_line(benchmark))
+
+    def measured(self, benchmark: str) -> None:  # noqa: ARG002 - the next one's name is shown
+        """Count it."""
+        self._state = replace(self._state, done=self._state.done + 1)
+
+    def round_ended(
+        self, index: int, counts: Mapping[str, int], seconds_left: float | None = None
+    ) -> None:
         """Store the counts of rows."""
-        self._state = replace(self._state, index=index, counts=dict(counts))
+        ends_s = self._state.ends_s if seconds_left is None else self._end(seconds_left)
+        self._state = replace(
+            self._state, index=index, counts=dict(counts), current="", ends_s=ends_s
+        )
         self._round_changed()
+
+    def _end(self, seconds_left: float | None) -> float | None:
+        return None if seconds_left is None else self._clock() + seconds_left
 
     def _round_changed(self) -> None:
         """A round has begun or ended."""
 
+    def found(self, count: int, plan: str = "") -> None:
+        """Print the number and the plan, which stay valid."""
+        self.message(": ".join(filter(None, (f"found {counted(count, 'benchmark')}", plan))))
+
     def message(self, text: str) -> None:
         """Print the message; rich keeps a live display below it."""
+        self.told.append(text)
         print_text(self._console, plain_line(text, 1000))
 
     def _elapsed(self) -> str:
@@ -170,19 +180,39 @@ class _ProgressDisplay(Progress):
 
 
 class PlainProgress(_ProgressDisplay):
-    """Prints one line per round, for logs."""
+    """Prints one line per round, and more if a round is long, for logs."""
 
-    def building(self, arm: str) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float]) -> None:
+        super().__init__(console, clock)
+        self._printed_s = clock()
+        self._has_begun = False
+
+    def message(self, text: str) -> None:
         """Print it."""
-        self.message(f"building {arm}")
+        super().message(text)
+        self._printed_s = self._clock()
 
-    def found(self, count: int) -> None:
+    def preparing(self, what: str) -> None:
         """Print it."""
-        self.message(f"found {counted(count, 'benchmark')}")
+        self.message(what)
 
-    def round_ended(self, index: int, counts: Mapping[str, int]) -> None:
+    def measuring(self, benchmark: str) -> None:
+        """Print a line if this is the first benchmark, or if the last line was long ago."""
+        super().measuring(benchmark)
+        state = self._state
+        is_first, self._has_begun = not self._has_begun, True
+        if is_first or self._clock() - self._printed_s >= _LONGEST_SILENCE_S:
+            number = min(state.done + 1, state.benchmarks)
+            self.message(
+                f"{state.round()}: measuring {state.current}, {number} of {state.benchmarks}; "
+                f"{self._elapsed()}"
+            )
+
+    def round_ended(
+        self, index: int, counts: Mapping[str, int], seconds_left: float | None = None
+    ) -> None:
         """Print the round's line."""
-        super().round_ended(index, counts)
+        super().round_ended(index, counts, seconds_left)
         states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
         measured = f"{self._state.round()}: {counted(self._state.benchmarks, 'benchmark')}"
         self.message("; ".join(part for part in (measured, states, self._elapsed()) if part))
@@ -202,17 +232,13 @@ class LiveProgress(_ProgressDisplay):
             redirect_stderr=False,
         )
 
-    def building(self, arm: str) -> None:
-        """Show the arm until the next call."""
-        self._draw(self._line(Text.assemble(("building ", "bold"), plain_line(arm))))
+    def preparing(self, what: str) -> None:
+        """Show it until the next call."""
+        self._draw(self._line(Text(plain_line(what), "bold")))
 
-    def found(self, count: int) -> None:
-        """Show the number until the first round."""
-        self._draw(self._line(Text(f"found {counted(count, 'benchmark')}")))
-
-    def measured(self, benchmark: str) -> None:
-        """Show the progress, unless the display changed a moment ago."""
-        self._state = replace(self._state, done=self._state.done + 1, last=plain_line(benchmark))
+    def measuring(self, benchmark: str) -> None:
+        """Show its name, unless the display changed a moment ago."""
+        super().measuring(benchmark)
         if self._clock() - self._drawn_s >= _LEAST_INTERVAL_S:
             self._round_changed()
 
@@ -238,7 +264,7 @@ class LiveProgress(_ProgressDisplay):
         for name, count in state.counts.items():
             if count:
                 second.append(f"  {count} {name}", _COUNT_STYLES.get(name, ""))
-        second.append(f"  {state.last}", "dim")
+        second.append(f"  {state.current}", "dim")
         return Text("\n").join([self._line(first), self._line(second)])
 
     def _bar(self) -> Text:

@@ -7,17 +7,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.gate.judging import judge_run
-from benchgate.gate.waves import WaveSettings
+from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.measure.worktree import same_arms, sweep, two_arms
 from benchgate.model.verdict import decided_benchmarks
+from benchgate.report.next_step import missing_rounds
 from benchgate.session.engines import config_in
 from benchgate.session.one_tree import RunRequest
 from benchgate.session.opening import open_session
-from benchgate.session.outlook import of_fixed_rounds, of_the_screen, too_few_rounds
+from benchgate.session.outlook import (
+    describe_rounds,
+    describe_screen,
+    of_fixed_rounds,
+    of_the_screen,
+    too_few_rounds,
+)
 from benchgate.session.result_file import ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, ScreenAndConfirm, measure_rounds
-from benchgate.units import counted, format_duration
+from benchgate.units import counted, format_budget, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
     from benchgate.model.row import Row
     from benchgate.model.run import Source
     from benchgate.session.effects import Effects
-    from benchgate.session.outlook import BudgetForecast
+    from benchgate.session.outlook import BudgetForecast, Shortage
     from benchgate.session.recorder import BaseTrial
     from benchgate.session.rounds import Planner
     from benchgate.session.session import Session
@@ -77,6 +84,7 @@ def measure_arms(
     began_s, started = effects.clock(), effects.now()
     warnings = (*sweep(git), *request.warnings)
     head = working_tree_source(git)
+    effects.progress.preparing(f"preparing {_named(base)} and the working tree")
     with ExitStack() as stack:
         lent = config if request.lends else None
         trees = stack.enter_context(
@@ -105,6 +113,7 @@ def measure_arms(
             screen_rounds=0 if fixed_rounds(config) else config.measure.screen_rounds,
             until_decided=config.measure.until_decided,
             output=request.output,
+            must_save=request.must_save,
             warnings=(
                 *warnings,
                 *trees.notes,
@@ -116,10 +125,14 @@ def measure_arms(
     return result_file.result()
 
 
+def _named(base: Source) -> str:
+    why = f" ({base.why})" if base.why else ""
+    return f"the base {(base.sha or '')[:7]}{why}"
+
+
 def _measure(
     session: Session, result_file: ResultFile, config: Config, effects: Effects, *, self_check: bool
 ) -> None:
-    effects.progress.found(len(session.ids))
     once = frozenset(id_ for id_ in session.ids if not session.is_on_all_arms(id_))
     shards = session.shard.count if session.shard else 1
 
@@ -128,7 +141,9 @@ def _measure(
 
     planner: Planner
     waves = WaveSettings.of(config)
+    limit_s = config.measure.limit_s
     if fixed := fixed_rounds(config):
+        effects.progress.found(len(session.ids), describe_rounds(fixed, limit_s))
         planner = FixedRounds(session, fixed)
         compared = [id_ for id_ in session.ids if id_ not in once]
         too_few = None if self_check else too_few_rounds(fixed, compared, config, shards=shards)
@@ -136,18 +151,22 @@ def _measure(
             effects.progress.message(f"warning: {too_few}")
             result_file.warnings += (too_few,)
     else:
+        compares = not once.issuperset(session.ids)
+        plan = describe_screen(waves, limit_s) if compares else describe_rounds(1, limit_s)
+        effects.progress.found(len(session.ids), plan)
         planner = ScreenAndConfirm(session, waves, needs, once)
 
-    def foresee(spending: BudgetForecast) -> str | None:
+    def foresee(spending: BudgetForecast) -> Shortage | None:
         if fixed:
             return of_fixed_rounds(spending, fixed)
-        return of_the_screen(spending, replace(waves, alpha=waves.alpha / shards), len(needs()))
+        own_share = replace(waves, alpha=waves.alpha / shards)
+        return of_the_screen(spending, own_share, lambda: len(needs()))
 
     with result_file.kept_when_interrupted():
         still_open = measure_rounds(
             session,
             planner,
-            budget_s=config.measure.limit_s,
+            budget_s=limit_s,
             clock=effects.clock,
             progress=effects.progress,
             save=result_file.save,
@@ -155,27 +174,46 @@ def _measure(
         )
     if still_open:
         rows = judge_run(result_file.result(), config).judgment.rows
-        result_file.warnings += budget_ended(config.measure.budget_s, still_open, rows)
+        result_file.warnings += budget_ended(
+            config.measure.budget_s,
+            still_open,
+            rows,
+            session.costs_s,
+            least_rounds=LOOKS * waves.screen_rounds,
+        )
     result_file.finish(session.conclude())
 
 
 def budget_ended(
-    budget_s: float, still_open: Iterable[str], rows: Iterable[Row]
+    budget_s: float,
+    still_open: Iterable[str],
+    rows: Sequence[Row],
+    costs_s: Mapping[str, float],
+    *,
+    least_rounds: int,
 ) -> tuple[str, ...]:
     """Warn about the benchmarks that the budget left undecided; the rounds there were may decide.
 
     Args:
         still_open: the benchmarks that more rounds were planned for.
         rows: what was found with the rounds that the budget allowed.
+        costs_s: what a round of each benchmark takes.
+        least_rounds: how many rounds every benchmark should get.
     """
     decided = decided_benchmarks(rows)
     undecided = [id_ for id_ in still_open if id_ not in decided]
     if not undecided:
         return ()
-    named = ", ".join(undecided[:_OPEN_NAMED])
+    rest = len(undecided) - _OPEN_NAMED
+    named = ", ".join(undecided[:_OPEN_NAMED]) + (f" and {rest} more" if rest > 0 else "")
     how_many = counted(len(undecided), "benchmark")
     budget = format_duration(budget_s)
-    return (f"the budget of {budget} ended before {how_many} could be decided: {named}",)
+    said = f"the budget of {budget} ended before {how_many} could be decided: {named}"
+    missing = missing_rounds(rows, least_rounds)
+    if not missing.keys() >= set(undecided):
+        return (said,)
+    enough_s = budget_s + sum(missing[id_] * costs_s.get(id_, 0.0) for id_ in undecided)
+    return (f"{said}; a budget of {format_budget(enough_s)} would be long enough",)
 
 
 def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]]) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ class CheckRequest:
 
     Attributes:
         output: the result file; saved after every round.
+        must_save: as in `RunRequest`.
         self_check: measure the working tree on both arms.
         policy: whose configuration judges. Developers tune margins in their working tree; a pull
             request is judged by the configuration of its base, if the base has one.
@@ -52,6 +53,7 @@ class CheckRequest:
 
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
+    must_save: bool = True
     self_check: bool = False
     policy: Literal["base", "head"] = "head"
     benchmarks: Literal["auto", "own", "head"] = "auto"
@@ -74,7 +76,8 @@ def check(
                 f"{config.where('baseline.source')} names stored results",
                 hint="Measure the base too: --baseline git, or --against REF",
             )
-        return check_stored(RunRequest(request.choice, request.output), config, git, effects)
+        own = RunRequest(request.choice, request.output, must_save=request.must_save)
+        return check_stored(own, config, git, effects)
     warnings: tuple[str, ...] = ()
     lends = False
     if request.self_check:
@@ -90,6 +93,7 @@ def check(
     wanted = ArmsRequest(
         request.choice,
         request.output,
+        must_save=request.must_save,
         self_check=request.self_check,
         lends=lends,
         warnings=warnings,

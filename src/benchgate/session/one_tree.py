@@ -11,6 +11,7 @@ from benchgate.measure.worktree import one_arm, sweep
 from benchgate.model.run import Source
 from benchgate.session.choice import Choice
 from benchgate.session.opening import open_session
+from benchgate.session.outlook import describe_rounds, of_fixed_rounds
 from benchgate.session.result_file import DEFAULT_SUITE, ResultFile, working_tree_source
 from benchgate.session.rounds import FixedRounds, measure_rounds
 from benchgate.units import format_duration
@@ -34,11 +35,13 @@ class RunRequest:
 
     Attributes:
         output: the result file; saved after every round.
+        must_save: it is an error if the file cannot be written; otherwise that is a warning.
     """
 
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
     suite: str = DEFAULT_SUITE
+    must_save: bool = True
 
 
 def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
@@ -59,17 +62,21 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
             started=started,
             suite=request.suite,
             output=request.output,
+            must_save=request.must_save,
             warnings=notes,
         )
-        effects.progress.found(len(session.ids))
+        rounds = config.measure.rounds or DEFAULT_ROUNDS
+        plan = describe_rounds(rounds, config.measure.budget_s)
+        effects.progress.found(len(session.ids), plan)
         with result_file.kept_when_interrupted():
             dropped = measure_rounds(
                 session,
-                FixedRounds(session, config.measure.rounds or DEFAULT_ROUNDS),
+                FixedRounds(session, rounds),
                 budget_s=config.measure.budget_s,
                 clock=effects.clock,
                 progress=effects.progress,
                 save=result_file.save,
+                foresee=lambda spending: of_fixed_rounds(spending, rounds),
             )
         if dropped:
             budget = format_duration(config.measure.budget_s)

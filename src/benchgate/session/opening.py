@@ -17,7 +17,7 @@ from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.session.building import Builder
 from benchgate.session.choice import keep_share, leave_out_unwanted
-from benchgate.session.engines import choose_place, make_engines
+from benchgate.session.engines import choose_place, config_in, make_engines
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def open_session(
         [arm.name for arm in ready],
         seed,
         effects.clock,
-        cpu_count=len(place.cpus),
+        cpus=place.cpus,
         tried=tried,
         ground=ground,
     )

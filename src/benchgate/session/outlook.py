@@ -1,79 +1,240 @@
-"""Predicts, before measuring, what a budget or a number of rounds can show."""
+"""Predicts, before the time is spent, what a budget or a number of rounds can show."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 from benchgate.gate.waves import rounds_to_confirm
 from benchgate.model.metrics import EXACT_NAMES
+from benchgate.model.run import CANARY_IDS
 from benchgate.stats.power import least_launches
-from benchgate.units import counted, format_duration, format_percent
+from benchgate.units import counted, format_budget, format_duration, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from benchgate.config import Config
     from benchgate.gate.waves import WaveSettings
 
 CLASSICAL_LEAST = 5
+_MUCH_LONGER = 1.1
+_ENOUGH_KNOWN = 0.25
+
+
+def describe_screen(waves: WaveSettings, limit_s: float) -> str:
+    """Describe how the gate spends its rounds, for the user to see before the first one.
+
+    Args:
+        limit_s: the budget; infinite without one.
+    """
+    screen, confirming = counted(waves.screen_rounds, "round"), waves.confirm_rounds
+    then = f"then more rounds of what is still open, {confirming} of each suspect"
+    return f"{screen} of everything, {then}; {_limit(limit_s)}"
+
+
+def describe_rounds(rounds: int, limit_s: float) -> str:
+    """Describe a fixed number of rounds; see `describe_screen`."""
+    return f"{counted(rounds, 'round')} of everything; {_limit(limit_s)}"
+
+
+def _limit(limit_s: float) -> str:
+    if math.isinf(limit_s):
+        return "there is no limit of time"
+    return f"the budget is {format_duration(limit_s)}"
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetForecast:
-    """A budget after the first round.
+    """A budget, seen from the end of the first round.
 
     Attributes:
         round_s: about how long one round of everything takes.
+        slowest_s: the same for a round of the slowest benchmark alone.
         left_s: what is left of the budget.
         budget_s: the whole budget.
     """
 
     round_s: float
+    slowest_s: float
     left_s: float
     budget_s: float
+
+    @classmethod
+    def of(
+        cls, costs_s: Collection[float], beside_s: float, spent_s: float, budget_s: float
+    ) -> Self:
+        """Forecast from what each benchmark takes in a round.
+
+        Args:
+            costs_s: of at least one benchmark.
+            beside_s: what the canary takes in each round.
+            spent_s: what the first round has taken from the budget.
+        """
+        round_s, slowest_s = sum(costs_s) + beside_s, max(costs_s) + beside_s
+        return cls(round_s, slowest_s, budget_s - spent_s, budget_s)
 
     @property
     def rounds(self) -> int:
         """How many rounds of everything fit into it, including the first."""
-        return 1 + int(self.left_s / self.round_s)
+        return 1 + max(0, int(self.left_s / self.round_s))
 
-    def start(self) -> str:
-        """Start a sentence: "a round takes about 41 s, so the budget of 10 min allows"."""
-        round_, budget = format_duration(self.round_s), format_duration(self.budget_s)
-        return f"a round takes about {round_}, so the budget of {budget} allows"
+    def total_s(self, rounds: int, of_one: int = 0) -> float:
+        """How long it takes from the start.
 
-    def takes(self, rounds: int) -> str:
-        """Format a number of rounds, and how long they take from the start."""
-        return f"{rounds} (about {format_duration(rounds * self.round_s)})"
+        Args:
+            rounds: rounds of everything, including the first.
+            of_one: rounds of the slowest benchmark alone.
+        """
+        more_s = (rounds - 1) * self.round_s + of_one * self.slowest_s
+        return self.budget_s - self.left_s + more_s
 
 
-def of_the_screen(spending: BudgetForecast, waves: WaveSettings, rows: int) -> str | None:
-    """Describe what a budget too short to confirm a suspect can still show; else None.
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A budget is too short.
+
+    Attributes:
+        text: a warning.
+        remedy: how to choose a budget that is long enough.
+        effect: what the budget still shows.
+        enough_s: a budget that is long enough.
+    """
+
+    text: str
+    remedy: str
+    effect: str
+    enough_s: float
+
+    def warning(self) -> str:
+        """Say what is wrong, what helps, and what happens otherwise."""
+        return f"{self.text}: {self.remedy}{self.effect}"
+
+
+def of_the_screen(
+    spending: BudgetForecast, waves: WaveSettings, rows: Callable[[], int]
+) -> Shortage | None:
+    """Warn that the budget is too short to confirm even one slowdown; None if it is not.
 
     Args:
         waves: with the alpha of this part of the suite.
-        rows: how many are tested.
+        rows: counts the rows that are tested.
     """
-    to_confirm = waves.screen_rounds + rounds_to_confirm(1, waves.screen_rounds, waves)
-    if spending.rounds >= to_confirm or not rows:
+    screen = waves.screen_rounds
+    one_s = spending.total_s(screen, of_one=rounds_to_confirm(1, screen, waves))
+    if spending.budget_s >= one_s or not (tested := rows()):
         return None
-    large = least_launches(waves.alpha / rows / 2, "mann-whitney")
-    confirming = f"confirming a slowdown takes {spending.takes(to_confirm)}"
-    start = f"{spending.start()} {counted(spending.rounds, 'round')}, but {confirming}."
+    all_s = spending.total_s(screen + rounds_to_confirm(tested, screen, waves))
+    large = least_launches(waves.alpha / tested / 2, "mann-whitney")
+    budget, round_ = format_duration(spending.budget_s), format_duration(spending.round_s)
+    one, every = format_budget(one_s), format_budget(all_s)
     if spending.rounds < large:
-        return f"{start} Even a large slowdown takes {spending.takes(large)} to show."
-    return (
-        f"{start} Fewer rounds show only a large slowdown, from {counted(large, 'round')} on: one "
-        "that makes every launch of the head slower than every launch of the base."
+        shows = "no slowdown can be shown"
+    else:
+        shows = (
+            "only a large slowdown can be shown: one that makes every launch of the head slower "
+            "than every launch of the base"
+        )
+    if_many = f", or --budget {every} if many benchmarks get slower" if every != one else ""
+    return Shortage(
+        f"the budget of {budget} is too short to confirm a slowdown, because a round takes about "
+        f"{round_}",
+        f"use --budget {one}{if_many}",
+        f". Within {budget}, {shows}.",
+        one_s,
     )
 
 
-def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> str | None:
+def of_fixed_rounds(spending: BudgetForecast, rounds: int) -> Shortage | None:
     """Warn that the budget is too short for all of the rounds; None if it is not."""
     if spending.rounds >= rounds:
         return None
-    return f"{spending.start()} {spending.rounds} of {counted(rounds, 'round')}"
+    needed_s = spending.total_s(rounds)
+    budget, round_ = format_duration(spending.budget_s), format_duration(spending.round_s)
+    return Shortage(
+        f"the budget of {budget} allows only {spending.rounds} of {counted(rounds, 'round')}, "
+        f"because a round takes about {round_}",
+        f"use --budget {format_budget(needed_s)}",
+        "",
+        needed_s,
+    )
+
+
+class Foreteller:
+    """Says during the first round, as soon as it is certain, that the budget is too short.
+
+    Args:
+        budget_s: the whole budget.
+        total: how many benchmarks the first round measures.
+        once: the benchmarks that later rounds do not measure.
+        foresee: judges a forecast.
+        say: tells the user.
+    """
+
+    def __init__(
+        self,
+        budget_s: float,
+        total: int,
+        once: Collection[str],
+        foresee: Callable[[BudgetForecast], Shortage | None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._budget_s = budget_s
+        self._total = total
+        self._once = once
+        self._foresee = foresee
+        self._say = say
+        self._said_s: float | None = None
+
+    def benchmark_ended(self, costs_s: Mapping[str, float], spent_s: float) -> None:
+        """Warn if the budget is too short even if the others take as little as they could.
+
+        That is nothing at first, and as much as the fastest so far once a quarter is known: the
+        order is random. The warning itself assumes that the others take as long on average.
+
+        Args:
+            costs_s: what a round of each benchmark takes, of those that were measured.
+            spent_s: the time since the start.
+        """
+        known = self._known(costs_s)
+        done = sum(id_ not in CANARY_IDS for id_ in costs_s)
+        if self._said_s or not known or not math.isfinite(self._budget_s):
+            return
+        others = self._total - done
+        other_s = min(known) if done > 1 and done >= self._total * _ENOUGH_KNOWN else 0.0
+        round_s = sum(known) + other_s * others
+        left_s = self._budget_s - spent_s * round_s / sum(known)
+        at_least = BudgetForecast(round_s, max(known), left_s, self._budget_s)
+        if self._foresee(at_least) is None:
+            return
+        scale = self._total / done
+        likely = replace(
+            at_least, round_s=sum(known) * scale, left_s=self._budget_s - spent_s * scale
+        )
+        self._tell(likely)
+
+    def round_ended(self, costs_s: Mapping[str, float], spent_s: float) -> None:
+        """Warn unless that was done, and correct a warning that has named too short a budget."""
+        known = self._known(costs_s)
+        if known and math.isfinite(self._budget_s):
+            beside_s = sum(costs_s.get(id_, 0.0) for id_ in CANARY_IDS)
+            self._tell(BudgetForecast.of(known, beside_s, spent_s, self._budget_s))
+
+    def _known(self, costs_s: Mapping[str, float]) -> list[float]:
+        apart = CANARY_IDS | frozenset(self._once)
+        return [cost_s for id_, cost_s in costs_s.items() if id_ not in apart and cost_s > 0]
+
+    def _tell(self, forecast: BudgetForecast) -> None:
+        found = self._foresee(forecast)
+        if found is None:
+            return
+        if self._said_s is None:
+            self._say(found.warning())
+        elif found.enough_s > self._said_s * _MUCH_LONGER:
+            takes = format_duration(forecast.round_s)
+            self._say(f"a round takes about {takes}, longer than it seemed: {found.remedy}")
+        self._said_s = found.enough_s
 
 
 def too_few_rounds(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from benchgate import __version__
-from benchgate.errors import Interrupted
+from benchgate.errors import Interrupted, UsageError
 from benchgate.files import write_atomic
 from benchgate.git.branches import current_branch
 from benchgate.git.changes import read_changes
+from benchgate.measure.elsewhere import CpuUse
 from benchgate.measure.engine import ArmName
 from benchgate.measure.machine import read_environment
 from benchgate.model.codec import encode_result
@@ -40,6 +42,7 @@ class ResultFile:
         started: the same, as a time of day.
         suite: name of the suite.
         output: where to save; None keeps it in memory.
+        must_save: it is an error if the file cannot be written; otherwise that is a warning.
         warnings: to put into the result; may grow during measuring.
         environments: the machine, for each arm.
     """
@@ -53,9 +56,11 @@ class ResultFile:
     screen_rounds: int = 0
     until_decided: bool = False
     output: Path | None
+    must_save: bool = True
     warnings: tuple[str, ...]
     environments: Mapping[ArmName, Environment] = field(init=False)
     complete: bool = field(default=False, init=False)
+    _before: CpuUse | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.environments = {
@@ -63,10 +68,11 @@ class ResultFile:
                 self.effects.environ,
                 self.session.toolchains[arm],
                 timer=self.session.timers.get(arm),
-                cpu_count=self.session.cpu_count,
+                cpu_count=len(self.session.cpus) or None,
             )
             for arm in self.session.arms
         }
+        self._before = CpuUse.read(self.session.cpus)
 
     def result(self) -> Result:
         """Make a result of what was measured so far."""
@@ -94,9 +100,20 @@ class ResultFile:
         )
 
     def save(self) -> None:
-        """Write the result file, if the user wants one."""
-        if self.output is not None:
+        """Write the result file, if there is to be one.
+
+        Raises:
+            UsageError: it cannot be written, although it must be.
+        """
+        if self.output is None:
+            return
+        try:
             write_atomic(self.output, encode_result(self.result(), Redactor(self.effects.environ)))
+        except UsageError as error:
+            if self.must_save:
+                raise
+            self.output = None
+            self.effects.progress.message(f"warning: this result is not kept: {error.message}")
 
     def finish(self, warnings: tuple[str, ...] = ()) -> None:
         """Save the result as complete.
@@ -106,6 +123,12 @@ class ResultFile:
         """
         self.warnings += warnings
         self.complete = True
+        now = CpuUse.read(self.session.cpus)
+        if now and self._before:
+            busy = now.elsewhere_since(self._before)
+            self.environments = {
+                arm: replace(one, busy_elsewhere=busy) for arm, one in self.environments.items()
+            }
         self.save()
 
     @contextmanager
@@ -119,7 +142,8 @@ class ResultFile:
             yield
         except KeyboardInterrupt:
             self.save()
-            hint = f"What was measured is in {self.output}." if self.output else ""
+            shown = f"`benchgate compare {shlex.quote(str(self.output))}` shows what was measured."
+            hint = shown if self.output else ""
             raise Interrupted("interrupted", hint=hint) from None
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.gate.findings import Stage
 from benchgate.gate.next_round import RoundPlan, follow_up, screen
-from benchgate.session.outlook import BudgetForecast
+from benchgate.session.outlook import Foreteller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,15 +15,21 @@ if TYPE_CHECKING:
     from benchgate.gate.suite import Need
     from benchgate.gate.waves import WaveSettings
     from benchgate.report.progress import Progress
+    from benchgate.session.outlook import BudgetForecast, Shortage
     from benchgate.session.session import Session
 
 
 @dataclass(slots=True)
 class FixedRounds:
-    """Measures everything for a fixed number of rounds, whatever they show."""
+    """Measures everything for a fixed number of rounds, whatever they show.
+
+    Attributes:
+        once: benchmarks of which one launch is enough; here there are none.
+    """
 
     session: Session
     rounds: int
+    once: frozenset[str] = frozenset()
     _left_out: dict[str, None] = field(default_factory=dict)
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
@@ -63,17 +68,19 @@ class ScreenAndConfirm:
         self._session = session
         self._waves = waves
         self._judge = judge
-        self._once = once
+        self.once = once
         self._needs: Sequence[Need] = ()
         self._next_look = waves.screen_rounds
+        self._planned = 0
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
         """Plan the next round: of the screen, or of what is open after it."""
+        self._planned = round_index + 1
         costs_s = self._session.costs_s
         ids = self._session.ids
         if round_index < self._waves.screen_rounds:
             if round_index:
-                ids = tuple(id_ for id_ in ids if id_ not in self._once)
+                ids = tuple(id_ for id_ in ids if id_ not in self.once)
             return screen(ids, costs_s, left_s)
         if round_index == self._next_look:
             self._needs = self._judge()
@@ -86,12 +93,15 @@ class ScreenAndConfirm:
     def expected_rounds(self) -> int:
         """Estimate the round at which confirming ends; without suspects, twice the screen.
 
-        If measuring goes on longer, it ends with the next look.
+        If looks are far apart, measuring goes on at least to the next one.
         """
+        if self.once.issuperset(self._session.ids):
+            return 1
         waves = self._waves
         confirming = any(need.stage is Stage.CONFIRM for need in self._needs)
         more = waves.confirm_rounds if confirming else waves.screen_rounds
-        return max(min(waves.screen_rounds + more, waves.most_rounds), self._next_look)
+        expected = min(waves.screen_rounds + more, waves.most_rounds)
+        return max(expected, self._next_look) if self._next_look > self._planned else expected
 
     def counts(self) -> Mapping[str, int]:
         """Count the benchmarks that are done, open and suspected."""
@@ -115,18 +125,26 @@ def measure_rounds(
     clock: Callable[[], float],
     progress: Progress,
     save: Callable[[], None],
-    foresee: Callable[[BudgetForecast], str | None] = lambda _: None,
+    foresee: Callable[[BudgetForecast], Shortage | None] = lambda _: None,
 ) -> tuple[str, ...]:
     """Measure rounds until the planner has none left.
 
     Args:
         save: called after every round.
-        foresee: says after the first round what the budget can show; None if all is well.
+        foresee: says during the first round if the budget is too short; None if it is not.
 
     Returns:
         The benchmarks that were still open when the budget ended.
     """
-    deadline_s = clock() + budget_s
+    started_s = clock()
+    deadline_s = started_s + budget_s
+    foreteller = Foreteller(budget_s, len(session.ids), planner.once, foresee, progress.message)
+
+    def on_measured(benchmark: str) -> None:
+        progress.measured(benchmark)
+        if round_index == 0:
+            foreteller.benchmark_ended(session.costs_s, clock() - started_s)
+
     round_index = 0
     others_s = 0.0  # what a round takes besides its benchmarks: canaries, workers, trees
     while True:
@@ -135,33 +153,32 @@ def measure_rounds(
         if not plan.ids:
             return plan.dropped
         cost_s = _cost_s(session, plan)
-        rounds = max(planner.expected_rounds(), round_index + 1)
+        expected = planner.expected_rounds()
+        rounds = max(expected, round_index + 1)
         progress.round_started(
             round_index,
             plan.phase,
             len(plan.ids),
             min((rounds - round_index) * (cost_s + others_s), left_s) if cost_s else None,
-            rounds=rounds,
+            rounds=expected if expected > round_index else None,
         )
         began_s = clock()
-        session.measure_round(round_index, plan.ids, progress.measured, canary=plan.canary)
+        session.measure_round(
+            round_index, plan.ids, on_measured, starting=progress.measuring, canary=plan.canary
+        )
         save()
-        progress.round_ended(round_index, planner.counts())
+        cost_s = _cost_s(session, plan)
+        if round_index:
+            others_s = max(0.0, clock() - began_s - cost_s)
+        progress.round_ended(
+            round_index,
+            planner.counts(),
+            min((rounds - round_index - 1) * (cost_s + others_s), deadline_s - clock()),
+        )
         if round_index == 0:
-            _tell(
-                progress, foresee, BudgetForecast(session.round_s, deadline_s - clock(), budget_s)
-            )
-        else:
-            others_s = max(0.0, clock() - began_s - _cost_s(session, plan))
+            foreteller.round_ended(session.costs_s, clock() - started_s)
         round_index += 1
 
 
 def _cost_s(session: Session, plan: RoundPlan) -> float:
     return sum(session.costs_s.get(id_, 0.0) for id_ in plan.ids)
-
-
-def _tell(
-    progress: Progress, foresee: Callable[[BudgetForecast], str | None], spending: BudgetForecast
-) -> None:
-    if spending.round_s and math.isfinite(spending.left_s) and (text := foresee(spending)):
-        progress.message(text)

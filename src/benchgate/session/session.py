@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
+from benchgate.measure.engine import ignore
 from benchgate.model.run import CANARY_IDS
 from benchgate.session.recorder import UNTRIED, Recorder
 
@@ -28,7 +29,7 @@ class Session:
         arms: one or two.
         seed: determines all random choices, together with the number of the round.
         clock: seconds, never going backwards; times how long a benchmark takes.
-        cpu_count: CPUs that the benchmarks may use; goes into the result.
+        cpus: those that the benchmarks may use; none if unknown.
         tried: what trying the base has shown.
         ground: moves the trees before each round and checks that they stay unchanged; None if the
             user's own folder is measured.
@@ -41,14 +42,14 @@ class Session:
         seed: int,
         clock: Callable[[], float],
         *,
-        cpu_count: int | None = None,
+        cpus: frozenset[int] = frozenset(),
         tried: BaseTrial = UNTRIED,
         ground: Ground | None = None,
     ) -> None:
         self._recorder = Recorder(arms, tried)
         self.arms = tuple(arms)
         self.seed = seed
-        self.cpu_count = cpu_count
+        self.cpus = cpus
         self.runtimes: dict[ArmName, str] = {}
         self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
         self.timers: dict[ArmName, Timer] = {}
@@ -134,17 +135,13 @@ class Session:
         """Add a note to a benchmark, in every arm that has it."""
         self._recorder.note(id_, note)
 
-    @property
-    def round_s(self) -> float:
-        """About how long a round of everything takes, canary included; 0 if unknown."""
-        return sum(self.costs_s.get(id_, 0.0) for id_ in (*self.ids, *CANARY_IDS))
-
     def measure_round(
         self,
         round_index: int,
         ids: Sequence[str],
         on_measured: Callable[[str], None],
         *,
+        starting: Callable[[str], None] = ignore,
         canary: bool = True,
     ) -> None:
         """Measure one launch of each benchmark on every arm.
@@ -152,6 +149,7 @@ class Session:
         Args:
             ids: what to measure; the seed determines the order.
             on_measured: called for each benchmark after its launches are recorded.
+            starting: called for each benchmark before it is measured.
             canary: measure the canary too, if there is one.
         """
         rng = random.Random(f"{self.seed}/{round_index}")  # noqa: S311 - repeatable on purpose
@@ -161,10 +159,11 @@ class Session:
         if self._ground:
             # Its own random source: a saved seed repeats everything else without trees, too.
             self._ground.draw(random.Random(f"{self.seed}/{round_index}/places"))  # noqa: S311 - as above
+        ended = _of_users(on_measured)
         for engine in self._engines:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
             started, last = self._clock(), None
-            for observation in engine.measure_round(chosen, rng, round_index):
+            for observation in engine.measure_round(chosen, rng, round_index, _of_users(starting)):
                 self._recorder.add(observation, round_index)
                 if observation.benchmark != last:
                     last = observation.benchmark
@@ -172,8 +171,7 @@ class Session:
                     self.costs_s[last] = max(0.0, now - started - observation.once_s)
                     started = now
                     self._recorder.took(last, self.costs_s[last])
-                    if last not in CANARY_IDS:
-                        on_measured(last)
+                    ended(last)
         if self._ground:
             self._refuse(self._ground.changes_of_round())
             for note in self._ground.notes:
@@ -201,3 +199,8 @@ class Session:
         """End every process of every engine."""
         for engine in self._engines:
             engine.close()
+
+
+def _of_users(tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Tell only of the user's benchmarks, not of the canary."""
+    return lambda id_: None if id_ in CANARY_IDS else tell(id_)

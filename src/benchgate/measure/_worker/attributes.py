@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .failures import Fault
-from .functions import PREFIX, is_generator
+from .functions import PREFIX, grid_of, is_generator
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -57,6 +57,7 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
     parallel = getattr(function, "parallel", False)
     if not isinstance(parallel, bool):
         raise Fault(f"{name}.parallel is {parallel!r}: it must be True or False")
+    refuse_wrong_arguments(name, function)
     data = getattr(function, "data", None) or []
     if not isinstance(data, (list, tuple)) or not all(isinstance(each, str) for each in data):
         raise Fault(f"{name}.data is {data!r}: it must be a list of paths, such as ['words/*.txt']")
@@ -66,6 +67,49 @@ def refuse_wrong_attributes(name: str, function: Callable[..., Any]) -> None:
             raise Fault(f"{name}.{hook} is a {type(found).__name__}: it must be a function")
         if found is not None and is_generator(found):
             raise Fault(f"{name}.{hook} is a generator: calling it would not run its body")
+
+
+def refuse_wrong_arguments(name: str, function: Callable[..., Any]) -> None:
+    """Require that `params` and the state of `setup` are what a function takes."""
+    grid_of(name, function)  # refuses params of another form
+    params = getattr(function, "params", None) or {}
+    setup = getattr(function, "setup", None)
+    accepted, required = arguments_of(function)
+    unset = [each for each in required if each not in params]
+    if setup is not None:
+        unset = unset[1:]  # what it returns
+    if unset:
+        table = ", ".join(f"{each!r}: [10, 1000]" for each in [*params, *unset])
+        state = "" if setup or len(unset) > 1 else f", or return it from {name}.setup"
+        raise Fault(
+            f"{name} takes {' and '.join(unset)}, and nothing sets "
+            f"{'it' if len(unset) == 1 else 'them'}: write {name}.params = {{{table}}}{state}"
+        )
+    hooks = {name: accepted}
+    for hook in ("setup", "teardown"):
+        found = getattr(function, hook, None)
+        if callable(found):
+            hooks[f"{name}.{hook}"] = arguments_of(found)[0]
+    for which, names in hooks.items():
+        extra = [each for each in params if names is not None and each not in names]
+        if extra:
+            raise Fault(f"{name}.params sets {extra[0]}, but {which} takes no {extra[0]}")
+
+
+def arguments_of(function: Callable[..., Any]) -> tuple[list[str] | None, list[str]]:
+    """Return the arguments that can be given by name, None for any, and those without a default."""
+    with STANDARD_LIBRARY:
+        import inspect  # noqa: PLC0415 - takes long, and is needed once only
+
+    try:
+        # A decorator may set arguments of the function that it wraps.
+        found = inspect.signature(function, follow_wrapped=False).parameters.values()
+    except (TypeError, ValueError):
+        return None, []
+    single = [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    is_open = any(p.kind is p.VAR_KEYWORD for p in found)
+    names = None if is_open else [p.name for p in single if p.kind is not p.POSITIONAL_ONLY]
+    return names, [p.name for p in single if p.default is p.empty]
 
 
 def unknown_attribute(name: str, attributes: Iterable[str]) -> str:

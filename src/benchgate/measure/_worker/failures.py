@@ -38,6 +38,9 @@ def failure(error: BaseException) -> dict[str, str]:
             cause.stack[:] = [f for f in cause.stack if not is_own(f.filename)]
             cause = cause.__cause__ or cause.__context__
         trace = "".join(described.format())
+        # The line is shown above the trace, so it is not repeated below it.
+        if len(lines) == 1 and lines[0].strip() == line[:LINE_LIMIT] and trace.endswith(lines[0]):
+            trace = trace[: -len(lines[0])]
     return {"error": line[:LINE_LIMIT], "trace": trace[-TRACE_LIMIT:]}
 
 

@@ -11,7 +11,7 @@ from time import perf_counter_ns, process_time_ns
 
 from .failures import Fault
 from .functions import is_async
-from .process_state import peak_rss_bytes, set_gc
+from .process_state import CpuTime, peak_rss_bytes, set_gc
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
@@ -53,6 +53,7 @@ class OpenBenchmark:
         self.call = function
         if self.args or benchmark.kwargs:
             self.call = partial(function, *self.args, **benchmark.kwargs)
+        self.cpu_time = CpuTime()
 
     def _finish(self, outcome: Any, what: str) -> Any:
         """Wait for the coroutine that an `async def` function returned."""
@@ -180,7 +181,7 @@ class OpenBenchmark:
         finally:
             if self.event_loop:
                 close_event_loop(self.event_loop)
-        return {}
+        return {"beside": CpuTime().beside_since(self.cpu_time)}
 
 
 def close_event_loop(loop: asyncio.AbstractEventLoop) -> None:

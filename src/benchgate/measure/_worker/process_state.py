@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from gc import disable, enable, get_threshold, isenabled
+from time import process_time_ns, thread_time_ns
 
 from .standard import STANDARD_LIBRARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+# One part in so many: what works less beside a benchmark changes its time less than any margin.
+LEAST_SHARE = 100
 
 
 def reset_peak_rss() -> bool:
@@ -96,6 +101,28 @@ def describe_stream(descriptor: int, stream: Any) -> tuple[int, bool, int]:
     except OSError:
         inode = 0
     return id(stream), getattr(stream, "closed", True), inode
+
+
+class CpuTime:
+    """The CPU time that this process has used up to a moment, by whom."""
+
+    def __init__(self) -> None:
+        self.main_ns = thread_time_ns()
+        self.threads_ns = process_time_ns() - self.main_ns
+        ended = os.times()
+        self.children_ns = int((ended.children_user + ended.children_system) * 1e9)
+
+    def beside_since(self, before: CpuTime) -> list[str]:
+        """Name what else has worked for a benchmark since then, if that is more than a trace."""
+        used = {
+            "threads": self.threads_ns - before.threads_ns,
+            "processes": self.children_ns - before.children_ns,
+        }
+        all_ns = self.main_ns - before.main_ns + sum(used.values())
+        found = [name for name, used_ns in used.items() if used_ns * LEAST_SHARE > all_ns]
+        if has_children() and "processes" not in found:
+            found.append("processes")
+        return found
 
 
 def has_children() -> bool:

@@ -194,7 +194,10 @@ class Server:
             rss_is_own = reset_peak_rss()
             benchmark = self.benchmarks.get(message["id"])
             if benchmark is None:
-                raise Fault("its file no longer defines it")
+                raise Fault(
+                    "its file does not define it on every import: define the same functions "
+                    "each time"
+                )
             self.opened = OpenBenchmark(benchmark)
             return {"rss_is_own": rss_is_own}
         if self.opened is None:

@@ -1,0 +1,63 @@
+"""Explains why git could not create a tree: it names neither the reason nor a remedy."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+from benchgate.errors import UsageError
+from benchgate.units import format_value
+
+if TYPE_CHECKING:
+    from benchgate.git.repository import Git
+
+_FULL = ("No space left on device", "Disk quota exceeded")
+_UNWRITABLE = ("Read-only file system", "Permission denied")
+
+
+def no_room(reason: str) -> UsageError:
+    """Make the error for trees that cannot be written where temporary files go."""
+    return UsageError(
+        f"cannot create the trees to measure in {tempfile.gettempdir()}: {reason}",
+        hint="Free some space there, or set TMPDIR to a folder that has space.",
+    )
+
+
+def explain(git: Git, commit: str, said: str) -> UsageError | None:
+    """Say why `git worktree add` failed; None if that is unknown.
+
+    Args:
+        commit: whose tree was to be created.
+        said: what git printed.
+    """
+    about_git = f"{git.root}: git lists the trees that benchgate measures in its .git folder"
+    # git names its own folder by its place in the repository, and files of a tree by theirs.
+    is_about_git = "/worktrees/" in said
+    if is_about_git and any(reason in said for reason in _UNWRITABLE):
+        return UsageError(
+            f"cannot write to {about_git}",
+            hint="Make that folder writable, or measure a copy that `git clone` makes.",
+            details=said,
+        )
+    if is_about_git and any(reason in said for reason in _FULL):
+        return UsageError(
+            f"no space left in {about_git}", hint="Free some space there.", details=said
+        )
+    if any(reason in said for reason in _FULL):
+        return no_room("no space left on device")
+    # Of a file that it cannot write, git tells no reason.
+    if "unable to write file" in said:
+        free_bytes = shutil.disk_usage(tempfile.gettempdir()).free
+        needed_bytes = _size_bytes(git, commit)
+        if free_bytes < needed_bytes:
+            free, needed = format_value(free_bytes, "B"), format_value(needed_bytes, "B")
+            return no_room(f"it has {free} left, and the files of a side take {needed}")
+    return None
+
+
+def _size_bytes(git: Git, commit: str) -> int:
+    """Add up the files of a commit."""
+    listed = git.run("ls-tree", "-r", "-z", "--long", commit).split("\0")
+    sizes = [line.partition("\t")[0].split()[-1] for line in listed if line]
+    return sum(int(size) for size in sizes if size.isdecimal())
