@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Program, Project
 
-pytestmark = pytest.mark.slow
+# Some of the tools have many dependencies to install.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 RECIPES = dict(
