@@ -87,7 +87,7 @@ def test_each_side_gets_its_environment(
     toy.commit()
     toy.slow_down()
     # uv and Poetry leave files of their own in the folder for temporary files.
-    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND))
+    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND), 300)
     assert done.out, done.err
     (row,) = json.loads(done.out)["rows"]
     assert row["head"] > 2 * row["base"], done.err
@@ -108,7 +108,7 @@ def test_uv_runs_python_in_each_tree(
     toy.commit()
     toy.slow_down()
     # uv and Poetry leave files of their own in the folder for temporary files.
-    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND))
+    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND), 300)
     assert done.out, done.err
     (row,) = json.loads(done.out)["rows"]
     assert row["head"] > 2 * row["base"], done.err
