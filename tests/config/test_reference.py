@@ -31,7 +31,7 @@ def test_every_example_is_valid(example: str) -> None:
     name = "pyproject.toml" if "[tool." in example else "benchgate.toml"
     config = loads(example, name)
     said = (config.benchmarks, config.rules, config.waivers, config.aliases, config.accept.label)
-    assert any(said)
+    assert any((*said, config.build.commands))
 
 
 def test_a_row() -> None:

@@ -105,9 +105,9 @@ class Program:
         return done
 
     @staticmethod
-    def wait(process: subprocess.Popen[str]) -> Done:
+    def wait(process: subprocess.Popen[str], timeout_s: float = LONG_S) -> Done:
         """Wait for the end of a call."""
-        out, err = process.communicate(timeout=LONG_S)
+        out, err = process.communicate(timeout=timeout_s)
         return Done(process.returncode, out, err)
 
     def start(self, cwd: Path, *arguments: str | Path) -> subprocess.Popen[str]:

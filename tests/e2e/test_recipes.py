@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.conftest import Program, Project
 
-pytestmark = pytest.mark.slow
+# Some of the tools have many dependencies to install.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 RECIPES = dict(
@@ -86,7 +87,7 @@ def test_each_side_gets_its_environment(
     toy.commit()
     toy.slow_down()
     # uv and Poetry leave files of their own in the folder for temporary files.
-    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND))
+    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND), 300)
     assert done.out, done.err
     (row,) = json.loads(done.out)["rows"]
     assert row["head"] > 2 * row["base"], done.err
@@ -107,7 +108,7 @@ def test_uv_runs_python_in_each_tree(
     toy.commit()
     toy.slow_down()
     # uv and Poetry leave files of their own in the folder for temporary files.
-    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND))
+    done = benchgate.wait(benchgate.start(toy.root, "check", *ROUND), 300)
     assert done.out, done.err
     (row,) = json.loads(done.out)["rows"]
     assert row["head"] > 2 * row["base"], done.err

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tests.done import Done
     from tests.e2e.conftest import Program, Project
 
+pytestmark = pytest.mark.slow
+
 CONFIGURATION = f"""\
 {QUICK}
 [build]
