@@ -74,3 +74,26 @@ WAIVER = Waiver(Outcome.REGRESSED, 0.125, "2026-12-31", "checksum\nadded")
 )
 def test_a_row_explains_itself(row: Row, expected: str) -> None:
     assert "; ".join(notes_of(row, GateSettings())) == expected
+
+
+NOISY = Row("a", Outcome.INCONCLUSIVE, rounds_needed=768, launches=(23, 23), ratio=1.75)
+
+
+@pytest.mark.parametrize(
+    ("row", "max_rounds", "expected"),
+    [
+        (NOISY, 30, "settling it takes more than the limit of 30 rounds"),
+        (NOISY, None, "about 768 more rounds would settle it"),
+        (NOISY, 791, "about 768 more rounds would settle it"),
+    ],
+)
+def test_nobody_is_told_to_measure_more_rounds_than_there_may_be(
+    row: Row, max_rounds: int | None, expected: str
+) -> None:
+    assert notes_of(row, GateSettings(max_rounds=max_rounds)) == (expected,)
+
+
+@pytest.mark.parametrize("ratio", [1.75, 0.5])
+def test_what_could_be_seen_is_not_said_beside_a_larger_change(ratio: float) -> None:
+    row = Row("a", Outcome.INCONCLUSIVE, ratio=ratio, detectable=1.034)
+    assert notes_of(row, GateSettings()) == ("too noisy to tell",)

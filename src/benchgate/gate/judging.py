@@ -237,7 +237,7 @@ def make_verdict(
             fail_on=tuple(gate.fail_on),
             min_compared=min_compared,
             policy="base" if config.sides else "head",
-            max_rounds=None if config.measure.until_decided else config.measure.max_rounds,
+            max_rounds=None if judged.head.until_decided else config.measure.max_rounds,
         ),
         rows=tuple(worst_first(rows)),
         warnings=(
