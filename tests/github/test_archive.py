@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import stat
 import struct
 import tracemalloc
@@ -169,6 +170,7 @@ def test_other_names_are_refused(name: str) -> None:
         overlapping(["result.json", "result_json"]),
         overlapping(f"result{n:05}" for n in range(1000)),
     ],
+    ids=itertools.count(),
 )
 def test_other_members_are_refused(data: bytes) -> None:
     assert "one file" in refused(data)
@@ -219,6 +221,7 @@ def test_other_kinds_of_members_are_refused(data: bytes, why: str) -> None:
         with_method(packed(("result.json", RESULT)), zipfile.ZIP_STORED),
         packed(("result.json", RESULT)).replace(b"result.json", b"rEsult.json", 1),
     ],
+    ids=itertools.count(),
 )
 def test_damaged_archives_are_refused(data: bytes) -> None:
     assert refused(data) == "its zip archive is damaged or cut off"
