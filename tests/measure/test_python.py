@@ -904,7 +904,10 @@ def test_a_data_file_that_is_nowhere_is_the_benchmarks_failure(make_engine: Make
 
 
 def test_what_else_a_file_runs_on_import_is_noted(make_engine: MakeEngine) -> None:
-    head = BENCHES["benchmarks/bench_it.py"] + "import json\nX = json.dumps(1)\nY = json.loads\ndef f(): X, Y\n"
+    head = (
+        BENCHES["benchmarks/bench_it.py"]
+        + "import json\nX = json.dumps(1)\nY = json.loads\ndef f(): X, Y\n"
+    )
     discovery = make_engine(BENCHES, head={"benchmarks/bench_it.py": head}).discover()
     (note,) = [n for n in discovery.found[HEAD][0].notes if "on import" in n]
     assert "in the head than in the base (lines 4, 5)" in note

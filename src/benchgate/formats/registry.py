@@ -1,0 +1,45 @@
+"""All formats, and how the format of a file is found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from benchgate.errors import UsageError
+from benchgate.formats import hyperfine, pytest_benchmark
+
+if TYPE_CHECKING:
+    from benchgate.formats.reading import Reading, Source
+
+
+class ForeignFormat(Protocol):
+    """The names that a module of this package has."""
+
+    NAME: str
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the content looks like this format."""
+
+    def parse(self, source: Source) -> Reading:
+        """Read the benchmarks; FormatError if the content as a whole is broken."""
+
+
+# In this order they are asked; the most particular ones come first.
+FORMATS: Final[tuple[ForeignFormat, ...]] = (
+    pytest_benchmark,
+    hyperfine,
+)
+NAMES: Final = tuple(each.NAME for each in FORMATS)
+
+
+def find_format(source: Source, name: str | None = None) -> ForeignFormat | None:
+    """Return the format of a name, or else the first one that recognizes the content.
+
+    Raises:
+        UsageError: there is no format of this name.
+    """
+    if name is None:
+        return next((each for each in FORMATS if each.sniff(source)), None)
+    for each in FORMATS:
+        if name == each.NAME:
+            return each
+    raise UsageError(f"there is no format {name!r}", hint=f"Formats: {', '.join(NAMES)}.")

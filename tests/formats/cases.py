@@ -1,0 +1,84 @@
+"""What each genuine file holds, for the conformance test: one list for each format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchgate.formats.reading import Source
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file of a tool, and what is read of it.
+
+    Attributes:
+        path: of a file or a folder below `samples`.
+        rows: by id the series, written as by `described` in the test; the error of a failed one.
+    """
+
+    format: str
+    path: str
+    tool: str
+    rows: dict[str, tuple[str, ...] | str]
+    skipped: tuple[str, ...] = field(default=())
+
+    def source(self) -> Source:
+        place = SAMPLES / self.path
+        if place.is_dir():
+            files = {
+                each.relative_to(place).as_posix(): each.read_bytes()
+                for each in sorted(place.rglob("*"))
+                if each.is_file()
+            }
+            return Source(self.path, files=files)
+        return Source(self.path, place.read_bytes())
+
+
+PYTEST_BENCHMARK = [
+    Case(
+        "pytest-benchmark",
+        "pytest-benchmark/full.json",
+        "pytest-benchmark 5.3.1",
+        {
+            "test_demo.py::test_sort[1000]": ("time s lower sampled 1x20 loops=1 5.047e-06",),
+            "test_demo.py::test_json": ("time s lower sampled 1x20 loops=20 3.46e-06",),
+        },
+    ),
+    Case(
+        "pytest-benchmark",
+        "pytest-benchmark/saved.json",
+        "pytest-benchmark 5.3.1",
+        {
+            "test_demo.py::test_sort[10]": ("time s lower summary 1x1 loops=1 1.75e-07",),
+            "test_demo.py::test_sort[1000]": ("time s lower summary 1x1 loops=1 4.662e-06",),
+            "test_demo.py::test_sha": ("time s lower summary 1x1 loops=1 2.819e-06",),
+            "test_demo.py::test_json": ("time s lower summary 1x1 loops=1 1.575e-06",),
+            "test_demo.py::TestX::test_in_class": ("time s lower summary 1x1 loops=1 4.63e-06",),
+        },
+    ),
+]
+HYPERFINE = [
+    Case(
+        "hyperfine",
+        "hyperfine/two-commands.json",
+        "hyperfine",
+        {
+            "true": ("time s lower sampled 1x15 loops=1 0.0007484",),
+            "ls": ("time s lower sampled 1x15 loops=1 0.001075",),
+        },
+    ),
+    Case(
+        "hyperfine",
+        "hyperfine/failing-exit.json",
+        "hyperfine",
+        {
+            "true": ("time s lower sampled 1x4 loops=1 9.979e-06",),
+            "false": "it ended with exit code 1",
+        },
+    ),
+]
+
+CASES = [*PYTEST_BENCHMARK, *HYPERFINE]
