@@ -29,7 +29,11 @@ if TYPE_CHECKING:
         (("--baseline", "dir:x", "--against", "main"), 2, "--against and --baseline both say"),
         (("--baseline", "dir:x", "--until-decided"), 2, "--until-decided: stored results cannot"),
         (("--baseline", "dir:benchgate.toml"), 2, "cannot read benchgate.toml: Not a directory"),
-        (("--baseline", "file:benchgate.toml"), 2, "benchgate.toml: is neither a result of benchgate"),
+        (
+            ("--baseline", "file:benchgate.toml"),
+            2,
+            "benchgate.toml: is neither a result of benchgate",
+        ),
         (("--baseline", "git:nowhere"), 6, "'nowhere': there is no such commit"),
     ],
 )

@@ -39,9 +39,7 @@ def test_many_files_a_side_are_as_many_launches(call: Call, files: Path) -> None
     done = call(files, "compare", "--base", *old, "--json", "-", "--head", *new)
     verdict = json.loads(done.out)
     found = {
-        row["benchmark"]: row["outcome"]
-        for row in verdict["rows"]
-        if row["statistic"] == "p25"
+        row["benchmark"]: row["outcome"] for row in verdict["rows"] if row["statistic"] == "p25"
     }
     assert found == {"test_x.py::test_a": "regressed", "test_x.py::test_b": "unchanged"}
 
