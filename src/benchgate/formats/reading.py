@@ -37,6 +37,7 @@ _MARKS = (
 )
 _NO_WARMUP: FloatArray = np.empty(0)
 _TEXT_LIMIT = 200
+_MOST_LOOPS = 2.0**53
 
 
 class RowError(Exception):
@@ -152,13 +153,16 @@ def _checked_id(id_: str) -> str:
 
 
 def times(
-    launches: Sequence[Sequence[float] | FloatArray], place: str, *, loops: int = 1
+    launches: Sequence[Sequence[float] | FloatArray],
+    place: str | Sequence[str],
+    *,
+    loops: int = 1,
 ) -> Series:
     """The time of one operation, in seconds.
 
     Args:
         launches: the samples of each process of the tool, in order.
-        place: of the samples in the file, for errors.
+        place: of the samples in the file, for errors; one for each process if they differ.
         loops: operations in one sample, if the tool tells; the samples are their means already.
 
     Raises:
@@ -168,17 +172,34 @@ def times(
 
 
 def sampled(
-    metric: Metric, launches: Sequence[Sequence[float] | FloatArray], place: str, *, loops: int = 1
+    metric: Metric,
+    launches: Sequence[Sequence[float] | FloatArray],
+    place: str | Sequence[str],
+    *,
+    loops: int = 1,
 ) -> Series:
     """Samples of a metric; for the arguments and errors see `times`."""
     if not launches:
-        raise RowError(f"{place}: there are no samples")
-    checked = [_samples(each, place, metric.unit) for each in launches]
+        raise RowError(f"{place}: there are no samples" if place else "there are no samples")
+    places = [place] * len(launches) if isinstance(place, str) else place
+    checked = [
+        _samples(each, where, metric.unit) for each, where in zip(launches, places, strict=True)
+    ]
     return Series(
         metric,
         max(1, loops),
         tuple(Launch(index, 0, each, _NO_WARMUP) for index, each in enumerate(checked)),
     )
+
+
+def usual_loops(loops: Sequence[float]) -> int:
+    """The number of operations in a sample, if it differs between samples: the median.
+
+    Args:
+        loops: of each sample; what no number of operations can be counts as one.
+    """
+    possible = [each for each in loops if 1 <= each < _MOST_LOOPS]
+    return int(np.median(possible)) if possible else 1
 
 
 def summary(
