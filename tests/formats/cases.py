@@ -2,40 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
-
-from benchgate.formats.reading import Source
-
-SAMPLES = Path(__file__).parent / "samples"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A file of a tool, and what is read of it.
-
-    Attributes:
-        path: of a file or a folder below `samples`.
-        rows: by id the series, written as by `described` in the test; the error of a failed one.
-    """
-
-    format: str
-    path: str
-    tool: str
-    rows: dict[str, tuple[str, ...] | str]
-    skipped: tuple[str, ...] = field(default=())
-
-    def source(self) -> Source:
-        place = SAMPLES / self.path
-        if place.is_dir():
-            files = {
-                each.relative_to(place).as_posix(): each.read_bytes()
-                for each in sorted(place.rglob("*"))
-                if each.is_file()
-            }
-            return Source(self.path, files=files)
-        return Source(self.path, place.read_bytes())
-
+from tests.formats.case import Case
+from tests.formats.cases_python import PYPERF
 
 PYTEST_BENCHMARK = [
     Case(
@@ -81,4 +49,4 @@ HYPERFINE = [
     ),
 ]
 
-CASES = [*PYTEST_BENCHMARK, *HYPERFINE]
+CASES = [*PYTEST_BENCHMARK, *HYPERFINE, *PYPERF]

@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.formats.cases import CASES, Case
+from tests.formats.cases import CASES
 
 from benchgate.errors import FormatError
 from benchgate.formats.reading import Source
@@ -18,6 +18,8 @@ from benchgate.model.run import Run
 from benchgate.model.run import Source as Code
 
 if TYPE_CHECKING:
+    from tests.formats.case import Case
+
     from benchgate.formats.reading import Reading
     from benchgate.model.run import BenchmarkResult
 
