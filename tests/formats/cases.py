@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.formats.case import Case
-from tests.formats.cases_python import PYPERF
+from tests.formats.cases_python import ASV, PYPERF
 
 PYTEST_BENCHMARK = [
     Case(
@@ -49,4 +49,9 @@ HYPERFINE = [
     ),
 ]
 
-CASES = [*PYTEST_BENCHMARK, *HYPERFINE, *PYPERF]
+CASES = [
+    *PYTEST_BENCHMARK,
+    *HYPERFINE,
+    *PYPERF,
+    *ASV,
+]

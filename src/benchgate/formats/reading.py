@@ -83,6 +83,10 @@ class Source:
         except UnicodeDecodeError as error:
             raise self.error(f"byte {error.start}", f"is not {encoding.upper()} text") from None
 
+    def file(self, path: str) -> Source:
+        """One file of the folder."""
+        return Source(f"{self.name}: {path}", self.files[path])
+
     def error(self, place: str, what: str, hint: str = "") -> FormatError:
         """An error that names the file and the place in it."""
         return FormatError(
@@ -112,19 +116,22 @@ def benchmark(
     *,
     notes: Iterable[str] = (),
     location: str | None = None,
+    version: str | None = None,
 ) -> BenchmarkResult:
     """A benchmark that was read.
 
     Args:
-        tool: `NAME` of the format; what the benchmark does is known by its id alone.
+        tool: `NAME` of the format.
         id_: the tool's own name for it, stable between two runs of the tool.
+        version: the tool's own hash of what the benchmark does, if it has one; without it, that is
+            known by the id alone.
 
     Raises:
         RowError: the id is empty or too long.
     """
     return BenchmarkResult(
         _checked_id(id_),
-        f"{tool}:{id_}",
+        f"{tool}:{id_}" if version is None else f"{tool}:{id_}@{version}",
         Tier.STORED,
         tuple(series),
         notes=tuple(notes),

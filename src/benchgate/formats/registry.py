@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from benchgate.errors import UsageError
-from benchgate.formats import hyperfine, pyperf, pytest_benchmark
+from benchgate.formats import asv, hyperfine, pyperf, pytest_benchmark
 
 if TYPE_CHECKING:
     from benchgate.formats.reading import Reading, Source
@@ -27,6 +27,7 @@ class ForeignFormat(Protocol):
 FORMATS: Final[tuple[ForeignFormat, ...]] = (
     pytest_benchmark,
     pyperf,
+    asv,
     hyperfine,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
