@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.formats.case import Case
+from tests.formats.cases_compiled import GO
 from tests.formats.cases_python import ASV, PYPERF
 
 PYTEST_BENCHMARK = [
@@ -54,4 +55,5 @@ CASES = [
     *HYPERFINE,
     *PYPERF,
     *ASV,
+    *GO,
 ]
