@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.formats.case import Case
-from tests.formats.cases_compiled import GO
+from tests.formats.cases_go import GO
+from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
 from tests.formats.cases_python import ASV, PYPERF
 
 PYTEST_BENCHMARK = [
@@ -56,4 +57,5 @@ CASES = [
     *PYPERF,
     *ASV,
     *GO,
+    *GOOGLE_BENCHMARK,
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from benchgate.errors import UsageError
-from benchgate.formats import asv, go, hyperfine, pyperf, pytest_benchmark
+from benchgate.formats import asv, go, google_benchmark, hyperfine, pyperf, pytest_benchmark
 
 if TYPE_CHECKING:
     from benchgate.formats.reading import Reading, Source
@@ -29,6 +29,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     pyperf,
     asv,
     hyperfine,
+    google_benchmark,
     go,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)

@@ -1,4 +1,4 @@
-"""What genuine files of tools for compiled hold: one list for each format."""
+"""What genuine outputs of go test hold."""
 
 from __future__ import annotations
 
