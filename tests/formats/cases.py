@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.formats.case import Case
 from tests.formats.cases_go import GO
 from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
+from tests.formats.cases_libtest import LIBTEST
 from tests.formats.cases_python import ASV, PYPERF
 
 PYTEST_BENCHMARK = [
@@ -58,4 +59,5 @@ CASES = [
     *ASV,
     *GO,
     *GOOGLE_BENCHMARK,
+    *LIBTEST,
 ]

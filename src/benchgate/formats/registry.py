@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from benchgate.errors import UsageError
-from benchgate.formats import asv, go, google_benchmark, hyperfine, pyperf, pytest_benchmark
+from benchgate.formats import (
+    asv,
+    go,
+    google_benchmark,
+    hyperfine,
+    libtest,
+    pyperf,
+    pytest_benchmark,
+)
 
 if TYPE_CHECKING:
     from benchgate.formats.reading import Reading, Source
@@ -31,6 +39,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     hyperfine,
     google_benchmark,
     go,
+    libtest,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
