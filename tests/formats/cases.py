@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.formats.case import Case
+from tests.formats.cases_criterion import CRITERION
 from tests.formats.cases_go import GO
 from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
 from tests.formats.cases_libtest import LIBTEST
@@ -60,4 +61,5 @@ CASES = [
     *GO,
     *GOOGLE_BENCHMARK,
     *LIBTEST,
+    *CRITERION,
 ]

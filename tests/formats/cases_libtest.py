@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.formats.case import Case
 
+PANIC = "it failed under cargo bench\nthread 'main' (1) panicked at src/lib.rs:7:63:\nboom"
+
 LIBTEST = [
     Case(
         "libtest",
@@ -47,7 +49,7 @@ LIBTEST = [
         "libtest",
         {
             "tests::bench_noise": ("time s lower summary 1x1 loops=1 5.5e-10",),
-            "tests::bench_panic": "it failed under cargo bench\nthread 'main' (1) panicked at src/lib.rs:7:63:\nboom",
+            "tests::bench_panic": PANIC,
             "tests::bench_sum": ("time s lower summary 1x1 loops=1 1.4e-09",),
         },
     ),
@@ -57,7 +59,7 @@ LIBTEST = [
         "libtest",
         {
             "tests::bench_noise": ("time s lower summary 1x1 loops=1 5.437e-10",),
-            "tests::bench_panic": "it failed under cargo bench\nthread 'main' (1) panicked at src/lib.rs:7:63:\nboom",
+            "tests::bench_panic": PANIC,
             "tests::bench_sum": ("time s lower summary 1x1 loops=1 1.217e-09",),
         },
     ),

@@ -225,7 +225,12 @@ def time_summary(value_s: float, place: str) -> Series:
     return summary(TIME.name, TIME.unit, value_s, place)
 
 
-def _samples(values: Sequence[float] | FloatArray, place: str, unit: str) -> FloatArray:
+def numbers(values: Sequence[float] | FloatArray, place: str) -> FloatArray:
+    """Numbers of the file as an array; they may be NaN or infinite.
+
+    Raises:
+        RowError: one of them is no number.
+    """
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -233,6 +238,31 @@ def _samples(values: Sequence[float] | FloatArray, place: str, unit: str) -> Flo
     # A list of booleans or of texts would become numbers, too.
     if array is None or array.ndim != 1 or not _are_numbers(values):
         raise RowError(f"{place}: is not a list of numbers")
+    return array
+
+
+def means(
+    totals: Sequence[float], loops: Sequence[float], scale: float, place: str
+) -> tuple[FloatArray, int]:
+    """The means per operation of samples that took several operations, and their usual number.
+
+    Args:
+        totals: of each sample.
+        loops: operations of each sample.
+        scale: the unit of the totals, in base units.
+
+    Raises:
+        RowError: the lists differ in length, or hold something else than numbers.
+    """
+    if len(totals) != len(loops):
+        raise RowError(f"{place}: has {len(totals)} values but {len(loops)} numbers of iterations")
+    with np.errstate(all="ignore"):  # what is impossible fails as a sample
+        found: FloatArray = numbers(totals, place) * scale / numbers(loops, place)
+    return found, usual_loops(loops)
+
+
+def _samples(values: Sequence[float] | FloatArray, place: str, unit: str) -> FloatArray:
+    array = numbers(values, place)
     if not array.size:
         raise RowError(f"{place}: there are no samples")
     plausible = np.abs(array) <= LARGEST

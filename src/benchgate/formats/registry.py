@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from benchgate.errors import UsageError
 from benchgate.formats import (
     asv,
+    criterion,
     go,
     google_benchmark,
     hyperfine,
@@ -40,6 +41,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     google_benchmark,
     go,
     libtest,
+    criterion,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
