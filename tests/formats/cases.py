@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.formats.case import Case
+from tests.formats.cases_catch2 import CATCH2
 from tests.formats.cases_criterion import CRITERION
 from tests.formats.cases_go import GO
 from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
@@ -62,4 +63,5 @@ CASES = [
     *GOOGLE_BENCHMARK,
     *LIBTEST,
     *CRITERION,
+    *CATCH2,
 ]

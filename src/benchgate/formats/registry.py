@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from benchgate.errors import UsageError
 from benchgate.formats import (
     asv,
+    catch2,
     criterion,
     go,
     google_benchmark,
@@ -42,6 +43,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     go,
     libtest,
     criterion,
+    catch2,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
