@@ -7,6 +7,7 @@ from tests.formats.cases_catch2 import CATCH2
 from tests.formats.cases_criterion import CRITERION
 from tests.formats.cases_go import GO
 from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
+from tests.formats.cases_jmh import JMH
 from tests.formats.cases_libtest import LIBTEST
 from tests.formats.cases_python import ASV, PYPERF
 
@@ -64,4 +65,5 @@ CASES = [
     *LIBTEST,
     *CRITERION,
     *CATCH2,
+    *JMH,
 ]
