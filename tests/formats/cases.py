@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.formats.case import Case
+from tests.formats.cases_benchmarkdotnet import BENCHMARKDOTNET
 from tests.formats.cases_catch2 import CATCH2
 from tests.formats.cases_criterion import CRITERION
 from tests.formats.cases_go import GO
@@ -66,4 +67,5 @@ CASES = [
     *CRITERION,
     *CATCH2,
     *JMH,
+    *BENCHMARKDOTNET,
 ]

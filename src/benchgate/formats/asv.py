@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import Node, read_json
 from benchgate.formats.reading import (
     Reading,
@@ -27,7 +28,6 @@ from benchgate.formats.reading import (
     summary,
     time_summary,
     times,
-    usual_loops,
 )
 from benchgate.model.metrics import PEAK_RSS
 

@@ -12,6 +12,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from benchgate.errors import FormatError
+from benchgate.formats.means import means
 from benchgate.formats.nodes import read_json
 from benchgate.formats.reading import (
     Reading,
@@ -19,7 +20,6 @@ from benchgate.formats.reading import (
     benchmark,
     distinct,
     failed,
-    means,
     sampled,
     times,
 )

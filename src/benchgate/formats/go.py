@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.go_output import Output
 from benchgate.formats.lines import plain_lines, read_lines
+from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import read_json_lines
 from benchgate.formats.reading import (
     Reading,
@@ -21,7 +22,6 @@ from benchgate.formats.reading import (
     distinct,
     failed,
     sampled,
-    usual_loops,
 )
 from benchgate.model.metrics import TIME
 from benchgate.model.run import Better, Metric

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.formats.google_benchmark_csv import csv_rows, is_csv
+from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import Node, read_json
 from benchgate.formats.reading import (
     Reading,
@@ -20,7 +21,6 @@ from benchgate.formats.reading import (
     sampled,
     shown,
     summary,
-    usual_loops,
 )
 from benchgate.model.metrics import CPU_TIME, TIME
 from benchgate.model.run import Better, Metric

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import read_json
 from benchgate.formats.reading import (
     Reading,
@@ -19,7 +20,6 @@ from benchgate.formats.reading import (
     failed,
     sampled,
     shown,
-    usual_loops,
 )
 from benchgate.model.metrics import PEAK_RSS, TIME
 from benchgate.model.run import Metric

@@ -37,7 +37,6 @@ _MARKS = (
 )
 _NO_WARMUP: FloatArray = np.empty(0)
 _TEXT_LIMIT = 200
-_MOST_LOOPS = 2.0**53
 
 
 class RowError(Exception):
@@ -127,13 +126,21 @@ def benchmark(
             known by the id alone.
 
     Raises:
-        RowError: the id is empty or too long.
+        RowError: the id or the name of a metric is empty or too long, or a metric is there twice.
     """
+    series = tuple(series)
+    names: set[str] = set()
+    for name in (each.metric.name for each in series):
+        _check_name(name, "a metric")
+        if name in names:
+            raise RowError(f"the metric {shown(name)} is there twice")
+        names.add(name)
+    _check_name(id_, "the benchmark")
     return BenchmarkResult(
-        _checked_id(id_),
+        id_,
         f"{tool}:{id_}" if version is None else f"{tool}:{id_}@{version}",
         Tier.STORED,
-        tuple(series),
+        series,
         notes=tuple(notes),
         location=location,
     )
@@ -151,12 +158,11 @@ def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> Bench
     )
 
 
-def _checked_id(id_: str) -> str:
-    if not id_.strip():
-        raise RowError("the benchmark has no name")
-    if len(id_) > MAX_NAME:
-        raise RowError(f"the name has {len(id_)} characters, more than {MAX_NAME}")
-    return id_
+def _check_name(name: str, whose: str) -> None:
+    if not name.strip():
+        raise RowError(f"{whose} has no name")
+    if len(name) > MAX_NAME:
+        raise RowError(f"the name of {whose} has {len(name)} characters, more than {MAX_NAME}")
 
 
 def times(
@@ -199,16 +205,6 @@ def sampled(
     )
 
 
-def usual_loops(loops: Sequence[float]) -> int:
-    """The number of operations in a sample, if it differs between samples: the median.
-
-    Args:
-        loops: of each sample; what no number of operations can be counts as one.
-    """
-    possible = [each for each in loops if 1 <= each < _MOST_LOOPS]
-    return int(np.median(possible)) if possible else 1
-
-
 def summary(
     name: str, unit: str, value: float, place: str, *, better: Better = Better.LOWER
 ) -> Series:
@@ -239,26 +235,6 @@ def numbers(values: Sequence[float] | FloatArray, place: str) -> FloatArray:
     if array is None or array.ndim != 1 or not _are_numbers(values):
         raise RowError(f"{place}: is not a list of numbers")
     return array
-
-
-def means(
-    totals: Sequence[float], loops: Sequence[float], scale: float, place: str
-) -> tuple[FloatArray, int]:
-    """The means per operation of samples that took several operations, and their usual number.
-
-    Args:
-        totals: of each sample.
-        loops: operations of each sample.
-        scale: the unit of the totals, in base units.
-
-    Raises:
-        RowError: the lists differ in length, or hold something else than numbers.
-    """
-    if len(totals) != len(loops):
-        raise RowError(f"{place}: has {len(totals)} values but {len(loops)} numbers of iterations")
-    with np.errstate(all="ignore"):  # what is impossible fails as a sample
-        found: FloatArray = numbers(totals, place) * scale / numbers(loops, place)
-    return found, usual_loops(loops)
 
 
 def _samples(values: Sequence[float] | FloatArray, place: str, unit: str) -> FloatArray:

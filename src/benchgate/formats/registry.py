@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from benchgate.errors import UsageError
 from benchgate.formats import (
     asv,
+    benchmarkdotnet,
     catch2,
     criterion,
     go,
@@ -42,6 +43,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     hyperfine,
     google_benchmark,
     jmh,
+    benchmarkdotnet,
     go,
     libtest,
     criterion,
