@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from tests.formats.case import Case
+from tests.formats.cases_benchmark_ips import BENCHMARK_IPS
 from tests.formats.cases_benchmarkdotnet import BENCHMARKDOTNET
 from tests.formats.cases_catch2 import CATCH2
 from tests.formats.cases_criterion import CRITERION
 from tests.formats.cases_go import GO
 from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
+from tests.formats.cases_haskell_criterion import HASKELL_CRITERION
 from tests.formats.cases_jmh import JMH
 from tests.formats.cases_libtest import LIBTEST
 from tests.formats.cases_python import ASV, PYPERF
@@ -68,4 +70,6 @@ CASES = [
     *CATCH2,
     *JMH,
     *BENCHMARKDOTNET,
+    *HASKELL_CRITERION,
+    *BENCHMARK_IPS,
 ]

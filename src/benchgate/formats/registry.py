@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 from benchgate.errors import UsageError
 from benchgate.formats import (
     asv,
+    benchmark_ips,
     benchmarkdotnet,
     catch2,
     criterion,
     go,
     google_benchmark,
+    haskell_criterion,
     hyperfine,
     jmh,
     libtest,
@@ -44,6 +46,8 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     google_benchmark,
     jmh,
     benchmarkdotnet,
+    benchmark_ips,
+    haskell_criterion,
     go,
     libtest,
     criterion,
