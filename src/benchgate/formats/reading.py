@@ -35,6 +35,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+SORTED = "time: the tool sorted the samples"
+"""The note on a benchmark whose samples say nothing about drift and warmup: their order is lost."""
+
 _NO_WARMUP: FloatArray = np.empty(0)
 _TEXT_LIMIT = 200
 
@@ -170,18 +173,20 @@ def times(
     place: str | Sequence[str],
     *,
     loops: int = 1,
+    scale: float = 1,
 ) -> Series:
-    """The time of one operation, in seconds.
+    """The time of one operation.
 
     Args:
         launches: the samples of each process of the tool, in order.
         place: of the samples in the file, for errors; one for each process if they differ.
         loops: operations in one sample, if the tool tells; the samples are their means already.
+        scale: the unit of the samples, in base units.
 
     Raises:
         RowError: there are no samples, or one is negative, NaN or infinite.
     """
-    return sampled(TIME, launches, place, loops=loops)
+    return sampled(TIME, launches, place, loops=loops, scale=scale)
 
 
 def sampled(
@@ -190,13 +195,15 @@ def sampled(
     place: str | Sequence[str],
     *,
     loops: int = 1,
+    scale: float = 1,
 ) -> Series:
     """Samples of a metric; for the arguments and errors see `times`."""
     if not launches:
         raise RowError(f"{place}: there are no samples" if place else "there are no samples")
     places = [place] * len(launches) if isinstance(place, str) else place
     checked = [
-        _samples(each, where, metric.unit) for each, where in zip(launches, places, strict=True)
+        _samples(each, where, metric.unit, scale)
+        for each, where in zip(launches, places, strict=True)
     ]
     return Series(
         metric,
@@ -237,17 +244,20 @@ def numbers(values: Sequence[float] | FloatArray, place: str) -> FloatArray:
     return array
 
 
-def _samples(values: Sequence[float] | FloatArray, place: str, unit: str) -> FloatArray:
+def _samples(
+    values: Sequence[float] | FloatArray, place: str, unit: str, scale: float
+) -> FloatArray:
     array = numbers(values, place)
     if not array.size:
         raise RowError(f"{place}: there are no samples")
-    plausible = np.abs(array) <= LARGEST
+    plausible = np.abs(array) <= LARGEST / max(scale, 1)
     if unit == "s":
         plausible &= array >= 0
     if not plausible.all():
         index = int(np.argmin(plausible))
         why = "is negative: a time cannot be" if array[index] < 0 else "is not a possible value"
         raise RowError(f"{place}[{index}]: {array[index]} {why}")
+    array = array * scale
     array.setflags(write=False)
     return array
 
