@@ -19,6 +19,7 @@ from benchgate.formats import (
     libtest,
     pyperf,
     pytest_benchmark,
+    tinybench,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     libtest,
     criterion,
     catch2,
+    tinybench,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 

@@ -1,0 +1,48 @@
+"""What the genuine files of JavaScript's tools hold."""
+
+from __future__ import annotations
+
+from tests.formats.case import Case
+
+TINYBENCH = [
+    Case(
+        "tinybench",
+        "tinybench/samples.json",
+        "tinybench",
+        {
+            "sort 100": ("time s lower sampled 1x100 loops=1 3.017e-06",),
+            "concat": ("time s lower sampled 1x100 loops=1 5.4e-08",),
+            "throws": "it failed: 'Error: boom'",
+        },
+    ),
+    Case(
+        "tinybench",
+        "tinybench/medians.json",
+        "tinybench",
+        {
+            "sort 100": ("time s lower summary 1x1 loops=1 2.996e-06",),
+            "concat": ("time s lower summary 1x1 loops=1 5.9e-08",),
+            "throws": "it failed: 'Error: boom'",
+        },
+    ),
+    Case(
+        "tinybench",
+        "tinybench/v2.json",
+        "tinybench",
+        {
+            "sort 100": ("time s lower sampled 1x34 loops=1 9.995e-06",),
+            "spin": ("time s lower sampled 1x52 loops=1 1.89e-05",),
+            "throws": "it threw an error",
+        },
+    ),
+    Case(
+        "tinybench",
+        "tinybench/v3.json",
+        "tinybench",
+        {
+            "sort 100": ("time s lower sampled 1x20 loops=1 9.925e-06",),
+            "spin": ("time s lower sampled 1x20 loops=1 1.737e-05",),
+            "throws": "it threw an error",
+        },
+    ),
+]
