@@ -46,3 +46,25 @@ TINYBENCH = [
         },
     ),
 ]
+VITEST = [
+    Case(
+        "vitest",
+        "vitest/v4.json",
+        "vitest",
+        {
+            "a.bench.js > sort > normal": ("time s lower summary 1x1 loops=1 2.11e-07",),
+            "a.bench.js > sort > rev": ("time s lower summary 1x1 loops=1 4.8e-08",),
+            "a.bench.js > outer > inner > x > p|q": ("time s lower summary 1x1 loops=1 1.47e-07",),
+        },
+    ),
+    Case(
+        "vitest",
+        "vitest/v3-fails.json",
+        "vitest",
+        {
+            "a.bench.js > top level": ("time s lower summary 1x1 loops=1 3.3e-07",),
+            "a.bench.js > sort > normal": ("time s lower summary 1x1 loops=1 2.51e-07",),
+            "a.bench.js > sort > throws": "it has no times: it threw an error, or did not run",
+        },
+    ),
+]

@@ -20,6 +20,7 @@ from benchgate.formats import (
     pyperf,
     pytest_benchmark,
     tinybench,
+    vitest,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     criterion,
     catch2,
     tinybench,
+    vitest,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
