@@ -10,7 +10,7 @@ from tests.formats.cases_criterion import CRITERION
 from tests.formats.cases_go import GO
 from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
 from tests.formats.cases_haskell_criterion import HASKELL_CRITERION
-from tests.formats.cases_javascript import TINYBENCH, VITEST
+from tests.formats.cases_javascript import MITATA, TINYBENCH, VITEST
 from tests.formats.cases_jmh import JMH
 from tests.formats.cases_libtest import LIBTEST
 from tests.formats.cases_python import ASV, PYPERF
@@ -75,4 +75,5 @@ CASES = [
     *BENCHMARK_IPS,
     *TINYBENCH,
     *VITEST,
+    *MITATA,
 ]

@@ -68,3 +68,38 @@ VITEST = [
         },
     ),
 ]
+MITATA = [
+    Case(
+        "mitata",
+        "mitata/samples.json",
+        "mitata",
+        {
+            "spin": ("time s lower sampled 1x100 loops=1 0.0007309",),
+            "throws": "it failed: 'boom'",
+            "g > same[n=8]": ("time s lower sampled 1x100 loops=4096 3.308e-07",),
+            "g > same[n=64]": ("time s lower sampled 1x100 loops=4096 5.208e-06",),
+        },
+    ),
+    Case(
+        "mitata",
+        "mitata/no-samples.json",
+        "mitata",
+        {
+            "noop": ("time s lower summary 1x1 loops=1 7.935e-11",),
+            "g > Array(1024)": ("time s lower summary 1x1 loops=1 3.098e-05",),
+            "g > sort(8)": ("time s lower summary 1x1 loops=1 4.64e-07",),
+            "g > sort(64)": ("time s lower summary 1x1 loops=1 4.041e-06",),
+        },
+    ),
+    Case(
+        "mitata",
+        "mitata/bun.json",
+        "mitata",
+        {
+            "noop": ("time s lower summary 1x1 loops=1 7.935e-11",),
+            "g > Array(1024)": ("time s lower summary 1x1 loops=1 2.724e-06",),
+            "g > sort(8)": ("time s lower summary 1x1 loops=1 2.924e-07",),
+            "g > sort(64)": ("time s lower summary 1x1 loops=1 2.57e-06",),
+        },
+    ),
+]

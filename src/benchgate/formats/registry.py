@@ -17,6 +17,7 @@ from benchgate.formats import (
     hyperfine,
     jmh,
     libtest,
+    mitata,
     pyperf,
     pytest_benchmark,
     tinybench,
@@ -42,6 +43,7 @@ class ForeignFormat(Protocol):
 # In this order they are asked; the most particular ones come first.
 FORMATS: Final[tuple[ForeignFormat, ...]] = (
     pytest_benchmark,
+    mitata,
     pyperf,
     asv,
     hyperfine,
