@@ -103,3 +103,27 @@ MITATA = [
         },
     ),
 ]
+DENO_BENCH = [
+    Case(
+        "deno-bench",
+        "deno-bench/fails.json",
+        "deno-bench 2.9.6",
+        {
+            "d.bench.ts > async sleep0": ("time s lower summary 1x1 loops=1 7.659e-08",),
+            "d.bench.ts > boom": "it failed: 'x'",
+            "d.bench.ts > g > url parse": ("time s lower summary 1x1 loops=1 4.92e-07",),
+            "d.bench.ts > g > json": ("time s lower summary 1x1 loops=1 5.077e-08",),
+        },
+    ),
+    Case(
+        "deno-bench",
+        "deno-bench/two-files.json",
+        "deno-bench 2.9.6",
+        {
+            "a/mod.bench.ts > spin": ("time s lower summary 1x1 loops=1 0.0004915",),
+            "a/mod.bench.ts > timer": ("time s lower summary 1x1 loops=1 1.081e-07",),
+            "b/mod.bench.ts > spin": ("time s lower summary 1x1 loops=1 0.0005249",),
+            "b/mod.bench.ts > timer": ("time s lower summary 1x1 loops=1 9.49e-08",),
+        },
+    ),
+]

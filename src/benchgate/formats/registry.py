@@ -11,6 +11,7 @@ from benchgate.formats import (
     benchmarkdotnet,
     catch2,
     criterion,
+    deno_bench,
     go,
     google_benchmark,
     haskell_criterion,
@@ -58,6 +59,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     catch2,
     tinybench,
     vitest,
+    deno_bench,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
