@@ -10,7 +10,7 @@ from tests.formats.cases_criterion import CRITERION
 from tests.formats.cases_go import GO
 from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
 from tests.formats.cases_haskell_criterion import HASKELL_CRITERION
-from tests.formats.cases_javascript import DENO_BENCH, MITATA, TINYBENCH, VITEST
+from tests.formats.cases_javascript import BENCHMARK_JS, DENO_BENCH, MITATA, TINYBENCH, VITEST
 from tests.formats.cases_jmh import JMH
 from tests.formats.cases_libtest import LIBTEST
 from tests.formats.cases_python import ASV, PYPERF
@@ -77,4 +77,5 @@ CASES = [
     *VITEST,
     *MITATA,
     *DENO_BENCH,
+    *BENCHMARK_JS,
 ]

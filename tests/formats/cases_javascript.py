@@ -127,3 +127,29 @@ DENO_BENCH = [
         },
     ),
 ]
+BENCHMARK_JS = [
+    Case(
+        "benchmark.js",
+        "benchmarkjs/output.txt",
+        "benchmark.js",
+        {
+            "RegExp#test": ("time s lower summary 1x1 loops=1 1.446e-08",),
+            "String#indexOf": ("time s lower summary 1x1 loops=1 7.919e-10",),
+            "bad": "line 3: it failed, and shows no result",
+        },
+        ("line 4 is not a result: 'Fastest is String#indexOf'",),
+    ),
+    Case(
+        "benchmark.js",
+        "benchmarkjs/colors.txt",
+        "benchmark.js",
+        {
+            "slow x 2": ("time s lower summary 1x1 loops=1 0.03059",),
+            "ok": ("time s lower summary 1x1 loops=1 1.679e-09",),
+        },
+        (
+            "line 1 is not a result: 'Suite 1:'",
+            "line 3 is not a result: 'bad string: plain text'",
+        ),
+    ),
+]

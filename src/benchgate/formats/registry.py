@@ -8,6 +8,7 @@ from benchgate.errors import UsageError
 from benchgate.formats import (
     asv,
     benchmark_ips,
+    benchmark_js,
     benchmarkdotnet,
     catch2,
     criterion,
@@ -60,6 +61,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     tinybench,
     vitest,
     deno_bench,
+    benchmark_js,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
