@@ -18,6 +18,7 @@ from benchgate.formats import (
     haskell_criterion,
     hyperfine,
     jmh,
+    k6,
     libtest,
     mitata,
     pyperf,
@@ -62,6 +63,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     vitest,
     deno_bench,
     benchmark_js,
+    k6,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 

@@ -1,0 +1,228 @@
+"""What the genuine files of tools hold that put load on a server."""
+
+from __future__ import annotations
+
+from tests.formats.case import Case
+
+K6 = [
+    Case(
+        "k6",
+        "k6/summary-export.json",
+        "k6",
+        {
+            "iterations": ("throughput 1/s higher summary 1x1 loops=1 9667",),
+            "checks": ("passed_ratio  higher summary 1x1 loops=1 0.9012",),
+            "http_req_failed": ("error_ratio  lower summary 1x1 loops=1 0.09884",),
+            "http_reqs": ("throughput 1/s higher summary 1x1 loops=1 9667",),
+            "http_req_duration": (
+                "time s lower summary 1x1 loops=1 0.0002085",
+                "time_p90 s lower summary 1x1 loops=1 0.0006288",
+                "time_p95 s lower summary 1x1 loops=1 0.001157",
+                "time_p99 s lower summary 1x1 loops=1 0.003789",
+            ),
+            "http_req_receiving": (
+                "time s lower summary 1x1 loops=1 6.085e-06",
+                "time_p90 s lower summary 1x1 loops=1 2.346e-05",
+                "time_p95 s lower summary 1x1 loops=1 6.704e-05",
+                "time_p99 s lower summary 1x1 loops=1 0.0003622",
+            ),
+            "http_req_blocked": (
+                "time s lower summary 1x1 loops=1 8.56e-07",
+                "time_p90 s lower summary 1x1 loops=1 1.611e-06",
+                "time_p95 s lower summary 1x1 loops=1 2.163e-06",
+                "time_p99 s lower summary 1x1 loops=1 3.811e-06",
+            ),
+            "http_req_waiting": (
+                "time s lower summary 1x1 loops=1 0.0001918",
+                "time_p90 s lower summary 1x1 loops=1 0.0005702",
+                "time_p95 s lower summary 1x1 loops=1 0.00103",
+                "time_p99 s lower summary 1x1 loops=1 0.003588",
+            ),
+            "iteration_duration": (
+                "time s lower summary 1x1 loops=1 0.0002361",
+                "time_p90 s lower summary 1x1 loops=1 0.0006789",
+                "time_p95 s lower summary 1x1 loops=1 0.001238",
+                "time_p99 s lower summary 1x1 loops=1 0.004011",
+            ),
+            "http_req_sending": (
+                "time s lower summary 1x1 loops=1 1.912e-06",
+                "time_p90 s lower summary 1x1 loops=1 3.898e-06",
+                "time_p95 s lower summary 1x1 loops=1 5.476e-06",
+                "time_p99 s lower summary 1x1 loops=1 2.06e-05",
+            ),
+            "http_req_tls_handshaking": (
+                "time s lower summary 1x1 loops=1 0",
+                "time_p90 s lower summary 1x1 loops=1 0",
+                "time_p95 s lower summary 1x1 loops=1 0",
+                "time_p99 s lower summary 1x1 loops=1 0",
+            ),
+            "http_req_connecting": (
+                "time s lower summary 1x1 loops=1 0",
+                "time_p90 s lower summary 1x1 loops=1 0",
+                "time_p95 s lower summary 1x1 loops=1 0",
+                "time_p99 s lower summary 1x1 loops=1 0",
+            ),
+            "http_req_duration{expected_response:true}": (
+                "time s lower summary 1x1 loops=1 0.0002072",
+                "time_p90 s lower summary 1x1 loops=1 0.0006168",
+                "time_p95 s lower summary 1x1 loops=1 0.001118",
+                "time_p99 s lower summary 1x1 loops=1 0.003705",
+            ),
+        },
+        (
+            (
+                "the file does not say whether more of these is better: "
+                "data_received, data_sent, vus, vus_max"
+            ),
+        ),
+    ),
+    Case(
+        "k6",
+        "k6/handle-summary.json",
+        "k6",
+        {
+            "http_req_tls_handshaking": (
+                "time s lower summary 1x1 loops=1 0",
+                "time_p90 s lower summary 1x1 loops=1 0",
+                "time_p95 s lower summary 1x1 loops=1 0",
+            ),
+            "http_req_waiting": (
+                "time s lower summary 1x1 loops=1 0.0004898",
+                "time_p90 s lower summary 1x1 loops=1 0.0008988",
+                "time_p95 s lower summary 1x1 loops=1 0.001836",
+            ),
+            "iteration_duration": (
+                "time s lower summary 1x1 loops=1 0.04394",
+                "time_p90 s lower summary 1x1 loops=1 0.04416",
+                "time_p95 s lower summary 1x1 loops=1 0.04514",
+            ),
+            "http_req_duration{name:E}": (
+                "time s lower summary 1x1 loops=1 0.0437",
+                "time_p90 s lower summary 1x1 loops=1 0.04397",
+                "time_p95 s lower summary 1x1 loops=1 0.04608",
+            ),
+            "checks": ("passed_ratio  higher summary 1x1 loops=1 0.9333",),
+            "http_req_sending": (
+                "time s lower summary 1x1 loops=1 2.259e-05",
+                "time_p90 s lower summary 1x1 loops=1 4.125e-05",
+                "time_p95 s lower summary 1x1 loops=1 4.632e-05",
+            ),
+            "my_wait": (
+                "time s lower summary 1x1 loops=1 0.0004898",
+                "time_p90 s lower summary 1x1 loops=1 0.0009937",
+                "time_p95 s lower summary 1x1 loops=1 0.002633",
+            ),
+            "http_req_duration{expected_response:true}": (
+                "time s lower summary 1x1 loops=1 0.0437",
+                "time_p90 s lower summary 1x1 loops=1 0.04394",
+                "time_p95 s lower summary 1x1 loops=1 0.04535",
+            ),
+            "http_req_blocked": (
+                "time s lower summary 1x1 loops=1 5.283e-06",
+                "time_p90 s lower summary 1x1 loops=1 1.942e-05",
+                "time_p95 s lower summary 1x1 loops=1 0.0001098",
+            ),
+            "http_req_duration": (
+                "time s lower summary 1x1 loops=1 0.04372",
+                "time_p90 s lower summary 1x1 loops=1 0.04394",
+                "time_p95 s lower summary 1x1 loops=1 0.04498",
+            ),
+            "http_req_receiving": (
+                "time s lower summary 1x1 loops=1 0.04316",
+                "time_p90 s lower summary 1x1 loops=1 0.04334",
+                "time_p95 s lower summary 1x1 loops=1 0.04415",
+            ),
+            "group_duration": (
+                "time s lower summary 1x1 loops=1 0.04393",
+                "time_p90 s lower summary 1x1 loops=1 0.04416",
+                "time_p95 s lower summary 1x1 loops=1 0.04624",
+            ),
+            "http_req_connecting": (
+                "time s lower summary 1x1 loops=1 0",
+                "time_p90 s lower summary 1x1 loops=1 0",
+                "time_p95 s lower summary 1x1 loops=1 8.698e-05",
+            ),
+            "iterations": ("throughput 1/s higher summary 1x1 loops=1 57.19",),
+            "http_reqs": ("throughput 1/s higher summary 1x1 loops=1 57.19",),
+            "http_req_failed": ("error_ratio  lower summary 1x1 loops=1 0.05556",),
+        },
+        (
+            (
+                "the file does not say whether more of these is better: "
+                "data_received, data_sent, my_count, my_gauge, my_rate, my_size"
+            ),
+        ),
+    ),
+    Case(
+        "k6",
+        "k6/points.ndjson",
+        "k6",
+        {
+            "http_req_duration{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
+                "time s lower sampled 1x3 loops=1 0.0006997",
+            ),
+            "http_req_blocked{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
+                "time s lower sampled 1x3 loops=1 0.0009567",
+            ),
+            "http_req_connecting{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
+                "time s lower sampled 1x3 loops=1 0.0008412",
+            ),
+            "http_req_tls_handshaking{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
+                "time s lower sampled 1x3 loops=1 0",
+            ),
+            "http_req_sending{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
+                "time s lower sampled 1x3 loops=1 0.0001974",
+            ),
+            "http_req_waiting{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
+                "time s lower sampled 1x3 loops=1 0.0004497",
+            ),
+            "http_req_receiving{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
+                "time s lower sampled 1x3 loops=1 5.251e-05",
+            ),
+            "http_req_failed{scenario:warm,method:GET,name:http://127.0.0.1:8099/}": (
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+            "iteration_duration{scenario:warm}": ("time s lower sampled 1x1 loops=1 0.001885",),
+            "http_req_duration{scenario:main,group:::shop,method:GET,name:E}": (
+                "time s lower sampled 1x3 loops=1 0.004271",
+            ),
+            "http_req_blocked{scenario:main,group:::shop,method:GET,name:E}": (
+                "time s lower sampled 1x3 loops=1 0.0002586",
+            ),
+            "http_req_connecting{scenario:main,group:::shop,method:GET,name:E}": (
+                "time s lower sampled 1x3 loops=1 0.0002208",
+            ),
+            "http_req_tls_handshaking{scenario:main,group:::shop,method:GET,name:E}": (
+                "time s lower sampled 1x3 loops=1 0",
+            ),
+            "http_req_sending{scenario:main,group:::shop,method:GET,name:E}": (
+                "time s lower sampled 1x3 loops=1 4.495e-05",
+            ),
+            "http_req_waiting{scenario:main,group:::shop,method:GET,name:E}": (
+                "time s lower sampled 1x3 loops=1 0.003829",
+            ),
+            "http_req_receiving{scenario:main,group:::shop,method:GET,name:E}": (
+                "time s lower sampled 1x3 loops=1 0.0003974",
+            ),
+            "http_req_failed{scenario:main,group:::shop,method:GET,name:E}": (
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+            "checks{scenario:main,group:::shop,check:status 200}": (
+                "passed_ratio  higher summary 1x1 loops=1 1",
+            ),
+            "my_wait{scenario:main,group:::shop}": ("time s lower sampled 1x3 loops=1 0.003829",),
+            "group_duration{scenario:main,group:::shop}": (
+                "time s lower sampled 1x3 loops=1 0.004923",
+            ),
+            "iteration_duration{scenario:main}": ("time s lower sampled 1x2 loops=1 0.004977",),
+        },
+        (
+            "points do not tell how many there were in a second: http_reqs",
+            "points do not tell how many there were in a second: iterations",
+            (
+                "the file does not say whether more of these is better: "
+                "data_received, data_sent, my_count, my_gauge, my_rate, my_size"
+            ),
+        ),
+    ),
+]
