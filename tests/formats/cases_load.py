@@ -226,3 +226,65 @@ K6 = [
         ),
     ),
 ]
+LOCUST = [
+    Case(
+        "locust",
+        "locust/stats.csv",
+        "locust",
+        {
+            "GET /": (
+                "time s lower summary 1x1 loops=1 0.001526",
+                "throughput 1/s higher summary 1x1 loops=1 1221",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+            "GET /e?[id]": (
+                "time s lower summary 1x1 loops=1 0.001544",
+                "throughput 1/s higher summary 1x1 loops=1 413.5",
+                "error_ratio  lower summary 1x1 loops=1 0.1062",
+            ),
+        },
+    ),
+    Case(
+        "locust",
+        "locust/summary.json",
+        "locust",
+        {
+            "GET /e?[id]": (
+                "time s lower summary 1x1 loops=1 0.001533",
+                "throughput 1/s higher summary 1x1 loops=1 423.3",
+                "error_ratio  lower summary 1x1 loops=1 0.1051",
+            ),
+            "GET /": (
+                "time s lower summary 1x1 loops=1 0.001519",
+                "throughput 1/s higher summary 1x1 loops=1 1236",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "locust",
+        "locust/no-times.json",
+        "locust",
+        {
+            "TASK none": (
+                "throughput 1/s higher summary 1x1 loops=1 13.78",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+            "GET /": (
+                "time s lower summary 1x1 loops=1 0.04155",
+                "throughput 1/s higher summary 1x1 loops=1 22.39",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+            "plain": (
+                "time s lower summary 1x1 loops=1 0.0125",
+                "throughput 1/s higher summary 1x1 loops=1 10.33",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+            'GET /e, "quoted"': (
+                "time s lower summary 1x1 loops=1 0.04956",
+                "throughput 1/s higher summary 1x1 loops=1 10.33",
+                "error_ratio  lower summary 1x1 loops=1 0.1667",
+            ),
+        },
+    ),
+]

@@ -20,6 +20,7 @@ from benchgate.formats import (
     jmh,
     k6,
     libtest,
+    locust,
     mitata,
     pyperf,
     pytest_benchmark,
@@ -64,6 +65,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     deno_bench,
     benchmark_js,
     k6,
+    locust,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
