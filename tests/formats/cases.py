@@ -13,7 +13,7 @@ from tests.formats.cases_haskell_criterion import HASKELL_CRITERION
 from tests.formats.cases_javascript import BENCHMARK_JS, DENO_BENCH, MITATA, TINYBENCH, VITEST
 from tests.formats.cases_jmh import JMH
 from tests.formats.cases_libtest import LIBTEST
-from tests.formats.cases_load import K6, LOCUST
+from tests.formats.cases_load import K6, LOCUST, WRK
 from tests.formats.cases_python import ASV, PYPERF
 
 PYTEST_BENCHMARK = [
@@ -81,4 +81,5 @@ CASES = [
     *BENCHMARK_JS,
     *K6,
     *LOCUST,
+    *WRK,
 ]

@@ -288,3 +288,75 @@ LOCUST = [
         },
     ),
 ]
+WRK = [
+    Case(
+        "wrk",
+        "wrk/latency.txt",
+        "wrk",
+        {
+            "http://127.0.0.1:8099/": (
+                "time s lower summary 1x1 loops=1 0.0006434",
+                "time_p50 s lower summary 1x1 loops=1 0.000196",
+                "time_p75 s lower summary 1x1 loops=1 0.000275",
+                "time_p90 s lower summary 1x1 loops=1 0.000797",
+                "time_p99 s lower summary 1x1 loops=1 0.01092",
+                "throughput 1/s higher summary 1x1 loops=1 3.322e+04",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "wrk",
+        "wrk/errors.txt",
+        "wrk",
+        {
+            "http://127.0.0.1:8099/e": (
+                "time s lower summary 1x1 loops=1 0.04331",
+                "throughput 1/s higher summary 1x1 loops=1 87.65",
+                "error_ratio  lower summary 1x1 loops=1 0.1023",
+            ),
+        },
+    ),
+    # wrk/socket-errors.txt not recognized []
+    Case(
+        "wrk",
+        "wrk/socket-errors.txt",
+        "wrk",
+        {
+            "http://127.0.0.1:8099/": (
+                "time s lower summary 1x1 loops=1 0.0006079",
+                "throughput 1/s higher summary 1x1 loops=1 15.85",
+                "error_ratio  lower summary 1x1 loops=1 0.2222",
+            ),
+        },
+    ),
+    Case(
+        "wrk",
+        "wrk/two.txt",
+        "wrk",
+        {
+            "http://127.0.0.1:8099/": (
+                "time s lower sampled 2x1 loops=1 0.0428",
+                "time_p50 s lower sampled 2x1 loops=1 0.04398",
+                "time_p75 s lower sampled 2x1 loops=1 0.04402",
+                "time_p90 s lower sampled 2x1 loops=1 0.04929",
+                "time_p99 s lower sampled 2x1 loops=1 0.05357",
+                "throughput 1/s higher sampled 2x1 loops=1 45.94",
+                "error_ratio  lower sampled 2x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "wrk",
+        "wrk/lua-json.json",
+        "wrk",
+        {
+            "wrk": (
+                "throughput 1/s higher summary 1x1 loops=1 5.527e+04",
+                "time_p50 s lower summary 1x1 loops=1 7e-05",
+                "time_p99 s lower summary 1x1 loops=1 0.000291",
+            ),
+        },
+        ("errors: the file does not say of how many requests",),
+    ),
+]

@@ -26,6 +26,7 @@ from benchgate.formats import (
     pytest_benchmark,
     tinybench,
     vitest,
+    wrk,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     benchmark_js,
     k6,
     locust,
+    wrk,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
