@@ -360,3 +360,53 @@ WRK = [
         ("errors: the file does not say of how many requests",),
     ),
 ]
+AB = [
+    Case(
+        "ab",
+        "ab/out.txt",
+        "ab",
+        {
+            "http://127.0.0.1:8099/": (
+                "time s lower summary 1x1 loops=1 0.000998",
+                "throughput 1/s higher summary 1x1 loops=1 8018",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "ab",
+        "ab/two-errors.txt",
+        "ab",
+        {
+            "http://127.0.0.1:8099/e": (
+                "time s lower sampled 2x1 loops=1 0.001766",
+                "throughput 1/s higher sampled 2x1 loops=1 2265",
+                "error_ratio  lower sampled 2x1 loops=1 0.1",
+            ),
+        },
+    ),
+    Case(
+        "ab",
+        "ab/refused.txt",
+        "ab",
+        {
+            "(no name)": (
+                "line 1: ab failed, or the output is cut off: there is no 'Complete requests'"
+            ),
+        },
+    ),
+    Case(
+        "ab",
+        "ab/percentiles.csv",
+        "ab",
+        {
+            "ab": (
+                "time_p50 s lower summary 1x1 loops=1 0.000629",
+                "time_p75 s lower summary 1x1 loops=1 0.000988",
+                "time_p90 s lower summary 1x1 loops=1 0.001962",
+                "time_p95 s lower summary 1x1 loops=1 0.003069",
+                "time_p99 s lower summary 1x1 loops=1 0.005104",
+            ),
+        },
+    ),
+]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from benchgate.errors import UsageError
 from benchgate.formats import (
+    ab,
     asv,
     benchmark_ips,
     benchmark_js,
@@ -68,6 +69,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     k6,
     locust,
     wrk,
+    ab,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
