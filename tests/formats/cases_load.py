@@ -410,3 +410,57 @@ AB = [
         },
     ),
 ]
+AUTOCANNON = [
+    Case(
+        "autocannon",
+        "autocannon/out.json",
+        "autocannon",
+        {
+            "http://127.0.0.1:8099/": (
+                "throughput 1/s higher summary 1x1 loops=1 4.138e+04",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+        },
+        (
+            (
+                "http://127.0.0.1:8099/: fewer than 50 whole milliseconds: time, time_p50, "
+                "time_p75, time_p90, time_p99"
+            ),
+        ),
+    ),
+    Case(
+        "autocannon",
+        "autocannon/errors.json",
+        "autocannon",
+        {
+            "http://127.0.0.1:8099/e": (
+                "throughput 1/s higher summary 1x1 loops=1 83.5",
+                "error_ratio  lower summary 1x1 loops=1 0.09581",
+                "time_p90 s lower summary 1x1 loops=1 0.05",
+                "time_p99 s lower summary 1x1 loops=1 0.088",
+            ),
+        },
+        (("http://127.0.0.1:8099/e: fewer than 50 whole milliseconds: time, time_p50, time_p75"),),
+    ),
+    Case(
+        "autocannon",
+        "autocannon/refused.json",
+        "autocannon",
+        {
+            "http://127.0.0.1:8099/": "line 1: there was no answer, and 2716 errors",
+        },
+    ),
+    Case(
+        "autocannon",
+        "autocannon/two.json",
+        "autocannon",
+        {
+            "a page": (
+                "throughput 1/s higher sampled 2x1 loops=1 92",
+                "error_ratio  lower sampled 2x1 loops=1 0",
+                "time_p99 s lower sampled 2x1 loops=1 0.05",
+            ),
+        },
+        ("a page: fewer than 50 whole milliseconds: time, time_p50, time_p75, time_p90",),
+    ),
+]

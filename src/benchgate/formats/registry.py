@@ -8,6 +8,7 @@ from benchgate.errors import UsageError
 from benchgate.formats import (
     ab,
     asv,
+    autocannon,
     benchmark_ips,
     benchmark_js,
     benchmarkdotnet,
@@ -70,6 +71,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     locust,
     wrk,
     ab,
+    autocannon,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
