@@ -13,7 +13,7 @@ from tests.formats.cases_haskell_criterion import HASKELL_CRITERION
 from tests.formats.cases_javascript import BENCHMARK_JS, DENO_BENCH, MITATA, TINYBENCH, VITEST
 from tests.formats.cases_jmh import JMH
 from tests.formats.cases_libtest import LIBTEST
-from tests.formats.cases_load import AB, AUTOCANNON, K6, LOCUST, WRK
+from tests.formats.cases_load import AB, AUTOCANNON, K6, LOCUST, PGBENCH, WRK
 from tests.formats.cases_python import ASV, PYPERF
 
 PYTEST_BENCHMARK = [
@@ -84,4 +84,5 @@ CASES = [
     *WRK,
     *AB,
     *AUTOCANNON,
+    *PGBENCH,
 ]

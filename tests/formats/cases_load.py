@@ -464,3 +464,109 @@ AUTOCANNON = [
         ("a page: fewer than 50 whole milliseconds: time, time_p50, time_p75, time_p90",),
     ),
 ]
+PGBENCH = [
+    Case(
+        "pgbench",
+        "pgbench/run.txt",
+        "pgbench",
+        {
+            "<builtin: TPC-B (sort of)>[clients=2,mode=simple,scale=2]": (
+                "time s lower summary 1x1 loops=1 0.00046",
+                "throughput 1/s higher summary 1x1 loops=1 4342",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "pgbench",
+        "pgbench/multi.txt",
+        "pgbench",
+        {
+            "multiple scripts[clients=2,mode=simple,scale=1]": (
+                "time s lower summary 1x1 loops=1 0.003348",
+                "throughput 1/s higher summary 1x1 loops=1 595.4",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+            "SQL script 1: <builtin: TPC-B (sort of)>[clients=2,mode=simple,scale=1]": (
+                "time s lower summary 1x1 loops=1 0.0122",
+                "throughput 1/s higher summary 1x1 loops=1 141.9",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+            "SQL script 2: <builtin: select only>[clients=2,mode=simple,scale=1]": (
+                "time s lower summary 1x1 loops=1 0.000579",
+                "throughput 1/s higher summary 1x1 loops=1 453.5",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "pgbench",
+        "pgbench/file.txt",
+        "pgbench",
+        {
+            "s1.sql[clients=1,mode=prepared,scale=1]": (
+                "time s lower sampled 2x1 loops=1 0.000197",
+                "throughput 1/s higher sampled 2x1 loops=1 5066",
+                "error_ratio  lower sampled 2x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "pgbench",
+        "pgbench/abort.txt",
+        "pgbench",
+        {
+            "bad.sql[clients=2,mode=simple,scale=1]": (
+                "line 4: the run was aborted, so its results are incomplete"
+            ),
+        },
+    ),
+    Case(
+        "pgbench",
+        "pgbench/connect.txt",
+        "pgbench",
+        {
+            "<builtin: select only>[clients=2,mode=simple,scale=1]": (
+                "time s lower summary 1x1 loops=1 0.02641",
+                "throughput 1/s higher summary 1x1 loops=1 75.74",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "pgbench",
+        "pgbench/rate.txt",
+        "pgbench",
+        {
+            "<builtin: TPC-B (sort of)>[clients=4,mode=simple,scale=1]": (
+                "time s lower summary 1x1 loops=1 0.0128",
+                "throughput 1/s higher summary 1x1 loops=1 96.16",
+                "error_ratio  lower summary 1x1 loops=1 0",
+            ),
+        },
+    ),
+    Case(
+        "pgbench",
+        "pgbench/aggregate.log",
+        "pgbench",
+        {
+            "pgbench": ("time s lower sampled 1x2 loops=4074 0.0004755",),
+        },
+    ),
+    Case(
+        "pgbench",
+        "pgbench/rate.log",
+        "pgbench",
+        {
+            "pgbench": ("time s lower sampled 1x2 loops=45 0.01748",),
+        },
+    ),
+    Case(
+        "pgbench",
+        "pgbench/transactions.log",
+        "pgbench",
+        {
+            "pgbench[script=0]": ("time s lower sampled 1x200 loops=1 0.01332",),
+        },
+    ),
+]

@@ -24,6 +24,7 @@ from benchgate.formats import (
     libtest,
     locust,
     mitata,
+    pgbench,
     pyperf,
     pytest_benchmark,
     tinybench,
@@ -72,6 +73,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     wrk,
     ab,
     autocannon,
+    pgbench,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
