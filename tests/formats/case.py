@@ -17,6 +17,7 @@ class Case:
     Attributes:
         path: of a file or a folder below `samples`.
         rows: by id the series, written as by `described` in the test; the error of a failed one.
+        is_recognized: False if nothing in the file tells its format, so that the user must name it.
     """
 
     format: str
@@ -24,6 +25,7 @@ class Case:
     tool: str
     rows: dict[str, tuple[str, ...] | str]
     skipped: tuple[str, ...] = field(default=())
+    is_recognized: bool = True
 
     def source(self) -> Source:
         place = SAMPLES / self.path

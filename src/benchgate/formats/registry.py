@@ -14,6 +14,8 @@ from benchgate.formats import (
     benchmarkdotnet,
     catch2,
     criterion,
+    custom_bigger,
+    custom_smaller,
     deno_bench,
     go,
     google_benchmark,
@@ -74,6 +76,8 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     ab,
     autocannon,
     pgbench,
+    custom_smaller,
+    custom_bigger,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
