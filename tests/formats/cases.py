@@ -15,7 +15,7 @@ from tests.formats.cases_jmh import JMH
 from tests.formats.cases_libtest import LIBTEST
 from tests.formats.cases_load import AB, AUTOCANNON, K6, LOCUST, PGBENCH, WRK
 from tests.formats.cases_python import ASV, PYPERF
-from tests.formats.cases_services import CUSTOM
+from tests.formats.cases_services import BENCHER, CUSTOM
 
 PYTEST_BENCHMARK = [
     Case(
@@ -87,4 +87,5 @@ CASES = [
     *AUTOCANNON,
     *PGBENCH,
     *CUSTOM,
+    *BENCHER,
 ]

@@ -30,3 +30,23 @@ CUSTOM = [
         is_recognized=False,
     ),
 ]
+BENCHER = [
+    Case(
+        "bencher",
+        "bencher/results.json",
+        "bencher",
+        {
+            "parse [n=10]": (
+                "time s lower summary 1x1 loops=1 8.825e-08",
+                "throughput 1/s higher summary 1x1 loops=1 1.133e+07",
+            ),
+            "build.sh": ("build_time s lower summary 1x1 loops=1 87",),
+            "binary": (
+                "file_size B lower summary 1x1 loops=1 4.2e+06",
+                "instructions  lower exact 1x1 loops=1 5.32e+04",
+            ),
+            "broken": ("broken.latency: the key 'value' is missing"),
+        },
+        ("cover: coverage: Bencher does not define this measure",),
+    ),
+]

@@ -9,6 +9,7 @@ from benchgate.formats import (
     ab,
     asv,
     autocannon,
+    bencher,
     benchmark_ips,
     benchmark_js,
     benchmarkdotnet,
@@ -76,6 +77,7 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     ab,
     autocannon,
     pgbench,
+    bencher,
     custom_smaller,
     custom_bigger,
 )
