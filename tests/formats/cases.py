@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
-
-from benchgate.formats.reading import Source
-
-SAMPLES = Path(__file__).parent / "samples"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A file of a tool, and what is read of it.
-
-    Attributes:
-        path: of a file or a folder below `samples`.
-        rows: by id the series, written as by `described` in the test; the error of a failed one.
-    """
-
-    format: str
-    path: str
-    tool: str
-    rows: dict[str, tuple[str, ...] | str]
-    skipped: tuple[str, ...] = field(default=())
-
-    def source(self) -> Source:
-        place = SAMPLES / self.path
-        if place.is_dir():
-            files = {
-                each.relative_to(place).as_posix(): each.read_bytes()
-                for each in sorted(place.rglob("*"))
-                if each.is_file()
-            }
-            return Source(self.path, files=files)
-        return Source(self.path, place.read_bytes())
-
+from tests.formats.case import Case
+from tests.formats.cases_benchmark_ips import BENCHMARK_IPS
+from tests.formats.cases_benchmarkdotnet import BENCHMARKDOTNET
+from tests.formats.cases_catch2 import CATCH2
+from tests.formats.cases_criterion import CRITERION
+from tests.formats.cases_go import GO
+from tests.formats.cases_google_benchmark import GOOGLE_BENCHMARK
+from tests.formats.cases_haskell_criterion import HASKELL_CRITERION
+from tests.formats.cases_javascript import BENCHMARK_JS, DENO_BENCH, MITATA, TINYBENCH, VITEST
+from tests.formats.cases_jmh import JMH
+from tests.formats.cases_libtest import LIBTEST
+from tests.formats.cases_load import AB, AUTOCANNON, K6, LOCUST, PGBENCH, WRK
+from tests.formats.cases_python import ASV, PYPERF
+from tests.formats.cases_services import BENCHER, CUSTOM
 
 PYTEST_BENCHMARK = [
     Case(
@@ -81,4 +61,31 @@ HYPERFINE = [
     ),
 ]
 
-CASES = [*PYTEST_BENCHMARK, *HYPERFINE]
+CASES = [
+    *PYTEST_BENCHMARK,
+    *HYPERFINE,
+    *PYPERF,
+    *ASV,
+    *GO,
+    *GOOGLE_BENCHMARK,
+    *LIBTEST,
+    *CRITERION,
+    *CATCH2,
+    *JMH,
+    *BENCHMARKDOTNET,
+    *HASKELL_CRITERION,
+    *BENCHMARK_IPS,
+    *TINYBENCH,
+    *VITEST,
+    *MITATA,
+    *DENO_BENCH,
+    *BENCHMARK_JS,
+    *K6,
+    *LOCUST,
+    *WRK,
+    *AB,
+    *AUTOCANNON,
+    *PGBENCH,
+    *CUSTOM,
+    *BENCHER,
+]

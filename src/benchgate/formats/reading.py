@@ -35,6 +35,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+SORTED = "time: the tool sorted the samples"
+"""The note on a benchmark whose samples say nothing about drift and warmup: their order is lost."""
+
 _NO_WARMUP: FloatArray = np.empty(0)
 _TEXT_LIMIT = 200
 
@@ -82,6 +85,10 @@ class Source:
         except UnicodeDecodeError as error:
             raise self.error(f"byte {error.start}", f"is not {encoding.upper()} text") from None
 
+    def file(self, path: str) -> Source:
+        """One file of the folder."""
+        return Source(f"{self.name}: {path}", self.files[path])
+
     def error(self, place: str, what: str, hint: str = "") -> FormatError:
         """An error that names the file and the place in it."""
         return FormatError(
@@ -111,21 +118,32 @@ def benchmark(
     *,
     notes: Iterable[str] = (),
     location: str | None = None,
+    version: str | None = None,
 ) -> BenchmarkResult:
     """A benchmark that was read.
 
     Args:
-        tool: `NAME` of the format; what the benchmark does is known by its id alone.
+        tool: `NAME` of the format.
         id_: the tool's own name for it, stable between two runs of the tool.
+        version: the tool's own hash of what the benchmark does, if it has one; without it, that is
+            known by the id alone.
 
     Raises:
-        RowError: the id is empty or too long.
+        RowError: the id or the name of a metric is empty or too long, or a metric is there twice.
     """
+    series = tuple(series)
+    names: set[str] = set()
+    for name in (each.metric.name for each in series):
+        _check_name(name, "a metric")
+        if name in names:
+            raise RowError(f"the metric {shown(name)} is there twice")
+        names.add(name)
+    _check_name(id_, "the benchmark")
     return BenchmarkResult(
-        _checked_id(id_),
-        f"{tool}:{id_}",
+        id_,
+        f"{tool}:{id_}" if version is None else f"{tool}:{id_}@{version}",
         Tier.STORED,
-        tuple(series),
+        series,
         notes=tuple(notes),
         location=location,
     )
@@ -143,37 +161,50 @@ def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> Bench
     )
 
 
-def _checked_id(id_: str) -> str:
-    if not id_.strip():
-        raise RowError("the benchmark has no name")
-    if len(id_) > MAX_NAME:
-        raise RowError(f"the name has {len(id_)} characters, more than {MAX_NAME}")
-    return id_
+def _check_name(name: str, whose: str) -> None:
+    if not name.strip():
+        raise RowError(f"{whose} has no name")
+    if len(name) > MAX_NAME:
+        raise RowError(f"the name of {whose} has {len(name)} characters, more than {MAX_NAME}")
 
 
 def times(
-    launches: Sequence[Sequence[float] | FloatArray], place: str, *, loops: int = 1
+    launches: Sequence[Sequence[float] | FloatArray],
+    place: str | Sequence[str],
+    *,
+    loops: int = 1,
+    scale: float = 1,
 ) -> Series:
-    """The time of one operation, in seconds.
+    """The time of one operation.
 
     Args:
         launches: the samples of each process of the tool, in order.
-        place: of the samples in the file, for errors.
+        place: of the samples in the file, for errors; one for each process if they differ.
         loops: operations in one sample, if the tool tells; the samples are their means already.
+        scale: the unit of the samples, in base units.
 
     Raises:
         RowError: there are no samples, or one is negative, NaN or infinite.
     """
-    return sampled(TIME, launches, place, loops=loops)
+    return sampled(TIME, launches, place, loops=loops, scale=scale)
 
 
 def sampled(
-    metric: Metric, launches: Sequence[Sequence[float] | FloatArray], place: str, *, loops: int = 1
+    metric: Metric,
+    launches: Sequence[Sequence[float] | FloatArray],
+    place: str | Sequence[str],
+    *,
+    loops: int = 1,
+    scale: float = 1,
 ) -> Series:
     """Samples of a metric; for the arguments and errors see `times`."""
     if not launches:
-        raise RowError(f"{place}: there are no samples")
-    checked = [_samples(each, place, metric.unit) for each in launches]
+        raise RowError(f"{place}: there are no samples" if place else "there are no samples")
+    places = [place] * len(launches) if isinstance(place, str) else place
+    checked = [
+        _samples(each, where, metric.unit, scale)
+        for each, where in zip(launches, places, strict=True)
+    ]
     return Series(
         metric,
         max(1, loops),
@@ -197,7 +228,12 @@ def time_summary(value_s: float, place: str) -> Series:
     return summary(TIME.name, TIME.unit, value_s, place)
 
 
-def _samples(values: Sequence[float] | FloatArray, place: str, unit: str) -> FloatArray:
+def numbers(values: Sequence[float] | FloatArray, place: str) -> FloatArray:
+    """Numbers of the file as an array; they may be NaN or infinite.
+
+    Raises:
+        RowError: one of them is no number.
+    """
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -205,15 +241,23 @@ def _samples(values: Sequence[float] | FloatArray, place: str, unit: str) -> Flo
     # A list of booleans or of texts would become numbers, too.
     if array is None or array.ndim != 1 or not _are_numbers(values):
         raise RowError(f"{place}: is not a list of numbers")
+    return array
+
+
+def _samples(
+    values: Sequence[float] | FloatArray, place: str, unit: str, scale: float
+) -> FloatArray:
+    array = numbers(values, place)
     if not array.size:
         raise RowError(f"{place}: there are no samples")
-    plausible = np.abs(array) <= LARGEST
+    plausible = np.abs(array) <= LARGEST / max(scale, 1)
     if unit == "s":
         plausible &= array >= 0
     if not plausible.all():
         index = int(np.argmin(plausible))
         why = "is negative: a time cannot be" if array[index] < 0 else "is not a possible value"
         raise RowError(f"{place}[{index}]: {array[index]} {why}")
+    array = array * scale
     array.setflags(write=False)
     return array
 

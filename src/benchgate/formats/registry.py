@@ -5,7 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from benchgate.errors import UsageError
-from benchgate.formats import hyperfine, pytest_benchmark
+from benchgate.formats import (
+    ab,
+    asv,
+    autocannon,
+    bencher,
+    benchmark_ips,
+    benchmark_js,
+    benchmarkdotnet,
+    catch2,
+    criterion,
+    custom_bigger,
+    custom_smaller,
+    deno_bench,
+    go,
+    google_benchmark,
+    haskell_criterion,
+    hyperfine,
+    jmh,
+    k6,
+    libtest,
+    locust,
+    mitata,
+    pgbench,
+    pyperf,
+    pytest_benchmark,
+    tinybench,
+    vitest,
+    wrk,
+)
 
 if TYPE_CHECKING:
     from benchgate.formats.reading import Reading, Source
@@ -26,7 +54,32 @@ class ForeignFormat(Protocol):
 # In this order they are asked; the most particular ones come first.
 FORMATS: Final[tuple[ForeignFormat, ...]] = (
     pytest_benchmark,
+    mitata,
+    pyperf,
+    asv,
     hyperfine,
+    google_benchmark,
+    jmh,
+    benchmarkdotnet,
+    benchmark_ips,
+    haskell_criterion,
+    go,
+    libtest,
+    criterion,
+    catch2,
+    tinybench,
+    vitest,
+    deno_bench,
+    benchmark_js,
+    k6,
+    locust,
+    wrk,
+    ab,
+    autocannon,
+    pgbench,
+    bencher,
+    custom_smaller,
+    custom_bigger,
 )
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
