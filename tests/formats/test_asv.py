@@ -63,7 +63,7 @@ def test_a_time_without_statistics_is_a_summary() -> None:
 
 
 def test_results_of_another_version_are_an_error() -> None:
-    with pytest.raises(FormatError, match=r"^r.json: version: 3 is none that benchgate reads"):
+    with pytest.raises(FormatError, match=r"^r.json: benchgate does not read version 3"):
         asv.parse(Source("r.json", content({}, version=3)))
 
 

@@ -45,5 +45,5 @@ def test_an_unknown_unit_fails_the_row() -> None:
 
 
 def test_another_version_is_an_error() -> None:
-    with pytest.raises(FormatError, match=r"^p.json: version: 5 is none that benchgate reads$"):
+    with pytest.raises(FormatError, match=r"^p.json: benchgate does not read version 5$"):
         pyperf.parse(Source("p.json", b'{"benchmarks": [], "version": 5}'))

@@ -68,7 +68,7 @@ def parse(source: Source) -> Reading:
     try:
         if (version := root["version"].value) != _VERSION:
             hint = "Let a newer asv convert the results: asv update."
-            raise results.error("version", f"{shown(version)} is none that benchgate reads", hint)
+            raise results.error("", f"benchgate does not read version {shown(version)}", hint)
         columns = [each.text for each in root["result_columns"].each()]
         rows = list(root["results"].items())
     except RowError as error:

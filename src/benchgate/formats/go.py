@@ -78,12 +78,16 @@ def parse(source: Source) -> Reading:
 def _read_events(source: Source, output: Output) -> None:
     """Read the events of -json; a line of the output may be in several of them."""
     printed: dict[str, list[str]] = defaultdict(list)
+    others = []
     for number, node in read_json_lines(source):
         event = node.value if node else None
         if not isinstance(event, dict):
-            output.skipped.append(f"line {number}: is no event of go test -json")
+            others.append(number)
         elif event.get("Action") == "output":
             printed[str(event.get("Package", ""))].append(str(event.get("Output", "")))
+    if others:
+        more = f", nor are {len(others) - 1} later ones" if len(others) > 1 else ""
+        output.skipped.append(f"line {others[0]} is not an event of go test -json{more}")
     for package, parts in printed.items():
         output.package = package
         for line in plain_lines("".join(parts)):
@@ -151,5 +155,5 @@ def _custom(unit: str, better: Better | None) -> tuple[Metric, float]:
 
 def _note(unit: str) -> str:
     better = _custom(unit, None)[0].better
-    stated = f"a line 'Unit {unit} better=higher' or 'better=lower' would"
-    return f"{unit}: {better} is better here; the output does not say so, but {stated}"
+    stated = f"a line 'Unit {unit} better=higher' or 'better=lower' states it"
+    return f"{unit}: benchgate assumes that {better} is better; {stated}"
