@@ -1,7 +1,8 @@
 """go: what `go test -bench` prints, as text or with -json.
 
-With -count, a benchmark has several results, all from one process. A line `Unit UNIT better=higher`
-says which direction of a unit is better.
+With -count, a benchmark has several results from one process; a file with the output of several
+runs has several processes. A line `Unit UNIT better=higher` says which direction of a unit is
+better. Without it, higher is better for a rate per second, and lower for everything else.
 """
 
 from __future__ import annotations
@@ -138,10 +139,16 @@ def _benchmark(id_: str, results: list[Result], better: Mapping[str, Better]) ->
 
 def _series(unit: str, results: list[Result], better: Better | None) -> Series:
     metric, scale = _KNOWN.get(unit) or _custom(unit, better)
-    having = [result for result in results if unit in result.values]
-    samples = [result.values[unit] * scale for result in having]
-    loops = usual_loops([result.loops for result in having])
-    return sampled(metric, [samples], f"{having[0].place}: {unit}", loops=loops)
+    processes: dict[int, list[Result]] = defaultdict(list)
+    for result in results:
+        if unit in result.values:
+            processes[result.process].append(result)
+    return sampled(
+        metric,
+        [[result.values[unit] * scale for result in each] for each in processes.values()],
+        [f"{each[0].place}: {unit}" for each in processes.values()],
+        loops=usual_loops([result.loops for each in processes.values() for result in each]),
+    )
 
 
 def _custom(unit: str, better: Better | None) -> tuple[Metric, float]:
