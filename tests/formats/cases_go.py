@@ -199,4 +199,25 @@ GO = [
         },
         ("example.com/demo.BenchmarkSkip: go test skipped it",),
     ),
+    Case(
+        "go",
+        "go/runs.txt",
+        "go",
+        {
+            "example.com/demo.BenchmarkSort/n=10/rev": (
+                "time s lower sampled 3x2 loops=50 1.773e-07",
+                "B/op B lower sampled 3x2 loops=50 80",
+                "allocs/op  lower sampled 3x2 loops=50 1",
+            ),
+            "example.com/demo.BenchmarkSort/n=1000/rev": (
+                "time s lower sampled 3x2 loops=50 5.1e-06",
+                "B/op B lower sampled 3x2 loops=50 8192",
+                "allocs/op  lower sampled 3x2 loops=50 1",
+            ),
+            "example.com/demo/sub.BenchmarkLen": ("time s lower sampled 3x2 loops=50 1.002e-08",),
+            "example.com/demo/sub.BenchmarkLen16/x-4": (
+                "time s lower sampled 3x2 loops=50 9.22e-09",
+            ),
+        },
+    ),
 ]

@@ -45,7 +45,7 @@ def test_runs_that_were_saved_under_a_name_are_told() -> None:
     runs = {f"a/{run}/sample.json": sample for run in ("base", "main", "new")}
     reading = parse({**NAMED, **runs})
     assert [row.id for row in reading.benchmarks] == ["A"]
-    assert reading.skipped == ("main: was saved under this name; only new is read",)
+    assert reading.skipped == ("the saved run main: benchgate reads only the latest run",)
 
 
 def test_a_measurement_of_its_own_has_the_unit_of_its_csv() -> None:

@@ -65,3 +65,10 @@ def test_words_that_begin_like_a_benchmark_are_noise() -> None:
 def test_output_without_a_benchmark_is_an_error() -> None:
     with pytest.raises(FormatError, match=r"^out.txt: has no result of a benchmark"):
         parse("goos: linux\ngoarch: amd64\nPASS\nok  \ta.b/c\t0.1s\n")
+
+
+def test_lines_between_the_events_are_told() -> None:
+    event = '{"Action":"output","Package":"a.b/c","Output":"BenchmarkX-2 5 2 ns/op\\n"}'
+    reading = parse(f"{event}\nwarning: slow\n7\n[]\n")
+    assert [row.id for row in reading.benchmarks] == ["a.b/c.BenchmarkX"]
+    assert reading.skipped == ("line 2 is not an event of go test -json, nor are 2 later ones",)

@@ -31,7 +31,7 @@ def test_what_the_runtime_counted_is_read_per_iteration_or_told() -> None:
         "time s lower sampled 1x2 loops=2 0.03",
         "allocated B lower sampled 1x2 loops=2 32",
     )
-    assert reading.skipped == ("numGcs: only time, cpuTime, allocated are read",)
+    assert reading.skipped == ("the column numGcs: benchgate reads only time, cpuTime, allocated",)
 
 
 def test_short_samples_count_only_if_there_are_no_others() -> None:

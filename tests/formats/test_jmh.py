@@ -24,6 +24,7 @@ def read(primary: dict[str, Any]) -> BenchmarkResult:
     ("unit", "series"),
     [
         ("ops/min", "throughput ops/s higher sampled 1x1 loops=1 0.5"),
+        ("ops/sec", "throughput ops/s higher sampled 1x1 loops=1 30"),
         ("min/op", "time s lower sampled 1x1 loops=1 1800"),
         ("#/op", "#/op #/op lower sampled 1x1 loops=1 30"),
     ],
@@ -46,7 +47,7 @@ def test_a_large_histogram_keeps_its_shape_in_bounded_memory() -> None:
     pairs = [[2.0, 10**12], [1.0, 3 * 10**12]]
     row = read({"scoreUnit": "s/op", "rawDataHistogram": [[pairs]]})
     samples = row.series[0].launches[0].samples
-    assert len(samples) == 10_000
+    assert len(samples) == 40
     assert np.mean(samples == 1.0) == 0.75
 
 

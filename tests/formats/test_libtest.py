@@ -32,7 +32,7 @@ def test_a_process_that_died_fails_its_benchmark() -> None:
 def test_a_result_that_is_no_number_fails_the_row() -> None:
     assert rows("test a ... bench: 1.2.3 ns/iter\ntest b ... bench: slow\n") == [
         ("a", "line 1.median: '1.2.3' is not a number"),
-        ("b", "line 2: is no time in ns/iter"),
+        ("b", "line 2: the result is not a time in ns/iter"),
     ]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from benchgate.formats.means import usual_loops
@@ -29,11 +29,12 @@ from benchgate.formats.reading import (
     time_summary,
     times,
 )
-from benchgate.model.metrics import PEAK_RSS
+from benchgate.model.metrics import PEAK_RSS, TIME
+from benchgate.model.run import MAX_BENCHMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     from benchgate.formats.reading import Source
     from benchgate.model.run import BenchmarkResult, Series
@@ -45,9 +46,9 @@ NAME = "asv"
 _VERSION = 2
 _MARK = b'"result_columns"'
 _MARK_BYTES = 64 << 10
-_METRICS = {"memory": "memory", "peakmemory": PEAK_RSS.name}
+_METRICS = {"time": TIME.name, "memory": "memory", "peakmemory": PEAK_RSS.name}
 _UNITS = {"seconds": "s", "bytes": "B"}
-_MOST_COMBINATIONS = 10_000
+_MOST_CHARACTERS = 10_000_000
 
 
 def sniff(source: Source) -> bool:
@@ -67,13 +68,16 @@ def parse(source: Source) -> Reading:
     try:
         if (version := root["version"].value) != _VERSION:
             hint = "Let a newer asv convert the results: asv update."
-            raise results.error("version", f"{shown(version)} is none that benchgate reads", hint)
+            raise results.error("", f"benchgate does not read version {shown(version)}", hint)
         columns = [each.text for each in root["result_columns"].each()]
         rows = list(root["results"].items())
     except RowError as error:
         raise results.error("", str(error)) from None
     known = _known(names) if names else {}
-    found = [each for name, row in rows for each in _row(name, row, columns, known.get(name))]
+    entries = (each for name, row in rows for each in _row(name, row, columns, known.get(name)))
+    found = list(islice(entries, MAX_BENCHMARKS + 1))
+    if len(found) > MAX_BENCHMARKS:
+        raise results.error("", f"has more than {MAX_BENCHMARKS} combinations of params")
     return Reading(
         NAME,
         distinct(NAME, (each for each in found if not isinstance(each, str))),
@@ -133,12 +137,13 @@ class _Row:
     def ids(self) -> list[str]:
         """The name by which `asv compare` and `asv run --bench` know each combination."""
         column = self.columns.get("params")
-        params: list[list[Any]] = [each.list for each in column.each()] if column else []
-        if math.prod(len(each) for each in params) > _MOST_COMBINATIONS:
-            raise RowError(f"{self.place}.params: more than {_MOST_COMBINATIONS} combinations")
+        params = [[str(value) for value in each.list] for each in column.each()] if column else []
+        longest = len(self.name) + sum(max(map(len, each), default=0) + 2 for each in params)
+        if len(params) > 100 or longest * math.prod(map(len, params)) > _MOST_CHARACTERS:
+            raise RowError(f"{self.place}.params: has too many combinations, or too long ones")
         if not params:
             return [self.name]
-        return [f"{self.name}({', '.join(map(str, each))})" for each in product(*params)]
+        return [f"{self.name}({', '.join(each)})" for each in product(*params)]
 
     def check(self, ids: list[str]) -> None:
         """Refuse a row whose results are not those of its combinations."""
@@ -178,7 +183,7 @@ def _benchmark(row: _Row, index: int, id_: str, value: Node) -> BenchmarkResult:
         series = _time(row, index, value, usual_loops([number.number]))
         return benchmark(NAME, id_, [series], version=hash_)
     if row.known is None:
-        note = "value: the unit is unknown, because it stands in benchmarks.json"
+        note = "value: its unit is in benchmarks.json, beside the folder of the machine"
         series = summary("value", "", value.number, value.place)
         return benchmark(NAME, id_, [series], version=hash_, notes=[note])
     metric = _METRICS.get(row.known["type"].text, "value")

@@ -50,7 +50,9 @@ def parse(source: Source) -> Reading:
     if not runs:
         raise source.error("", f"has no new/{_SAMPLE}; expected a folder such as target/criterion")
     saved = {run.split("/")[-2] for run in _runs(source) if run} - {"new", "base"}
-    skipped = [f"{each}: was saved under this name; only new is read" for each in sorted(saved)]
+    skipped = [
+        f"the saved run {each}: benchgate reads only the latest run" for each in sorted(saved)
+    ]
     rows = distinct(NAME, (_benchmark(source, run) for run in runs))
     return Reading(NAME, rows, tuple(skipped))
 

@@ -1,7 +1,8 @@
 """go: what `go test -bench` prints, as text or with -json.
 
-With -count, a benchmark has several results, all from one process. A line `Unit UNIT better=higher`
-says which direction of a unit is better.
+With -count, a benchmark has several results from one process; a file with the output of several
+runs has several processes. A line `Unit UNIT better=higher` says which direction of a unit is
+better. Without it, higher is better for a rate per second, and lower for everything else.
 """
 
 from __future__ import annotations
@@ -78,12 +79,16 @@ def parse(source: Source) -> Reading:
 def _read_events(source: Source, output: Output) -> None:
     """Read the events of -json; a line of the output may be in several of them."""
     printed: dict[str, list[str]] = defaultdict(list)
+    others = []
     for number, node in read_json_lines(source):
         event = node.value if node else None
         if not isinstance(event, dict):
-            output.skipped.append(f"line {number}: is no event of go test -json")
+            others.append(number)
         elif event.get("Action") == "output":
             printed[str(event.get("Package", ""))].append(str(event.get("Output", "")))
+    if others:
+        more = f", nor are {len(others) - 1} later ones" if len(others) > 1 else ""
+        output.skipped.append(f"line {others[0]} is not an event of go test -json{more}")
     for package, parts in printed.items():
         output.package = package
         for line in plain_lines("".join(parts)):
@@ -134,10 +139,16 @@ def _benchmark(id_: str, results: list[Result], better: Mapping[str, Better]) ->
 
 def _series(unit: str, results: list[Result], better: Better | None) -> Series:
     metric, scale = _KNOWN.get(unit) or _custom(unit, better)
-    having = [result for result in results if unit in result.values]
-    samples = [result.values[unit] * scale for result in having]
-    loops = usual_loops([result.loops for result in having])
-    return sampled(metric, [samples], f"{having[0].place}: {unit}", loops=loops)
+    processes: dict[int, list[Result]] = defaultdict(list)
+    for result in results:
+        if unit in result.values:
+            processes[result.process].append(result)
+    return sampled(
+        metric,
+        [[result.values[unit] * scale for result in each] for each in processes.values()],
+        [f"{each[0].place}: {unit}" for each in processes.values()],
+        loops=usual_loops([result.loops for each in processes.values() for result in each]),
+    )
 
 
 def _custom(unit: str, better: Better | None) -> tuple[Metric, float]:
@@ -151,5 +162,5 @@ def _custom(unit: str, better: Better | None) -> tuple[Metric, float]:
 
 def _note(unit: str) -> str:
     better = _custom(unit, None)[0].better
-    stated = f"a line 'Unit {unit} better=higher' or 'better=lower' would"
-    return f"{unit}: {better} is better here; the output does not say so, but {stated}"
+    stated = f"a line 'Unit {unit} better=higher' or 'better=lower' states it"
+    return f"{unit}: benchgate assumes that {better} is better; {stated}"

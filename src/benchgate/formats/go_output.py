@@ -34,10 +34,12 @@ class Result:
     """A line with a result.
 
     Attributes:
+        process: of the test program that printed it, by their order.
         values: by unit, each a mean over `loops` iterations.
     """
 
     place: str
+    process: int
     loops: int
     values: dict[str, float]
 
@@ -59,6 +61,7 @@ class Output:
     failures: dict[Key, list[str]] = field(default_factory=dict)
     better: dict[str, Better] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
+    _process: int = 0
     _started: str = ""
     _why: list[str] | None = None
     _failed_packages: set[str] = field(default_factory=set)
@@ -75,6 +78,8 @@ class Output:
         self._why = None
         if line.startswith("pkg: "):
             self.package = line[5:].strip()
+        elif line.startswith("goos: "):  # a test program prints it once, before its first result
+            self._process += 1
         elif line.startswith("Unit "):
             self._unit(line.split())
         elif line.startswith(("ok  \t", "FAIL\t")):
@@ -123,7 +128,7 @@ class Output:
         values = _values(words)
         loops = words[-1] if words else ""
         if printed and values and loops.isdecimal() and len(loops) < 20:
-            result = Result(place, int(loops), values)
+            result = Result(place, self._process, int(loops), values)
             self.results.setdefault(Key(self.package, printed), []).append(result)
             self._started = ""
         elif name and _STARTED.match(line):

@@ -74,7 +74,7 @@ def _row(report: Node, skipped: dict[str, None]) -> BenchmarkResult:
         columns = _columns(report)
         for key, values in columns.items():
             if key not in _KNOWN and any(each is not None for each in values):
-                skipped[f"{key}: only {', '.join(_METRICS)} are read"] = None
+                skipped[f"the column {key}: benchgate reads only {', '.join(_METRICS)}"] = None
         return benchmark(NAME, id_, _series(columns, report["reportMeasured"].place))
     except RowError as error:
         return failed(NAME, id_, str(error))

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 NAME = "jmh"
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "day": 86400.0}
+_SECONDS["sec"] = 1.0  # so kotlinx-benchmark writes it
 _TEXTS = {"NaN": np.nan, "+INF": np.inf, "-INF": -np.inf}
-_MOST_SAMPLES = 10_000
+_MOST_PER_PAIR = 20
 
 
 def sniff(source: Source) -> bool:
@@ -140,7 +141,7 @@ def _scores(values: list[Any], place: str) -> FloatArray:
 
 
 def _from_histogram(fork: Node) -> FloatArray:
-    """The times of a fork in ascending order; of very many, evenly spaced ones."""
+    """The times of a fork in ascending order; of very many, as many as show their shape."""
     pairs = [pair for iteration in fork.each() for pair in iteration.each()]
     if any(len(pair.list) != 2 for pair in pairs):
         raise RowError(f"{fork.place}: is not a list of pairs for each iteration")
@@ -151,7 +152,7 @@ def _from_histogram(fork: Node) -> FloatArray:
     order = np.argsort(values, kind="stable")
     ends = np.cumsum(counts[order])
     total = int(ends[-1])
-    count = min(total, _MOST_SAMPLES)
+    count = min(total, _MOST_PER_PAIR * len(pairs))
     ranks = (np.arange(count) + 0.5) * (total / count)
     found: FloatArray = values[order][np.searchsorted(ends, ranks)]
     return found

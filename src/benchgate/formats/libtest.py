@@ -101,7 +101,7 @@ class _Event:
 def _row(event: _Event) -> BenchmarkResult:
     result = event.result
     if result is None:
-        return failed(NAME, event.name, f"{event.place}: is no time in ns/iter")
+        return failed(NAME, event.name, f"{event.place}: the result is not a time in ns/iter")
     try:
         series = [time_summary(result["median"].number * 1e-9, event.place)]
         if rate := result.get("mib_per_second"):

@@ -57,7 +57,7 @@ def parse(source: Source) -> Reading:
         raise source.error("", str(error)) from None
     if version not in _VERSIONS:
         hint = "Let a newer pyperf convert the file: pyperf convert FILE -o NEW."
-        raise source.error("version", f"{shown(version)} is none that benchgate reads", hint)
+        raise source.error("", f"benchgate does not read version {shown(version)}", hint)
     found = (_row(row, root) for row in rows)
     return Reading(f"{NAME} {tool.value}" if tool else NAME, distinct(NAME, found))
 
