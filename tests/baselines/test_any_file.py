@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchgate.baselines.any_file import read_any
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import write_atomic
+from benchgate.formats.registry import NAMES
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import Kind, Run, Source, Status
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def row(name: str, values: list[float] | None, **stats: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -90,9 +90,16 @@ def test_what_nobody_knows_is_an_error_that_names_the_formats(tmp_path: Path, te
     path.write_text(text)
     with pytest.raises(FormatError, match="is neither a result of benchgate nor") as caught:
         read_any([path])
-    assert "pytest-benchmark, hyperfine" in caught.value.hint
+    assert "hyperfine" in caught.value.hint
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no format 'jmhh'"):
         read_any([write(tmp_path / "1.json", row("t::a", [1.0]))], "jmhh")
+
+
+def test_the_formats_are_documented() -> None:
+    page = Path(__file__).parents[2] / "docs" / "commands.md"
+    _, _, section = page.read_text(encoding="utf-8").partition("benchgate reads these formats")
+    listed = re.findall(r"`([\w.-]+)`", section.partition("\n\n")[0])
+    assert {*NAMES} <= {*listed}
