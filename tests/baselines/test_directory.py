@@ -52,7 +52,7 @@ def test_a_single_file_is_read(tmp_path: Path) -> None:
     (one,) = read_single(path).earlier
     assert (one.name, one.run.started[8:10]) == (str(path), "03")
     path.write_bytes(b"{}")
-    with pytest.raises(FormatError, match="it is not a result file"):
+    with pytest.raises(FormatError, match="is neither a result of benchgate"):
         read_single(path)
 
 

@@ -30,7 +30,11 @@ if TYPE_CHECKING:
         (("--baseline", "dir:x", "--until-decided"), 2, "--until-decided: stored results cannot"),
         (("--baseline", "dir:x", "--benchmarks", "head"), 2, "needs a base that is measured"),
         (("--baseline", "dir:benchgate.toml"), 2, "cannot read benchgate.toml: Not a directory"),
-        (("--baseline", "file:benchgate.toml"), 2, "benchgate.toml: not valid JSON"),
+        (
+            ("--baseline", "file:benchgate.toml"),
+            2,
+            "benchgate.toml: is neither a result of benchgate",
+        ),
         (("--baseline", "git:nowhere"), 6, "'nowhere': there is no such commit"),
     ],
 )

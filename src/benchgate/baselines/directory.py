@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from benchgate.baselines.any_file import read_any
 from benchgate.errors import UsageError
-from benchgate.files import MAX_FILE_BYTES, read_bytes, read_result
+from benchgate.files import MAX_FILE_BYTES, read_bytes
 from benchgate.gate.stored import EarlierResult, StoredResults, in_short, newest_first
 from benchgate.model.codec import decode_result
 from benchgate.model.result import SkippedResult
@@ -20,13 +21,13 @@ _SUFFIXES = (".json", ".json.gz")
 
 
 def read_single(path: Path) -> StoredResults:
-    """Read the result in a file; no results if there is no such file.
+    """Read the result in a file, also one of another tool; no results if there is no such file.
 
     Raises:
         UsageError: it cannot be read.
         FormatError: it is not a result, or it is damaged.
     """
-    earlier = (EarlierResult(str(path), read_result(path)),) if path.exists() else ()
+    earlier = (EarlierResult(str(path), read_any([path])),) if path.exists() else ()
     return StoredResults("file", earlier)
 
 

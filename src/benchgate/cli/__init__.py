@@ -14,6 +14,7 @@ COMMANDS = {
     "run": "Measure one tree and write a result file.",
     "compare": "Compare result files and decide.",
     "merge": "Join the results of a suite's shards.",
+    "import": "Make a result file of what another benchmark tool wrote.",
     "show": "Show the statistics of a result file.",
     "list": "List the benchmarks that would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",
@@ -25,6 +26,7 @@ COMMANDS = {
     "schema": "Print the JSON schema of a file that benchgate reads or writes.",
 }
 _PLACES = {
+    "import": ("importing", "command"),
     "run": ("tree", "run_command"),
     "list": ("tree", "list_command"),
     "publish": ("ci", "publish_command"),

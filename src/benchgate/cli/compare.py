@@ -4,45 +4,61 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, keep, require_last_result
 from benchgate.cli.world import configuration, repository, repository_or_none
-from benchgate.files import read_result
+from benchgate.errors import UsageError
 from benchgate.gate.judging import judge_result, judge_stored, make_verdict
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, newest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from benchgate.config import Config
     from benchgate.gate.judging import JudgedRuns
     from benchgate.model.policy import Options
     from benchgate.model.verdict import Verdict
 
+F = TypeVar("F", bound="Callable[..., int]")
 
-def compare(paths: Sequence[Path], config: Config, *, detail: bool = False) -> Verdict:
+
+def compare(
+    earlier: Sequence[Sequence[Path]],
+    head: Sequence[Path],
+    config: Config,
+    *,
+    format_name: str | None = None,
+    detail: bool = False,
+) -> Verdict:
     """Decide between the heads of result files, or between the two arms of one.
 
     Args:
-        paths: earlier results in any order, and the head last; or only a result of
-            `benchgate check`, whose verdict is recomputed.
+        earlier: the files of each earlier result, in any order; if there is none, the verdict of
+            the head, a result of `benchgate check`, is recomputed.
+        head: its files: a result of benchgate, or what another tool wrote in each launch.
+        format_name: format of the files of other tools; None to find it.
 
     Raises:
         UsageError: a file cannot be read, or the only file has just one arm.
         FormatError: a file is not a result, or it is damaged.
     """
-    *earlier, last = paths
+    last = read_any(head, format_name)
     if earlier:
-        results = newest_first(EarlierResult(str(path), read_result(path)) for path in earlier)
-        judged = judge_stored(StoredResults("file", results), read_result(last), config)
+        results = newest_first(
+            EarlierResult(", ".join(map(str, paths)), read_any(paths, format_name))
+            for paths in earlier
+        )
+        judged = judge_stored(StoredResults("file", results), last, config)
     else:
-        judged = judge_result(read_result(last), config)
+        judged = judge_result(last, config)
     if detail:
         judged = _with_comparisons(judged, config)
     return make_verdict(judged, config)
@@ -55,18 +71,48 @@ def _with_comparisons(judged: JudgedRuns, config: Config) -> JudgedRuns:
     return replace(judged, judgment=with_details(judged.judgment, settings))
 
 
-@click.command("compare")
+class _SeveralValues(click.Command):
+    """Lets an option take several files, as a shell makes of `*`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each of its values."""
+        several = {name for each in self.params if _takes_files(each) for name in each.opts}
+        repeated: list[str] = []
+        option = ""
+        for each in args:
+            if each.startswith("-"):
+                option = each if each in several else ""
+            elif option and repeated[-1] != option:
+                repeated.append(option)
+            repeated.append(each)
+        return super().parse_args(ctx, repeated)
+
+
+def _takes_files(parameter: click.Parameter) -> bool:
+    return parameter.multiple and parameter.type is o.RESULT
+
+
+def _several(name: str, what: str) -> Callable[[F], F]:
+    return click.option(name, type=o.RESULT, multiple=True, metavar="FILE...", help=what)
+
+
+@click.command("compare", cls=_SeveralValues)
 @click.argument(
     "results",
-    type=o.FILE,
+    type=o.RESULT,
     nargs=-1,
     metavar="[EARLIER]... [RESULT]",
 )
-@o.options(o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
+@_several("--base", "Files of the base: of another tool, one for each launch.")
+@_several("--head", "Files of the head, likewise.")
+@o.options(o.FORMAT, o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
 @click.option("--detail", is_flag=True, help="Show every other estimate and test of each row.")
 @o.overriding
 def command(
     results: tuple[Path, ...],
+    base: tuple[Path, ...],
+    head: tuple[Path, ...],
+    format_name: str | None,
     json_file: Path | None,
     markdown_file: Path | None,
     config_file: Path | None,
@@ -82,12 +128,16 @@ def command(
     advisory: it fails no build unless `baseline.advisory_fails` is set. Ten earlier results of
     one machine show how much its runs differ; a change beyond that fails.
 
+    Files of other tools are read too, such as what `pytest --benchmark-json` writes. Each file is
+    one launch: with --base and --head, name those of several runs of the tool.
+
     \b
     Examples:
       benchgate compare before.json.gz after.json.gz
       benchgate compare main/*.json.gz after.json.gz
       benchgate compare --margin 5%
       benchgate compare --detail
+      benchgate compare --base old-*.json --head new-*.json
 
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed.
     """
@@ -96,9 +146,24 @@ def command(
     config = configuration(cwd, git, config_file).with_overrides(overrides)
     outputs = Outputs(json_file, markdown_file, verbose=verbose)
     outputs.require_writable()
-    paths = results or (require_last_result(repository(cwd).root, os.environ),)
-    for path in paths:
+    earlier, last = _sides(results, base, head)
+    last = last or (require_last_result(repository(cwd).root, os.environ),)
+    for path in (*chain.from_iterable(earlier), *last):
         keep(path, json=json_file, markdown=markdown_file)
-    verdict = compare(paths, config, detail=detail)
+    verdict = compare(earlier, last, config, format_name=format_name, detail=detail)
     outputs.write(verdict, os.environ)
     return verdict.exit_code
+
+
+def _sides(
+    results: tuple[Path, ...], base: tuple[Path, ...], head: tuple[Path, ...]
+) -> tuple[list[tuple[Path, ...]], tuple[Path, ...]]:
+    """The files of each earlier result, and those of the last one; none if none is named."""
+    if not base and not head:
+        return [(path,) for path in results[:-1]], results[-1:]
+    if results or not base or not head:
+        raise UsageError(
+            "--base and --head belong together, and no other files may be named",
+            hint="benchgate compare --base A1.json A2.json --head B1.json B2.json",
+        )
+    return [base], head

@@ -82,6 +82,14 @@ def overriding(function: Callable[..., int]) -> Callable[..., int]:
 
 
 FILE = click.Path(path_type=Path, dir_okay=False)
+# Some tools write a folder.
+RESULT = click.Path(path_type=Path)
+FORMAT = click.option(
+    "--format",
+    "format_name",
+    metavar="NAME",
+    help="Format of other tools' files, if benchgate does not recognize it.",
+)
 
 CONFIG = click.option(
     "--config",

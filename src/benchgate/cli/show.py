@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
 from benchgate.describe.result_statistics import describe
 from benchgate.errors import UsageError, did_you_mean
-from benchgate.files import ensure_writable, read_result
+from benchgate.files import ensure_writable
 from benchgate.model.codec import STATISTICS
 from benchgate.model.redact import Redactor
 from benchgate.model.run import CANARY_IDS
@@ -44,7 +45,7 @@ def show(
             of these metrics.
         FormatError: the file is not a result, or it is damaged.
     """
-    result = read_result(path)
+    result = read_any([path])
     runs = [result.head] if result.base is None else [result.head, result.base]
     ids = {b.id for run in runs for b in run.benchmarks} - CANARY_IDS
     if ids and not any(choice.wants(id_, ()) for id_ in ids):
@@ -82,7 +83,7 @@ def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
 
 
 @click.command("show")
-@click.argument("result", type=o.FILE, required=False)
+@click.argument("result", type=o.RESULT, required=False)
 @o.options(o.FILTER)
 @click.option(
     "--metric",

@@ -159,12 +159,13 @@ def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRu
         earlier=stored.runs,
         shards=_shards(head),
     )
+    warnings = (*found.warnings, *stored.warnings, *base.warnings, *head.warnings)
     return JudgedRuns(
         run,
         head.head,
         judgment,
         base.duration_s + head.duration_s,
-        (*about_shard(head), *found.warnings, *stored.warnings, *base.warnings, *head.warnings),
+        (*about_shard(head), *dict.fromkeys(warnings)),
         base_source=found.source,
         skipped=(*found.skipped, *stored.skipped),
         shard=head.shard,

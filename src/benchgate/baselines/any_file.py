@@ -1,0 +1,124 @@
+"""Reads a result from files of any kind: benchgate's own, or those of other tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import UsageError
+from benchgate.files import MAX_FILE_BYTES, read_bytes
+from benchgate.formats.joined import join_readings
+from benchgate.formats.reading import Source
+from benchgate.formats.registry import NAMES, find_format
+from benchgate.model.codec import decode_result
+from benchgate.model.environment import Environment
+from benchgate.model.result import Result
+from benchgate.model.run import Kind, Run
+from benchgate.model.run import Source as Code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from benchgate.formats.reading import Reading
+    from benchgate.formats.registry import ForeignFormat
+    from benchgate.model.run import BenchmarkResult
+
+MOST_FILES: Final = 10_000
+"""Most files of a folder that a tool wrote."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    path: Path
+    format: ForeignFormat
+    reading: Reading
+
+
+def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
+    """Read one result of benchgate, or files of another tool; each of these is one launch.
+
+    Args:
+        paths: at least one.
+        format_name: format of the files; None to find it.
+
+    Raises:
+        UsageError: a file cannot be read, or there are several and not all are of one tool.
+        FormatError: a file is damaged, or of no known format.
+    """
+    sources = [_source(path) for path in paths]
+    formats = [find_format(source, format_name) for source in sources]
+    own = [source.name for source in sources if b'"schema"' in source.data]
+    if len(paths) == 1 and formats == [None] and own:
+        return decode_result(sources[0].data, sources[0].name)
+    if own and None in formats:
+        raise UsageError(
+            f"{own[0]} is a result of benchgate, which is named alone",
+            hint="Of another tool, name the files of several runs; each is one launch.",
+        )
+    found = [_read(*each) for each in zip(paths, sources, formats, strict=True)]
+    first, *others = found
+    for each in others:
+        if each.format.NAME != first.format.NAME:
+            raise UsageError(
+                f"{first.path} is of {first.format.NAME}, and {each.path} of {each.format.NAME}",
+                hint="The files of one side must come from one tool.",
+            )
+    benchmarks = join_readings([each.reading for each in found], first.format.NAME)
+    started = min(each.path.stat().st_mtime for each in found)
+    run = Run(
+        Code(),
+        f"{datetime.fromtimestamp(started, UTC):%Y-%m-%dT%H:%M:%SZ}",
+        Environment(),
+        benchmarks,
+    )
+    skipped = (f"{each.path}: {one}" for each in found for one in each.reading.skipped)
+    return Result(
+        head=run,
+        tool=first.reading.tool,
+        warnings=(*skipped, *_doubts(benchmarks, first.format.NAME)),
+    )
+
+
+def _read(path: Path, source: Source, known: ForeignFormat | None) -> _Read:
+    if not source.data and not source.files:
+        raise source.error("", "is empty", hint="Did the tool that writes it fail?")
+    if known is None:
+        raise source.error(
+            "",
+            "is neither a result of benchgate nor a file of a known tool",
+            hint=f"--format names the format of other tools' files: {', '.join(NAMES)}.",
+        )
+    return _Read(path, known, known.parse(source))
+
+
+def _source(path: Path) -> Source:
+    if not path.is_dir():
+        return Source(str(path), read_bytes(path))
+    files: dict[str, bytes] = {}
+    left_bytes = MAX_FILE_BYTES
+    for each in sorted(path.rglob("*")):
+        if each.is_file() and not each.is_symlink():
+            if len(files) == MOST_FILES:
+                raise UsageError(
+                    f"{path} holds more than {MOST_FILES} files",
+                    hint="Name the folder that the tool itself writes to.",
+                )
+            data = read_bytes(each, limit_bytes=left_bytes)
+            left_bytes -= len(data)
+            files[each.relative_to(path).as_posix()] = data
+    return Source(str(path), files=files)
+
+
+def _doubts(benchmarks: Iterable[BenchmarkResult], name: str) -> list[str]:
+    """What a reader must know if the files hold too little to tell chance from change."""
+    kinds = {
+        (series.metric.kind, len(series.launches) > 1)
+        for one in benchmarks
+        for series in one.series
+    }
+    if (Kind.SAMPLED, False) in kinds:
+        what = f"one launch of {name}: nobody knows how much its runs differ"
+        return [f"{what}; run it several times on each side: --base A1 A2 --head B1 B2"]
+    return []

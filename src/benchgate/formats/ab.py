@@ -1,0 +1,118 @@
+"""ab, ApacheBench: what it prints, or the percentiles of `ab -e FILE`.
+
+The time of a benchmark is the mean. Percentiles are read from the file of `-e` alone: in the output
+and in the file of `-g` they are whole milliseconds. Several outputs one after the other are several
+launches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.formats.lines import number_in, read_lines
+from benchgate.formats.load import (
+    ERROR_RATIO,
+    THROUGHPUT,
+    TIME,
+    LoadRun,
+    benchmarks,
+    error_ratio,
+    percentile,
+)
+from benchgate.formats.reading import Reading, RowError, shown
+
+if TYPE_CHECKING:
+    from benchgate.formats.reading import Source
+    from benchgate.model.run import Metric
+
+NAME = "ab"
+
+_START = "This is ApacheBench"
+_PERCENTILES = "Percentage served,Time in ms"
+_GNUPLOT = b"starttime\tseconds\tctime\t"
+_READ_PERCENTILES = frozenset({"50", "75", "90", "95", "99"})
+_UNIT_S = 1e-3
+
+
+def sniff(source: Source) -> bool:
+    """Whether the content is that of ab."""
+    head = source.head
+    return _START.encode() in head or head.startswith((_PERCENTILES.encode(), _GNUPLOT))
+
+
+def parse(source: Source) -> Reading:
+    """Read a file.
+
+    Raises:
+        FormatError: it has no output of ab and no percentiles, or it is the file of `-g`.
+    """
+    if source.head.startswith(_GNUPLOT):
+        raise source.error(
+            "",
+            "has times in whole milliseconds, which is too coarse to compare",
+            hint="Let ab write the percentiles instead: ab -e FILE.",
+        )
+    if source.head.startswith(_PERCENTILES.encode()):
+        return Reading(NAME, benchmarks(NAME, [_percentiles(source)]))
+    outputs: list[tuple[str, dict[str, str]]] = []
+    for place, line in read_lines(source):
+        key, colon, value = line.partition(":")
+        if line.startswith(_START):
+            outputs.append((place, {}))
+        elif outputs and colon:
+            # Of two lines "Time per request", the first one is what a client waits for.
+            outputs[-1][1].setdefault(key.strip(), value.strip())
+    if not outputs:
+        raise source.error("", f"has no line {_START!r}")
+    return Reading(NAME, benchmarks(NAME, (_run(*each) for each in outputs)))
+
+
+def _percentiles(source: Source) -> LoadRun:
+    figures: dict[Metric, float] = {}
+    rows = [(place, line) for place, line in read_lines(source) if line.strip()]
+    try:
+        for place, line in rows[1:]:
+            percent, _, time_ms = line.partition(",")
+            if percent in _READ_PERCENTILES:
+                figures[percentile(percent)] = number_in(time_ms, place) * _UNIT_S
+    except RowError as error:
+        return LoadRun(NAME, source.name, {}, str(error))
+    if len(figures) < len(_READ_PERCENTILES):
+        raise source.error("", "is cut off: the row of a percentile is missing")
+    return LoadRun(NAME, source.name, figures)
+
+
+def _run(place: str, values: dict[str, str]) -> LoadRun:
+    """Read one output, of which the values have their units behind them."""
+    id_ = _url(values)
+    try:
+        requests = _number(values, "Complete requests", place)
+        if not requests > 0:
+            return LoadRun(id_, place, {}, f"{place}: no request was completed")
+        # A request may count as both.
+        failures = max(
+            _number(values, key, place)
+            for key in ("Failed requests", "Non-2xx responses")
+            if key in values or key == "Failed requests"
+        )
+        figures = {
+            TIME: _number(values, "Time per request", place) * _UNIT_S,
+            THROUGHPUT: _number(values, "Requests per second", place),
+            ERROR_RATIO: error_ratio(failures, requests, place),
+        }
+    except RowError as error:
+        return LoadRun(id_, place, {}, str(error))
+    return LoadRun(id_, place, figures)
+
+
+def _url(values: dict[str, str]) -> str:
+    scheme = "https" if "SSL/TLS Protocol" in values else "http"
+    host, path = values.get("Server Hostname", ""), values.get("Document Path", "")
+    return f"{scheme}://{host}:{values.get('Server Port', '')}{path}" if host else ""
+
+
+def _number(values: dict[str, str], key: str, place: str) -> float:
+    found = values.get(key, "").split()
+    if not found:
+        raise RowError(f"{place}: ab failed, or the output is cut off: there is no {shown(key)}")
+    return number_in(found[0], place)

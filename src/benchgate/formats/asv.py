@@ -1,0 +1,198 @@
+"""asv: a result file, or its folder of results with one result file in it.
+
+A result file has one row for each benchmark, whose columns `result_columns` names; empty ones at
+the end of a row are left out. A column has one entry for each combination of the params. In
+`result`, null means that the benchmark failed and NaN that it was skipped. asv compares every
+number as if less is better.
+
+Only benchmarks of time have a `stats_number`, and only they have samples. The units of the others
+stand in `benchmarks.json`, beside the folders of the machines.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+from benchgate.formats.means import usual_loops
+from benchgate.formats.nodes import Node, read_json
+from benchgate.formats.reading import (
+    Reading,
+    RowError,
+    benchmark,
+    distinct,
+    failed,
+    shown,
+    summary,
+    time_summary,
+    times,
+)
+from benchgate.model.metrics import PEAK_RSS, TIME
+from benchgate.model.run import MAX_BENCHMARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TypeAlias
+
+    from benchgate.formats.reading import Source
+    from benchgate.model.run import BenchmarkResult, Series
+
+    _Entry: TypeAlias = BenchmarkResult | str
+
+NAME = "asv"
+
+_VERSION = 2
+_MARK = b'"result_columns"'
+_MARK_BYTES = 64 << 10
+_METRICS = {"time": TIME.name, "memory": "memory", "peakmemory": PEAK_RSS.name}
+_UNITS = {"seconds": "s", "bytes": "B"}
+_MOST_CHARACTERS = 10_000_000
+
+
+def sniff(source: Source) -> bool:
+    """Whether the content is a result file of asv, or a folder with one."""
+    return _MARK in source.head or bool(_result_files(source))
+
+
+def parse(source: Source) -> Reading:
+    """Read a result file, and `benchmarks.json` if the folder has it.
+
+    Raises:
+        FormatError: it is not JSON, of another version, or has no results; or the folder has
+            several result files.
+    """
+    results, names = _found(source)
+    root = read_json(results)
+    try:
+        if (version := root["version"].value) != _VERSION:
+            hint = "Let a newer asv convert the results: asv update."
+            raise results.error("", f"benchgate does not read version {shown(version)}", hint)
+        columns = [each.text for each in root["result_columns"].each()]
+        rows = list(root["results"].items())
+    except RowError as error:
+        raise results.error("", str(error)) from None
+    known = _known(names) if names else {}
+    entries = (each for name, row in rows for each in _row(name, row, columns, known.get(name)))
+    found = list(islice(entries, MAX_BENCHMARKS + 1))
+    if len(found) > MAX_BENCHMARKS:
+        raise results.error("", f"has more than {MAX_BENCHMARKS} combinations of params")
+    return Reading(
+        NAME,
+        distinct(NAME, (each for each in found if not isinstance(each, str))),
+        tuple(each for each in found if isinstance(each, str)),
+    )
+
+
+def _known(names: Source) -> dict[str, Node]:
+    root = read_json(names)
+    try:
+        return dict(root.items())
+    except RowError as error:
+        raise names.error("", str(error)) from None
+
+
+def _result_files(source: Source) -> list[str]:
+    return [
+        path
+        for path, data in source.files.items()
+        if path.endswith(".json") and _MARK in data[:_MARK_BYTES]
+    ]
+
+
+def _found(source: Source) -> tuple[Source, Source | None]:
+    """The result file, and `benchmarks.json`."""
+    if source.data:
+        return source, None
+    paths = _result_files(source)
+    if len(paths) != 1:
+        hint = f"Name one of them, such as {paths[0]}." if paths else ""
+        raise source.error("", f"has {len(paths)} result files of asv, not one", hint)
+    names = next((path for path in source.files if path.endswith("benchmarks.json")), None)
+    return source.file(paths[0]), source.file(names) if names else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A benchmark, with all combinations of its params.
+
+    Attributes:
+        columns: without those that the row lacks or that are null.
+        known: what `benchmarks.json` says about it.
+    """
+
+    name: str
+    place: str
+    columns: dict[str, Node]
+    known: Node | None
+
+    def entry(self, key: str, index: int) -> Node | None:
+        """The entry of a column for one combination; None if it is null or missing."""
+        column = self.columns.get(key)
+        if column is None or index >= len(column.list) or column.list[index] is None:
+            return None
+        return Node(column.list[index], f"{column.place}[{index}]")
+
+    def ids(self) -> list[str]:
+        """The name by which `asv compare` and `asv run --bench` know each combination."""
+        column = self.columns.get("params")
+        params = [[str(value) for value in each.list] for each in column.each()] if column else []
+        longest = len(self.name) + sum(max(map(len, each), default=0) + 2 for each in params)
+        if len(params) > 100 or longest * math.prod(map(len, params)) > _MOST_CHARACTERS:
+            raise RowError(f"{self.place}.params: has too many combinations, or too long ones")
+        if not params:
+            return [self.name]
+        return [f"{self.name}({', '.join(each)})" for each in product(*params)]
+
+    def check(self, ids: list[str]) -> None:
+        """Refuse a row whose results are not those of its combinations."""
+        result = self.columns.get("result")
+        if result is not None and len(result.list) != len(ids):
+            raise RowError(f"{result.place}: has {len(result.list)} results, not {len(ids)}")
+
+
+def _row(name: str, node: Node, keys: list[str], known: Node | None) -> Iterator[_Entry]:
+    """Read each combination of the params; text says why asv did not run it."""
+    try:
+        cells = zip(keys, node.list, strict=False)
+        columns = {key: Node(v, f"{node.place}.{key}") for key, v in cells if v is not None}
+        row = _Row(name, node.place, columns, known)
+        ids = row.ids()
+        row.check(ids)
+    except RowError as error:
+        yield failed(NAME, name, str(error))
+        return
+    for index, id_ in enumerate(ids):
+        try:
+            value = row.entry("result", index)
+            if value is None:
+                yield failed(NAME, id_, "it failed under asv, which keeps no reason")
+            elif math.isnan(value.number):
+                yield f"{id_}: asv skipped it"
+            else:
+                yield _benchmark(row, index, id_, value)
+        except RowError as error:
+            yield failed(NAME, id_, str(error))
+
+
+def _benchmark(row: _Row, index: int, id_: str, value: Node) -> BenchmarkResult:
+    version = row.columns.get("version")
+    hash_ = str(version.value) if version else None
+    if number := row.entry("stats_number", index):
+        series = _time(row, index, value, usual_loops([number.number]))
+        return benchmark(NAME, id_, [series], version=hash_)
+    if row.known is None:
+        note = "value: its unit is in benchmarks.json, beside the folder of the machine"
+        series = summary("value", "", value.number, value.place)
+        return benchmark(NAME, id_, [series], version=hash_, notes=[note])
+    metric = _METRICS.get(row.known["type"].text, "value")
+    unit = row.known["unit"].text
+    series = summary(metric, _UNITS.get(unit, unit), value.number, value.place)
+    return benchmark(NAME, id_, [series], version=hash_)
+
+
+def _time(row: _Row, index: int, median: Node, loops: int) -> Series:
+    if samples := row.entry("samples", index):
+        return times([samples.list], samples.place, loops=loops)
+    return time_summary(median.number, median.place)

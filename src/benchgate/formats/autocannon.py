@@ -1,0 +1,92 @@
+"""autocannon: `autocannon --json`; several results on lines of their own are several launches.
+
+autocannon counts response times in whole milliseconds. A time of fewer than fifty of them is not
+read: the next possible value would look like a change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchgate.formats.load import (
+    ERROR_RATIO,
+    THROUGHPUT,
+    TIME,
+    LoadRun,
+    benchmarks,
+    error_ratio,
+    percentile,
+)
+from benchgate.formats.nodes import read_json, read_json_lines
+from benchgate.formats.reading import Reading, RowError
+
+if TYPE_CHECKING:
+    from benchgate.formats.nodes import Node
+    from benchgate.formats.reading import Source
+    from benchgate.model.run import Metric
+
+NAME = "autocannon"
+
+_LEAST_S = 0.05
+_TIMES = {"average": TIME, **{f"p{p}": percentile(p) for p in ("50", "75", "90", "99")}}
+
+
+def sniff(source: Source) -> bool:
+    """Whether the content is that of autocannon."""
+    head = source.head
+    return head.startswith(b"{") and b'"pipelining"' in head and b'"non2xx"' in head
+
+
+def parse(source: Source) -> Reading:
+    """Read a file.
+
+    Raises:
+        FormatError: it is not JSON, or a result has no URL.
+    """
+    lines = [line for _, line in read_json_lines(source)]
+    results = [line for line in lines if line is not None]
+    if len(results) < len(lines) or not lines:
+        results = [read_json(source)]
+    try:
+        runs = [_run(result) for result in results]
+    except RowError as error:
+        raise source.error("", str(error)) from None
+    # All runs or none: those above the limit alone would not be typical.
+    coarse = dict.fromkeys(
+        (run.id, metric)
+        for run in runs
+        for metric, value in run.figures.items()
+        if metric.unit == "s" and 0 <= value < _LEAST_S
+    )
+    fine = [
+        replace(run, figures={m: v for m, v in run.figures.items() if (run.id, m) not in coarse})
+        for run in runs
+    ]
+    names: dict[str, list[str]] = {}
+    for id_, metric in coarse:
+        names.setdefault(id_, []).append(metric.name)
+    skipped = [
+        f"{id_}: fewer than 50 whole milliseconds: {', '.join(found)}"
+        for id_, found in names.items()
+    ]
+    return Reading(NAME, benchmarks(NAME, fine), tuple(skipped))
+
+
+def _run(result: Node) -> LoadRun:
+    id_ = (result.get("title") or result["url"]).text
+    place = result.place or "the result"
+    try:
+        requests = result["requests"]["total"].number
+        errors = result["errors"].number  # without any answer; timeouts are among them
+        if not requests > 0:
+            return LoadRun(id_, place, {}, f"{place}: there was no answer, and {errors:.0f} errors")
+        figures: dict[Metric, float] = {
+            THROUGHPUT: result["requests"]["average"].number,
+            ERROR_RATIO: error_ratio(errors + result["non2xx"].number, requests + errors, place),
+        }
+        for key, metric in _TIMES.items():
+            figures[metric] = result["latency"][key].number * 1e-3
+    except RowError as error:
+        return LoadRun(id_, place, {}, str(error))
+    return LoadRun(id_, place, figures)

@@ -1,0 +1,72 @@
+"""The JSON that github-action-benchmark takes from any tool: a list of names, units and values.
+
+A file does not say whether more is better. The format that the user names says it, as in
+github-action-benchmark: see `custom_smaller` and `custom_bigger`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.formats.nodes import read_json
+from benchgate.formats.reading import (
+    Reading,
+    RowError,
+    benchmark,
+    distinct,
+    failed,
+    sampled,
+)
+from benchgate.model.metrics import TIME
+from benchgate.model.run import Better, Kind, Metric
+
+if TYPE_CHECKING:
+    from benchgate.formats.nodes import Node
+    from benchgate.formats.reading import Source
+    from benchgate.model.run import BenchmarkResult
+
+_UNITS_S: Final = {
+    **dict.fromkeys(("ns", "nanosecond", "nanoseconds"), 1e-9),
+    **dict.fromkeys(
+        ("us", "\N{MICRO SIGN}s", "\N{GREEK SMALL LETTER MU}s", "microsecond", "microseconds"), 1e-6
+    ),
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
+}
+
+
+def read_custom(tool: str, source: Source, better: Better) -> Reading:
+    """Read a file.
+
+    Args:
+        better: of all values in it.
+
+    Raises:
+        FormatError: it is not JSON, or no list.
+    """
+    try:
+        rows = list(read_json(source).each())
+    except RowError as error:
+        raise source.error("", str(error)) from None
+    return Reading(tool, distinct(tool, (_row(tool, row, better) for row in rows)))
+
+
+def _row(tool: str, row: Node, better: Better) -> BenchmarkResult:
+    id_ = ""
+    try:
+        id_ = row["name"].text
+        unit, value = row["unit"].text, row["value"]
+        metric, scale = _metric(unit, better)
+        series = sampled(metric, [[value.number]], value.place, scale=scale)
+        return benchmark(tool, id_, [series])
+    except RowError as error:
+        return failed(tool, id_, str(error))
+
+
+def _metric(unit: str, better: Better) -> tuple[Metric, float]:
+    """The metric of a unit, and the unit in that of the metric."""
+    bare = unit.strip().removesuffix("/iter").removesuffix("/op")
+    scale = _UNITS_S.get(bare) or _UNITS_S.get(bare.lower() if len(bare) > 2 else "")
+    if scale is not None and better is Better.LOWER:
+        return Metric(TIME.name, TIME.unit, better, Kind.SUMMARY), scale
+    return Metric("value", unit, better, Kind.SUMMARY), 1

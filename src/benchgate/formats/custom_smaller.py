@@ -1,0 +1,30 @@
+"""customSmallerIsBetter: the JSON of github-action-benchmark for values of which less is better.
+
+The user must name this format: nothing in a file tells it from the other one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.formats.custom_json import read_custom
+from benchgate.model.run import Better
+
+if TYPE_CHECKING:
+    from benchgate.formats.reading import Reading, Source
+
+NAME = "customSmallerIsBetter"
+
+
+def sniff(source: Source) -> bool:  # noqa: ARG001 - every format has the same signature
+    """Never: the direction cannot be known from the content."""
+    return False
+
+
+def parse(source: Source) -> Reading:
+    """Read a file.
+
+    Raises:
+        FormatError: it is not JSON, or no list.
+    """
+    return read_custom(NAME, source, Better.LOWER)

@@ -1,0 +1,93 @@
+"""The points that k6 writes with `--out json=FILE`: one measured value on each line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, unread
+from benchgate.formats.nodes import read_json_lines
+from benchgate.formats.reading import (
+    Reading,
+    RowError,
+    benchmark,
+    distinct,
+    failed,
+    sampled,
+    times,
+)
+
+if TYPE_CHECKING:
+    from benchgate.formats.nodes import Node
+    from benchgate.formats.reading import Source
+    from benchgate.model.run import BenchmarkResult
+
+# The tags that say what was done. Others say how it went, or differ between two runs.
+_TAGS = ("scenario", "group", "method", "name", "check")
+_USUAL = {("scenario", "default"), ("group", "")}
+
+
+@dataclass(slots=True)
+class _Points:
+    """The points of one metric with the same tags."""
+
+    metric: str
+    values: list[float] = field(default_factory=list)
+    error: str | None = None
+
+
+def read_points(tool: str, source: Source) -> Reading:
+    """Read a file.
+
+    Raises:
+        FormatError: a line is not JSON, or is neither a metric nor a point.
+    """
+    contains: dict[str, str] = {}
+    found: dict[str, _Points] = {}
+    for number, line in read_json_lines(source):
+        if line is None:
+            raise source.error(f"line {number}", "is not JSON: the file may be cut off")
+        try:
+            metric, kind = line["metric"].text, line["type"].text
+            if kind == "Metric":
+                contains[metric] = line["data"]["contains"].text
+            elif kind == "Point":
+                _add(found, metric, line)
+        except RowError as error:
+            raise source.error("", str(error)) from None
+    read = {id_: p for id_, p in found.items() if _is_read(p.metric, contains)}
+    left = {p.metric for p in found.values() if not _is_read(p.metric, contains)}
+    rows = [_row(tool, id_, points) for id_, points in read.items()]
+    rates = sorted(left & THROUGHPUTS)
+    skipped = [f"points do not tell how many there were in a second: {name}" for name in rates]
+    return Reading(tool, distinct(tool, rows), (*skipped, *unread(left - THROUGHPUTS)))
+
+
+def _is_read(metric: str, contains: dict[str, str]) -> bool:
+    return metric in RATIOS or is_time(metric, contains.get(metric))
+
+
+def _add(found: dict[str, _Points], metric: str, line: Node) -> None:
+    data = line["data"]
+    tags = data.get("tags")
+    pairs = [(tag, tags.get(tag)) for tag in _TAGS] if tags else []
+    named = [(tag, str(node.value)) for tag, node in pairs if node]
+    selector = ",".join(f"{tag}:{value}" for tag, value in named if (tag, value) not in _USUAL)
+    id_ = f"{metric}{{{selector}}}" if selector else metric
+    points = found.setdefault(id_, _Points(metric))
+    try:
+        points.values.append(data["value"].number)
+    except RowError as error:
+        points.error = points.error or str(error)
+
+
+def _row(tool: str, id_: str, points: _Points) -> BenchmarkResult:
+    if points.error is not None:
+        return failed(tool, id_, points.error)
+    try:
+        if ratio := RATIOS.get(points.metric):
+            mean = sum(points.values) / len(points.values)
+            return benchmark(tool, id_, [sampled(ratio, [[mean]], "its points")])
+        return benchmark(tool, id_, [times([points.values], "its points", scale=UNIT_S)])
+    except RowError as error:
+        return failed(tool, id_, str(error))

@@ -1,0 +1,182 @@
+"""libtest: what `cargo bench` prints for `#[bench]`, as text or with `--format json`.
+
+`--output-format bencher` of Criterion is the same text. Of each benchmark there is only the median,
+in nanoseconds per iteration. The throughput is in units of 10^6 B/s, although its key says MiB.
+What a benchmark prints itself may stand before its result.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from benchgate.formats.lines import read_lines
+from benchgate.formats.nodes import Node
+from benchgate.formats.reading import (
+    Reading,
+    RowError,
+    benchmark,
+    distinct,
+    failed,
+    summary,
+    time_summary,
+)
+from benchgate.model.run import Better
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.formats.reading import Source
+    from benchgate.model.run import BenchmarkResult
+
+NAME = "libtest"
+
+_TEXT = re.compile(rb"^test [^\n]* \.\.\. bench: |^running \d+ tests?\r?$", re.MULTILINE)
+_RESULT = re.compile(r"\s*([\d,.]+) ns/iter(?: \(\+/- [\d,.]+\))?(?: = ([\d,.]+) MB/s)?\s*")
+_KEYS = ("median", "mib_per_second")
+_OUTCOMES = {"FAILED": "failed", "ok": "ok", "ignored": "ignored"}
+_WHY_LINES = 10
+
+
+def sniff(source: Source) -> bool:
+    """Whether the content is the output of cargo bench."""
+    head = source.head
+    if head.startswith(b"{"):
+        first = head.partition(b"\n")[0]
+        return b'"event"' in first and (b'"suite"' in first or b'"test"' in first)
+    return _TEXT.search(head) is not None
+
+
+def parse(source: Source) -> Reading:
+    """Read an output.
+
+    Raises:
+        FormatError: it is not text, or has no benchmark.
+    """
+    events = _json_events(source) if source.head.startswith(b"{") else _text_events(source)
+    rows: list[BenchmarkResult] = []
+    started: dict[str, None] = {}
+    why: dict[str, str] = {}
+    for event in events:
+        if event.why:
+            why[event.name] = event.why
+        if event.outcome == "started":
+            started[event.name] = None
+        elif event.outcome != "why":
+            started.pop(event.name, None)
+        if event.outcome == "bench":
+            rows.append(_row(event))
+        elif event.outcome == "failed":
+            rows.append(failed(NAME, event.name, "it failed under cargo bench"))
+    rows += [failed(NAME, name, "it printed no result") for name in started]
+    if not rows:
+        raise source.error("", "has no result of a benchmark; expected lines of cargo bench")
+    explained = (
+        failed(NAME, row.id, f"{row.error}\n{why[row.id]}") if row.error and row.id in why else row
+        for row in rows
+    )
+    return Reading(NAME, distinct(NAME, explained))
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """What a line says about a benchmark or a test.
+
+    Attributes:
+        outcome: "started", "bench", "failed", "why" or another one, of no interest.
+        result: the median in ns, and the throughput if there is one; of "bench" alone.
+        why: what a failed one printed.
+    """
+
+    place: str
+    name: str
+    outcome: str
+    result: Node | None = None
+    why: str = ""
+
+
+def _row(event: _Event) -> BenchmarkResult:
+    result = event.result
+    if result is None:
+        return failed(NAME, event.name, f"{event.place}: the result is not a time in ns/iter")
+    try:
+        series = [time_summary(result["median"].number * 1e-9, event.place)]
+        if rate := result.get("mib_per_second"):
+            value = rate.number * 1e6
+            series.append(summary("throughput", "B/s", value, event.place, better=Better.HIGHER))
+        return benchmark(NAME, event.name, series)
+    except RowError as error:
+        return failed(NAME, event.name, str(error))
+
+
+def _json_events(source: Source) -> Iterator[_Event]:
+    for place, line in read_lines(source):
+        try:
+            value = json.loads(line[max(0, line.find("{")) :])
+        except (ValueError, RecursionError):
+            continue  # what a benchmark printed; one that is cut off has no result
+        if not isinstance(value, dict) or not isinstance(name := value.get("name"), str):
+            continue
+        outcome = "bench" if value.get("type") == "bench" else str(value.get("event"))
+        why = _first_lines(str(value.get("stdout", "")).split("\n"))
+        yield _Event(place, name, outcome, Node(value, place), why)
+
+
+def _text_events(source: Source) -> Iterator[_Event]:
+    started = telling = ""
+    told: list[str] = []
+    for place, line in read_lines(source):
+        name, outcome, result = _parts(line)
+        if name and outcome != "started":
+            yield _Event(place, name, outcome, _result(result, place))
+            started = ""
+        elif name:
+            yield _Event(place, name, outcome)
+            started = name
+        elif started and "bench:" in line:
+            yield _Event(place, started, "bench", _result(line.rpartition("bench:")[2], place))
+            started = ""
+        elif line.startswith("---- ") or line == "failures:":
+            yield _Event(place, telling, "why", why=_first_lines(told))
+            telling = line.removeprefix("---- ").removesuffix(" stdout ----")
+            told = []
+        else:
+            told.append(line)
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    """The name, the outcome and the result in a line `test NAME ... OUTCOME`."""
+    before, found, result = line.rpartition(" ... bench:")
+    if found and "test " in before:  # perhaps after what another one printed
+        start = 0 if before.startswith("test ") else before.rindex("test ")
+        return before[start + 5 :].strip(), "bench", result
+    before, found, after = line.partition(" ... ")
+    if not found or not before.startswith("test "):
+        return "", "", ""
+    word = after.strip().partition(",")[0]
+    return before[5:].strip(), _OUTCOMES.get(word, "started"), ""
+
+
+def _result(text: str, place: str) -> Node | None:
+    """The numbers of a result, by the keys that they have in JSON."""
+    match = _RESULT.fullmatch(text)
+    if match is None:
+        return None
+    values = {key: _number(each) for key, each in zip(_KEYS, match.groups(), strict=True) if each}
+    return Node(values, place)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return text
+
+
+def _first_lines(lines: list[str]) -> str:
+    """What was printed, up to the stack."""
+    found = [line for line in takewhile(lambda line: line != "stack backtrace:", lines) if line]
+    return "\n".join(found[:_WHY_LINES])

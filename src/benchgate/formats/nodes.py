@@ -1,0 +1,118 @@
+"""Reads values out of JSON of any shape, so that an error names the place of what is wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from benchgate.formats.reading import RowError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.formats.reading import Source
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A value in a JSON document.
+
+    Attributes:
+        value: as `json` reads it.
+        place: where it is, such as "benchmarks[3].stats"; "" for the whole document.
+    """
+
+    value: Any
+    place: str = ""
+
+    def __getitem__(self, key: str) -> Node:
+        """The value of a key of an object.
+
+        Raises:
+            RowError: this is no object, or it lacks the key.
+        """
+        found = self.get(key)
+        if found is None:
+            raise RowError(f"{self.place or 'the document'}: the key {key!r} is missing")
+        return found
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key; None if the key is missing or its value is null.
+
+        Raises:
+            RowError: this is no object.
+        """
+        value = self._of(dict, "an object").get(key)
+        return None if value is None else Node(value, f"{self.place}.{key}".lstrip("."))
+
+    def items(self) -> Iterator[tuple[str, Node]]:
+        """The keys of an object, and their values."""
+        for key, value in self._of(dict, "an object").items():
+            yield key, Node(value, f"{self.place}.{key}".lstrip("."))
+
+    def each(self) -> Iterator[Node]:
+        """The elements of a list."""
+        for index, value in enumerate(self._of(list, "a list")):
+            yield Node(value, f"{self.place}[{index}]")
+
+    @property
+    def text(self) -> str:
+        """The text that this is."""
+        return self._of(str, "text")
+
+    @property
+    def number(self) -> float:
+        """The number that this is; it may be NaN or infinite."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise RowError(f"{self.place}: {shown(self.value)} is not a number")
+        try:
+            return float(self.value)
+        except OverflowError:
+            raise RowError(f"{self.place}: the number is too large") from None
+
+    @property
+    def list(self) -> list[Any]:
+        """The list that this is, without a look at its elements."""
+        return self._of(list, "a list")
+
+    def _of(self, kind: type[T], what: str) -> T:
+        if not isinstance(self.value, kind):
+            place = self.place or "the document"
+            raise RowError(f"{place}: {shown(self.value)} is not {what}")
+        return self.value
+
+
+def read_json(source: Source) -> Node:
+    """Read a JSON document. It may hold NaN and Infinity, as Python writes them.
+
+    Raises:
+        FormatError: it is not JSON, or too deeply nested.
+    """
+    text = source.text()
+    try:
+        return Node(json.loads(text))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        what = "is cut off" if error.pos >= len(text.rstrip()) else f"is not JSON: {error.msg}"
+        raise source.error(place, what) from None
+    except ValueError as error:  # an integer of more digits than Python reads
+        raise source.error("", f"is not JSON: {error}") from None
+    except RecursionError:
+        raise source.error("", "is nested too deeply") from None
+
+
+def read_json_lines(source: Source) -> Iterator[tuple[int, Node | None]]:
+    """Read a document with one JSON value on each line.
+
+    Yields:
+        The number of each line that is not empty, from 1, and its value; None if it is no JSON.
+    """
+    for number, line in enumerate(source.text().splitlines(), 1):
+        if line.strip():
+            try:
+                yield number, Node(json.loads(line), f"line {number}")
+            except (ValueError, RecursionError):
+                yield number, None

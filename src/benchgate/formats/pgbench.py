@@ -1,0 +1,130 @@
+"""pgbench: what it prints, or a file of `--log`, with or without `--aggregate-interval`.
+
+The time of a benchmark is the mean. Several outputs one after the other are several launches. With
+several scripts, there is a benchmark for all of them and one for each. The latencies of single
+statements and the progress are not read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchgate.formats.lines import number_in, read_lines
+from benchgate.formats.load import (
+    ERROR_RATIO,
+    THROUGHPUT,
+    TIME,
+    LoadRun,
+    benchmarks,
+    error_ratio,
+)
+from benchgate.formats.pgbench_log import is_log, read_log
+from benchgate.formats.reading import Reading, RowError
+
+if TYPE_CHECKING:
+    from benchgate.formats.reading import Source
+    from benchgate.model.run import Metric
+
+NAME = "pgbench"
+
+_TYPE = "transaction type"
+_SETTINGS = (("clients", "number of clients"), ("mode", "query mode"), ("scale", "scaling factor"))
+_ABORTED = "Run was aborted"
+
+
+def sniff(source: Source) -> bool:
+    """Whether the content is that of pgbench."""
+    head = source.head
+    return (f"{_TYPE}: ".encode() in head and b"query mode: " in head) or is_log(head)
+
+
+def parse(source: Source) -> Reading:
+    """Read a file.
+
+    Raises:
+        FormatError: it has no output of pgbench, or a line of a log is broken.
+    """
+    if is_log(source.head):
+        return read_log(NAME, source)
+    outputs: list[_Output] = []
+    for place, line in read_lines(source):
+        if line.startswith(f"{_TYPE}:"):
+            outputs.append(_Output(place))
+        if outputs:
+            outputs[-1].read(line, place)
+    if not outputs:
+        raise source.error("", f"has no line {_TYPE!r}")
+    return Reading(NAME, benchmarks(NAME, (run for each in outputs for run in each.runs())))
+
+
+@dataclass(slots=True)
+class _Part:
+    """What was printed about all scripts, or about one of them."""
+
+    name: str
+    place: str
+    values: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Output:
+    """What one run printed."""
+
+    place: str
+    is_aborted: bool = False
+    parts: list[_Part] = field(default_factory=list)
+
+    def read(self, line: str, place: str) -> None:
+        self.is_aborted |= _ABORTED in line
+        sign = " = " if " = " in line.partition(":")[0] else ":"
+        key, found, value = line.removeprefix(" - ").partition(sign)
+        key, value = key.strip(), value.strip()
+        if not found:
+            return
+        if key == _TYPE:
+            self.parts.append(_Part(value, place))
+        elif key.startswith("SQL script "):
+            self.parts.append(_Part(f"{key}: {value}", place))
+        elif " transactions (" in key:  # " - 284 transactions (23.8% of total, tps = 141.859134)"
+            self.parts[-1].values |= {"tps": value.rstrip(")"), "processed": key.split()[0]}
+        else:
+            # Old versions have two lines "tps"; the second one is without the connecting.
+            self.parts[-1].values[key] = value
+
+    def runs(self) -> list[LoadRun]:
+        settings = self.parts[0].values
+        named = ",".join(f"{key}={settings[k]}" for key, k in _SETTINGS if k in settings)
+        suffix = f"[{named}]" if named else ""
+        return [self._run(part, f"{part.name}{suffix}") for part in self.parts]
+
+    def _run(self, part: _Part, id_: str) -> LoadRun:
+        values, place = part.values, part.place
+        if self.is_aborted:
+            why = "the run was aborted, so its results are incomplete"
+            return LoadRun(id_, place, {}, f"{place}: {why}")
+        try:
+            return LoadRun(id_, place, _figures(values, place))
+        except RowError as error:
+            return LoadRun(id_, place, {}, str(error))
+
+
+def _figures(values: dict[str, str], place: str) -> dict[Metric, float]:
+    figures: dict[Metric, float] = {
+        TIME: _number(values, "latency average", place) * 1e-3,
+        THROUGHPUT: _number(values, "tps", place),
+    }
+    if "number of failed transactions" in values:  # since version 15
+        whole = "number of transactions actually processed"
+        processed = _number(values, whole if whole in values else "processed", place)
+        errors = _number(values, "number of failed transactions", place)
+        figures[ERROR_RATIO] = error_ratio(errors, processed + errors, place)
+    return figures
+
+
+def _number(values: dict[str, str], key: str, place: str) -> float:
+    """The number at the start of a value; its decimal point depends on the locale."""
+    found = values.get(key, "").split()
+    if not found:
+        raise RowError(f"{place}: the run failed, or the output is cut off: there is no {key!r}")
+    return number_in(found[0].partition("/")[0].replace(",", "."), f"{place}: {key}")

@@ -1,0 +1,285 @@
+"""What every format has in common: the content of a file, and the benchmarks that were read."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.errors import FormatError
+from benchgate.json_object import MAX_NAME
+from benchgate.model.metrics import TIME
+from benchgate.model.run import (
+    BenchmarkResult,
+    Better,
+    Kind,
+    Launch,
+    Metric,
+    Series,
+    Status,
+    Tier,
+)
+from benchgate.model.samples import LARGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from benchgate.arrays import FloatArray
+
+_HEAD_BYTES = 64 << 10
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+SORTED = "time: the tool sorted the samples"
+"""The note on a benchmark whose samples say nothing about drift and warmup: their order is lost."""
+
+_NO_WARMUP: FloatArray = np.empty(0)
+_TEXT_LIMIT = 200
+
+
+class RowError(Exception):
+    """One benchmark in a file cannot be read; the others can.
+
+    Args:
+        message: the place in the file, and what is wrong there.
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """The content of a file, or of a folder if a tool writes several files.
+
+    Attributes:
+        name: its path, for messages.
+        data: the file, expanded; empty for a folder.
+        files: the files of a folder by their paths in it, with "/".
+    """
+
+    name: str
+    data: bytes = b""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def head(self) -> bytes:
+        """The beginning of the file without a byte order mark and white space, for `sniff`."""
+        start = self.data[:_HEAD_BYTES]
+        for mark, encoding in _MARKS:
+            if start.startswith(mark):
+                return start.decode(encoding, "ignore").lstrip().encode()
+        return start.lstrip()
+
+    def text(self) -> str:
+        """The file as text: UTF-8, or what its byte order mark says.
+
+        Raises:
+            FormatError: it is not.
+        """
+        encoding = next((e for mark, e in _MARKS if self.data.startswith(mark)), "utf-8")
+        try:
+            return self.data.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise self.error(f"byte {error.start}", f"is not {encoding.upper()} text") from None
+
+    def file(self, path: str) -> Source:
+        """One file of the folder."""
+        return Source(f"{self.name}: {path}", self.files[path])
+
+    def error(self, place: str, what: str, hint: str = "") -> FormatError:
+        """An error that names the file and the place in it."""
+        return FormatError(
+            f"{self.name}: {place}: {what}" if place else f"{self.name}: {what}", hint=hint
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What a file of another tool says.
+
+    Attributes:
+        tool: name and version of the tool, as far as the file tells them.
+        benchmarks: with distinct ids, in the order of the file.
+        skipped: what was left out, with the place and the reason, one sentence for each.
+    """
+
+    tool: str
+    benchmarks: tuple[BenchmarkResult, ...]
+    skipped: tuple[str, ...] = ()
+
+
+def benchmark(
+    tool: str,
+    id_: str,
+    series: Iterable[Series],
+    *,
+    notes: Iterable[str] = (),
+    location: str | None = None,
+    version: str | None = None,
+) -> BenchmarkResult:
+    """A benchmark that was read.
+
+    Args:
+        tool: `NAME` of the format.
+        id_: the tool's own name for it, stable between two runs of the tool.
+        version: the tool's own hash of what the benchmark does, if it has one; without it, that is
+            known by the id alone.
+
+    Raises:
+        RowError: the id or the name of a metric is empty or too long, or a metric is there twice.
+    """
+    series = tuple(series)
+    names: set[str] = set()
+    for name in (each.metric.name for each in series):
+        _check_name(name, "a metric")
+        if name in names:
+            raise RowError(f"the metric {shown(name)} is there twice")
+        names.add(name)
+    _check_name(id_, "the benchmark")
+    return BenchmarkResult(
+        id_,
+        f"{tool}:{id_}" if version is None else f"{tool}:{id_}@{version}",
+        Tier.STORED,
+        series,
+        notes=tuple(notes),
+        location=location,
+    )
+
+
+def failed(tool: str, id_: str, why: str, *, notes: Iterable[str] = ()) -> BenchmarkResult:
+    """A benchmark that failed under the tool, or that cannot be read.
+
+    Args:
+        why: one line, then more if there is more to tell.
+    """
+    id_ = id_[:MAX_NAME] or "(no name)"
+    return BenchmarkResult(
+        id_, f"{tool}:{id_}", Tier.STORED, status=Status.FAILED, error=why, notes=tuple(notes)
+    )
+
+
+def _check_name(name: str, whose: str) -> None:
+    if not name.strip():
+        raise RowError(f"{whose} has no name")
+    if len(name) > MAX_NAME:
+        raise RowError(f"the name of {whose} has {len(name)} characters, more than {MAX_NAME}")
+
+
+def times(
+    launches: Sequence[Sequence[float] | FloatArray],
+    place: str | Sequence[str],
+    *,
+    loops: int = 1,
+    scale: float = 1,
+) -> Series:
+    """The time of one operation.
+
+    Args:
+        launches: the samples of each process of the tool, in order.
+        place: of the samples in the file, for errors; one for each process if they differ.
+        loops: operations in one sample, if the tool tells; the samples are their means already.
+        scale: the unit of the samples, in base units.
+
+    Raises:
+        RowError: there are no samples, or one is negative, NaN or infinite.
+    """
+    return sampled(TIME, launches, place, loops=loops, scale=scale)
+
+
+def sampled(
+    metric: Metric,
+    launches: Sequence[Sequence[float] | FloatArray],
+    place: str | Sequence[str],
+    *,
+    loops: int = 1,
+    scale: float = 1,
+) -> Series:
+    """Samples of a metric; for the arguments and errors see `times`."""
+    if not launches:
+        raise RowError(f"{place}: there are no samples" if place else "there are no samples")
+    places = [place] * len(launches) if isinstance(place, str) else place
+    checked = [
+        _samples(each, where, metric.unit, scale)
+        for each, where in zip(launches, places, strict=True)
+    ]
+    return Series(
+        metric,
+        max(1, loops),
+        tuple(Launch(index, 0, each, _NO_WARMUP) for index, each in enumerate(checked)),
+    )
+
+
+def summary(
+    name: str, unit: str, value: float, place: str, *, better: Better = Better.LOWER
+) -> Series:
+    """One number that stands for samples that the file does not have.
+
+    Raises:
+        RowError: it is NaN or infinite, or it is a negative time.
+    """
+    return sampled(Metric(name, unit, better, Kind.SUMMARY), [[value]], place)
+
+
+def time_summary(value_s: float, place: str) -> Series:
+    """The time of one operation, of which the file has only a mean or a median."""
+    return summary(TIME.name, TIME.unit, value_s, place)
+
+
+def numbers(values: Sequence[float] | FloatArray, place: str) -> FloatArray:
+    """Numbers of the file as an array; they may be NaN or infinite.
+
+    Raises:
+        RowError: one of them is no number.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    # A list of booleans or of texts would become numbers, too.
+    if array is None or array.ndim != 1 or not _are_numbers(values):
+        raise RowError(f"{place}: is not a list of numbers")
+    return array
+
+
+def _samples(
+    values: Sequence[float] | FloatArray, place: str, unit: str, scale: float
+) -> FloatArray:
+    array = numbers(values, place)
+    if not array.size:
+        raise RowError(f"{place}: there are no samples")
+    plausible = np.abs(array) <= LARGEST / max(scale, 1)
+    if unit == "s":
+        plausible &= array >= 0
+    if not plausible.all():
+        index = int(np.argmin(plausible))
+        why = "is negative: a time cannot be" if array[index] < 0 else "is not a possible value"
+        raise RowError(f"{place}[{index}]: {array[index]} {why}")
+    array = array * scale
+    array.setflags(write=False)
+    return array
+
+
+def _are_numbers(values: Sequence[float] | FloatArray) -> bool:
+    return isinstance(values, np.ndarray) or {type(each) for each in values} <= {int, float}
+
+
+def distinct(tool: str, found: Iterable[BenchmarkResult]) -> tuple[BenchmarkResult, ...]:
+    """Let an id that a file has several times fail: nobody knows which of them is meant."""
+    by_id: dict[str, list[BenchmarkResult]] = {}
+    for each in found:
+        by_id.setdefault(each.id, []).append(each)
+    return tuple(
+        same[0]
+        if len(same) == 1
+        else failed(tool, id_, f"the file has {len(same)} benchmarks of this name")
+        for id_, same in by_id.items()
+    )
+
+
+def shown(value: object) -> str:
+    """A value of the file, short enough for a message."""
+    text = repr(value)
+    return text if len(text) <= _TEXT_LIMIT else f"{text[:_TEXT_LIMIT]}..."

@@ -1,0 +1,98 @@
+"""All formats, and how the format of a file is found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from benchgate.errors import UsageError
+from benchgate.formats import (
+    ab,
+    asv,
+    autocannon,
+    bencher,
+    benchmark_ips,
+    benchmark_js,
+    benchmarkdotnet,
+    catch2,
+    criterion,
+    custom_bigger,
+    custom_smaller,
+    deno_bench,
+    go,
+    google_benchmark,
+    haskell_criterion,
+    hyperfine,
+    jmh,
+    k6,
+    libtest,
+    locust,
+    mitata,
+    pgbench,
+    pyperf,
+    pytest_benchmark,
+    tinybench,
+    vitest,
+    wrk,
+)
+
+if TYPE_CHECKING:
+    from benchgate.formats.reading import Reading, Source
+
+
+class ForeignFormat(Protocol):
+    """The names that a module of this package has."""
+
+    NAME: str
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the content looks like this format."""
+
+    def parse(self, source: Source) -> Reading:
+        """Read the benchmarks; FormatError if the content as a whole is broken."""
+
+
+# In this order they are asked; the most particular ones come first.
+FORMATS: Final[tuple[ForeignFormat, ...]] = (
+    pytest_benchmark,
+    mitata,
+    pyperf,
+    asv,
+    hyperfine,
+    google_benchmark,
+    jmh,
+    benchmarkdotnet,
+    benchmark_ips,
+    haskell_criterion,
+    go,
+    libtest,
+    criterion,
+    catch2,
+    tinybench,
+    vitest,
+    deno_bench,
+    benchmark_js,
+    k6,
+    locust,
+    wrk,
+    ab,
+    autocannon,
+    pgbench,
+    bencher,
+    custom_smaller,
+    custom_bigger,
+)
+NAMES: Final = tuple(each.NAME for each in FORMATS)
+
+
+def find_format(source: Source, name: str | None = None) -> ForeignFormat | None:
+    """Return the format of a name, or else the first one that recognizes the content.
+
+    Raises:
+        UsageError: there is no format of this name.
+    """
+    if name is None:
+        return next((each for each in FORMATS if each.sniff(source)), None)
+    for each in FORMATS:
+        if name == each.NAME:
+            return each
+    raise UsageError(f"there is no format {name!r}", hint=f"Formats: {', '.join(NAMES)}.")

@@ -1,0 +1,148 @@
+"""wrk and wrk2: what they print, best with `--latency`, or JSON that a script of theirs writes.
+
+The time of a benchmark is the mean. Several outputs one after the other are several launches.
+
+There is no JSON of wrk itself: a script writes it in its function `done`. It is read if its keys
+are `rps` (requests in a second), `mean_us` and `p99_us` (any percentile; microseconds), `requests`
+and `errors` (counts), and `url` or another name for the benchmark. All of them are optional.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchgate.formats.lines import number_in, read_lines
+from benchgate.formats.load import (
+    ERROR_RATIO,
+    THROUGHPUT,
+    TIME,
+    LoadRun,
+    benchmarks,
+    error_ratio,
+    percentile,
+)
+from benchgate.formats.nodes import read_json
+from benchgate.formats.reading import Reading, RowError, shown
+
+if TYPE_CHECKING:
+    from benchgate.formats.reading import Source
+    from benchgate.model.run import Metric
+
+NAME = "wrk"
+
+_UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_START = " test @ "
+
+
+def sniff(source: Source) -> bool:
+    """Whether the content is that of wrk."""
+    head = source.head
+    if head.startswith(b"{"):
+        return b'"rps"' in head[:1000] and b'_us"' in head[:1000]
+    return _START.encode() in head and b"Thread Stats" in head
+
+
+def parse(source: Source) -> Reading:
+    """Read a file.
+
+    Raises:
+        FormatError: it has no output of wrk, or is JSON with none of its keys.
+    """
+    if source.head.startswith(b"{"):
+        try:
+            return _document(source)
+        except RowError as error:
+            raise source.error("", str(error)) from None
+    runs: list[_Output] = []
+    for place, line in read_lines(source):
+        if line.startswith("Running ") and _START in line:
+            runs.append(_Output(line.partition(_START)[2].strip(), place))
+        elif runs and not runs[-1].error:
+            try:
+                runs[-1].read(line, place)
+            except RowError as error:
+                runs[-1].error = str(error)
+    if not runs:
+        raise source.error("", "has no line such as 'Running 10s test @ URL'")
+    return Reading(NAME, benchmarks(NAME, (run.result() for run in runs)))
+
+
+@dataclass(slots=True)
+class _Output:
+    """What one run printed, as far as it was read."""
+
+    url: str
+    place: str
+    figures: dict[Metric, float] = field(default_factory=dict)
+    requests: float = 0
+    unanswered: float = 0
+    errors: float = 0
+    error: str | None = None
+
+    def read(self, line: str, place: str) -> None:
+        words = line.split()
+        match words:
+            case ["Latency", mean, _, _, _] if TIME not in self.figures:
+                self.figures[TIME] = _seconds(mean, place)
+            case [percent, time] if percent.endswith("%") and time[0].isdigit():
+                metric = percentile(f"{number_in(percent[:-1], place):g}")
+                # wrk2 may print a second distribution, without its correction.
+                self.figures.setdefault(metric, _seconds(time, place))
+            case [count, "requests", "in", *_]:
+                self.requests = number_in(count, place)
+            case ["Socket", "errors:", *rest] if len(rest) == 8:
+                *unanswered, late = (number_in(text.rstrip(","), place) for text in rest[1::2])
+                self.unanswered = sum(unanswered)
+                self.errors += self.unanswered + late
+            case ["Non-2xx", "or", "3xx", "responses:", count]:
+                self.errors += number_in(count, place)
+            case ["Requests/sec:", rate]:
+                self.figures[THROUGHPUT] = number_in(rate, place)
+
+    def result(self) -> LoadRun:
+        error = self.error
+        if error is None and THROUGHPUT not in self.figures:
+            error = f"{self.place}: the output is cut off: there is no line 'Requests/sec:'"
+        if error is None and not self.requests > 0:
+            error = f"{self.place}: there was no request"
+        if error is not None:
+            return LoadRun(self.url, self.place, {}, error)
+        try:
+            ratio = error_ratio(self.errors, self.requests + self.unanswered, self.place)
+        except RowError as found:
+            return LoadRun(self.url, self.place, {}, str(found))
+        return LoadRun(self.url, self.place, {**self.figures, ERROR_RATIO: ratio})
+
+
+def _seconds(text: str, place: str) -> float:
+    number = text.rstrip("".join(_UNITS_S))
+    scale = _UNITS_S.get(text[len(number) :])
+    if scale is None:
+        raise RowError(f"{place}: {shown(text)} is not a time such as 1.25ms")
+    return number_in(number, place) * scale
+
+
+def _document(source: Source) -> Reading:
+    root = read_json(source)
+    keys = dict(root.items())
+    name = keys.pop("url", None) or keys.pop("name", None)
+    figures: dict[Metric, float] = {}
+    if rate := keys.pop("rps", None):
+        figures[THROUGHPUT] = rate.number
+    for key in [key for key in keys if key.endswith("_us")]:
+        stem = key.removesuffix("_us")
+        if stem == "mean":
+            figures[TIME] = keys.pop(key).number * 1e-6
+        elif stem.startswith("p") and stem[1:].replace(".", "", 1).isdecimal():
+            figures[percentile(stem[1:])] = keys.pop(key).number * 1e-6
+    if not figures:
+        raise RowError("there is neither 'rps' nor a time such as 'mean_us' or 'p99_us'")
+    requests, errors = keys.pop("requests", None), keys.pop("errors", None)
+    skipped = [f"{key}: the key is unknown" for key in keys]
+    if errors and requests and requests.number > 0:
+        figures[ERROR_RATIO] = error_ratio(errors.number, requests.number, errors.place)
+    elif errors:
+        skipped.append("errors: the file does not say of how many requests")
+    run = LoadRun(name.text if name else NAME, source.name, figures)
+    return Reading(NAME, benchmarks(NAME, [run]), tuple(skipped))

@@ -1,0 +1,105 @@
+"""Files of other tools: each is one launch, and together they are a run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchgate.baselines.any_file import read_any
+from benchgate.errors import FormatError, UsageError
+from benchgate.files import write_atomic
+from benchgate.formats.registry import NAMES
+from benchgate.model.codec import encode_result
+from benchgate.model.environment import Environment
+from benchgate.model.result import Result
+from benchgate.model.run import Kind, Run, Source, Status
+
+
+def row(name: str, values: list[float] | None, **stats: Any) -> dict[str, Any]:  # noqa: ANN401
+    data = {"data": values} if values else {}
+    return {"fullname": name, "stats": {"median": 1.0, "iterations": 1, **data, **stats}}
+
+
+def write(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text(json.dumps({"machine_info": {}, "version": "5.1.0", "benchmarks": rows}))
+    return path
+
+
+def test_each_file_is_a_launch(tmp_path: Path) -> None:
+    paths = [write(tmp_path / f"{n}.json", row("t::a", [n, n + 1.0])) for n in range(3)]
+    result = read_any(paths)
+    (found,) = result.head.benchmarks
+    (series,) = found.series
+    launches = [(each.round, each.samples.tolist()) for each in series.launches]
+    assert launches == [(0, [0, 1]), (1, [1, 2]), (2, [2, 3])]
+    assert (result.tool, result.warnings) == ("pytest-benchmark 5.1.0", ())
+
+
+def test_one_launch_is_told(tmp_path: Path) -> None:
+    (warning,) = read_any([write(tmp_path / "a.json", row("t::a", [1.0, 2.0]))]).warnings
+    assert warning.startswith("one launch of pytest-benchmark: nobody knows how much its runs")
+    assert read_any([write(tmp_path / "b.json", row("t::a", None))]).warnings == ()
+
+
+def test_a_benchmark_that_only_some_files_have_keeps_its_launches(tmp_path: Path) -> None:
+    first = write(tmp_path / "1.json", row("t::a", [1.0]), row("t::b", [1.0]))
+    second = write(tmp_path / "2.json", row("t::b", [2.0]))
+    a, b = read_any([first, second]).head.benchmarks
+    assert (a.notes, len(a.series[0].launches)) == (("only 1 of 2 files have it",), 1)
+    assert (b.notes, len(b.series[0].launches)) == ((), 2)
+
+
+def test_a_benchmark_that_failed_once_has_failed(tmp_path: Path) -> None:
+    first = write(tmp_path / "1.json", row("t::a", [1.0]), row("t::b", [1.0]))
+    second = write(tmp_path / "2.json", row("t::a", [-1.0]), row("t::b", None))
+    a, b = read_any([first, second]).head.benchmarks
+    assert (a.status, a.error) == (
+        Status.FAILED,
+        "benchmarks[0].stats.data[0]: -1.0 is negative: a time cannot be",
+    )
+    assert b.error == "the files differ in the unit, direction or kind of time"
+    assert read_any([first]).head.benchmarks[1].series[0].metric.kind is Kind.SAMPLED
+
+
+def test_the_files_of_a_side_are_of_one_tool(tmp_path: Path) -> None:
+    one = write(tmp_path / "1.json", row("t::a", [1.0]))
+    other = tmp_path / "2.json"
+    other.write_text('{"results": [{"command": "ls", "times": [1.0]}]}')
+    with pytest.raises(UsageError, match=r"1\.json is of pytest-benchmark, and .*2\.json of hyper"):
+        read_any([one, other])
+
+
+def test_a_result_of_benchgate_is_named_alone(tmp_path: Path) -> None:
+    own = tmp_path / "own.json"
+    run = Run(Source("a"), "2026-01-01T00:00:00Z", Environment(), ())
+    write_atomic(own, encode_result(Result(run), str))
+    assert read_any([own]).head.source.sha == "a"
+    with pytest.raises(
+        UsageError, match=r"own\.json is a result of benchgate, which is named alon"
+    ):
+        read_any([write(tmp_path / "1.json", row("t::a", [1.0])), own])
+
+
+@pytest.mark.parametrize("text", ["{}", "hello\n", '{"a": 1}'])
+def test_what_nobody_knows_is_an_error_that_names_the_formats(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "it.json"
+    path.write_text(text)
+    with pytest.raises(FormatError, match="is neither a result of benchgate nor") as caught:
+        read_any([path])
+    assert "hyperfine" in caught.value.hint
+
+
+def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no format 'jmhh'"):
+        read_any([write(tmp_path / "1.json", row("t::a", [1.0]))], "jmhh")
+
+
+def test_the_formats_are_documented() -> None:
+    page = Path(__file__).parents[2] / "docs" / "commands.md"
+    _, _, section = page.read_text(encoding="utf-8").partition("benchgate reads these formats")
+    listed = re.findall(r"`([\w.-]+)`", section.partition("\n\n")[0])
+    assert {*NAMES} <= {*listed}

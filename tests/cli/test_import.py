@@ -1,0 +1,81 @@
+"""`benchgate import`, `show` and `compare` on files of other tools."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.files import read_result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Call
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Eight runs of a suite on each side; on the new one, `a` takes 30 % longer."""
+    for side, factor in (("old", 1.0), ("new", 1.3)):
+        for run in range(8):
+            rng = random.Random(f"{side}{run}")  # noqa: S311 - the same in every test
+            rows = [
+                {
+                    "fullname": f"test_x.py::test_{name}",
+                    "stats": {"data": [scale * rng.uniform(0.99, 1.01) for _ in range(50)]},
+                }
+                for name, scale in (("a", 1e-3 * factor), ("b", 2e-3))
+            ]
+            text = json.dumps({"machine_info": {}, "version": "5.1.0", "benchmarks": rows})
+            (tmp_path / f"{side}{run}.json").write_text(text)
+    return tmp_path
+
+
+def test_many_files_a_side_are_as_many_launches(call: Call, files: Path) -> None:
+    old, new = ([f"{side}{run}.json" for run in range(8)] for side in ("old", "new"))
+    done = call(files, "compare", "--base", *old, "--json", "-", "--head", *new)
+    verdict = json.loads(done.out)
+    found = {
+        row["benchmark"]: row["outcome"] for row in verdict["rows"] if row["statistic"] == "p25"
+    }
+    assert found == {"test_x.py::test_a": "regressed", "test_x.py::test_b": "unchanged"}
+
+
+def test_one_file_a_side_decides_nothing(call: Call, files: Path) -> None:
+    done = call(files, "compare", "old0.json", "new0.json")
+    done.check(4)
+    assert done.out.count("one launch of pytest-benchmark") == 1
+
+
+def test_what_is_imported_is_a_result(call: Call, files: Path) -> None:
+    done = call(files, "import", "old0.json", "old1.json", "--output", "old.json.gz")
+    done.check(0)
+    assert done.out == "old.json.gz: 2 benchmarks of pytest-benchmark 5.1.0\n"
+    assert len(read_result(files / "old.json.gz").head.benchmarks[0].series[0].launches) == 2
+    assert "2 x 50" in call(files, "show", "old.json.gz").out
+    assert "1 x 50" in call(files, "show", "old0.json").out
+
+
+def test_what_fails_is_told(call: Call, tmp_path: Path) -> None:
+    text = '{"results": [{"command": "ls", "times": []}, {"command": "cat", "times": [1.5]}]}'
+    (tmp_path / "h.json").write_text(text)
+    done = call(tmp_path, "import", "h.json", "--output", "h.json.gz")
+    done.check(0, "failed: ls: results[0].times: there are no samples")
+    assert "2 benchmarks of hyperfine, 1 of them failed" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--base", "a.json"], "--base and --head belong together"),
+        (["x.json", "--base", "a.json", "--head", "b.json"], "no other files may be named"),
+        (["--format", "jmhh", "--base", "old0.json", "--head", "new0.json"], "no format 'jmhh'"),
+    ],
+)
+def test_a_wrong_use_says_what_is_wrong(
+    call: Call, files: Path, arguments: list[str], message: str
+) -> None:
+    call(files, "compare", *arguments).check(2, message)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+from tests.formats.test_conformance import described
+
+from benchgate.errors import FormatError
+from benchgate.formats import go
+from benchgate.formats.reading import Reading, Source
+from benchgate.model.run import Better
+
+
+def parse(text: str) -> Reading:
+    return go.parse(Source("out.txt", text.encode()))
+
+
+def test_a_unit_line_states_the_direction() -> None:
+    row = parse("Unit hits better=higher assume=exact\nBenchmarkX 5 2 hits 3 misses\n").benchmarks[
+        0
+    ]
+    assert [(s.metric.name, s.metric.better) for s in row.series] == [
+        ("hits", Better.HIGHER),
+        ("misses", Better.LOWER),
+    ]
+    assert [note.partition(":")[0] for note in row.notes] == ["misses"]
+
+
+def test_a_benchmark_that_ended_the_process_failed() -> None:
+    reading = parse(
+        "pkg: a.b/c\nBenchmarkX-2 \t 5\t 2 ns/op\nBenchmarkY-2 \tpanic: no\n\ngoroutine 1\n"
+        "exit status 2\nFAIL\ta.b/c\t0.1s\n"
+    )
+    assert [(row.id, row.error) for row in reading.benchmarks] == [
+        ("a.b/c.BenchmarkX", None),
+        ("a.b/c.BenchmarkY", "it printed no result"),
+    ]
+    assert reading.skipped == ()
+
+
+def test_a_package_that_was_not_built_is_told() -> None:
+    reading = parse("BenchmarkX 5 2 ns/op\nFAIL\ta.b/d [build failed]\n")
+    assert reading.skipped == (
+        "a.b/d: go test failed [build failed], so benchmarks may be missing",
+    )
+
+
+def test_colors_and_line_ends_of_windows_are_no_part_of_a_name() -> None:
+    reading = parse("\x1b[32mBenchmarkX-8\x1b[0m\t5\t2.5 ns/op\r\n")
+    assert [(row.id, *described(row)) for row in reading.benchmarks] == [
+        ("BenchmarkX", "time s lower sampled 1x1 loops=5 2.5e-09")
+    ]
+
+
+def test_a_failure_of_a_later_repetition_is_a_failure() -> None:
+    reading = parse("BenchmarkX-2 \t5\t2 ns/op\n--- FAIL: BenchmarkX\n    x_test.go:1: no\n")
+    assert [(row.id, row.error) for row in reading.benchmarks] == [
+        ("BenchmarkX", "it failed under go test\nx_test.go:1: no")
+    ]
+
+
+def test_words_that_begin_like_a_benchmark_are_noise() -> None:
+    reading = parse("Benchmarking \tall\nBenchmarkX 5 2 ns/op\n")
+    assert [row.id for row in reading.benchmarks] == ["BenchmarkX"]
+
+
+def test_output_without_a_benchmark_is_an_error() -> None:
+    with pytest.raises(FormatError, match=r"^out.txt: has no result of a benchmark"):
+        parse("goos: linux\ngoarch: amd64\nPASS\nok  \ta.b/c\t0.1s\n")
+
+
+def test_lines_between_the_events_are_told() -> None:
+    event = '{"Action":"output","Package":"a.b/c","Output":"BenchmarkX-2 5 2 ns/op\\n"}'
+    reading = parse(f"{event}\nwarning: slow\n7\n[]\n")
+    assert [row.id for row in reading.benchmarks] == ["a.b/c.BenchmarkX"]
+    assert reading.skipped == ("line 2 is not an event of go test -json, nor are 2 later ones",)
