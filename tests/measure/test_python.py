@@ -905,6 +905,40 @@ def test_a_data_file_that_is_nowhere_is_the_benchmarks_failure(make_engine: Make
     assert [d.id for d in discovery.found[HEAD]] == ["it/b"]
 
 
+@pytest.mark.parametrize(
+    ("was", "now", "changed"),
+    [
+        ("[[3, 1] * 9]", "[[3, 1] * 2]", ["its params"]),
+        ("[[3, 1]]", "[[3, 1], [2]]", []),
+        ("[[3], [1]]", "[[3], [2]]", []),
+        ("[N]", "[N[:1]]", ["its params"]),
+        ("[lambda: 1]", "[lambda: 2]", ["its params"]),
+        ("[f]", "[f, g]", []),
+        ("[f]", "[f, *M]", ["its params", "M"]),
+    ],
+)
+def test_a_value_of_params_counts_as_it_is_written(
+    make_engine: MakeEngine, was: str, now: str, changed: list[str]
+) -> None:
+    source = "def f(): ...\ndef g(): ...\nN = [1, 2]\nM = []\ndef bench_a(n): n\n"
+    base, head = (
+        {"benchmarks/bench_it.py": f"{source}bench_a.params = {{'n': {text}}}\n"}
+        for text in (was, now)
+    )
+    engine = make_engine(base, head=head)
+    first = engine.discover().found[BASE][0].id
+    assert parts_that_differ(engine, first) == changed
+
+
+@pytest.mark.parametrize(
+    "source", ["P = 0x" + "f" * 5000, "T = " + " + ".join(["'a'"] * 2500), "0\n" * 3]
+)
+def test_unusual_texts_are_read(make_engine: MakeEngine, source: str) -> None:
+    files = {"benchmarks/bench_it.py": f"{source}\ndef bench_a(): ...\n"}
+    discovery = make_engine(files).discover()
+    assert [one.id for one in discovery.found[HEAD]] == ["it/a"]
+
+
 def test_what_differs_beside_a_benchmark_is_noted(make_engine: MakeEngine) -> None:
     source = BENCHES["benchmarks/bench_it.py"]
     head = f"{source}import json\nX = json.JSONDecoder()\nY = json.JSONEncoder()\ndef f(): X, Y\n"

@@ -95,8 +95,6 @@ def test_what_a_benchmark_uses_is_its_work(changed: Change, was: str, now: str, 
         "class Shrink:\n    DATA.clear()",
         "def shrink(f): DATA.clear()\n@shrink\ndef bench_b(): ...",
         "def bench_b(): DATA.clear()\nbench_b()",
-        "list(DATA)",
-        "class C:\n    x = list(DATA)",
         "globals()['DATA'] = []",
         "def shrink(): globals()['DATA'] = []\nx = shrink()\nprint(x)",
         "import sys\nsys.modules[__name__].DATA = []",
@@ -527,6 +525,7 @@ ONLY_DEFINES = (
     "from typing import Optional\ndef work(n: Optional[int]) -> 'list[int]': ...",
     "from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\n    y: float = 1.5",
     "from enum import Enum\nclass Color(Enum):\n    RED = 1",
+    "LARGEST = max(sorted(DATA))\nCOUNT = len(set(DATA))",
     "ROWS = []\nfor n in range(9): ROWS.append((n, str(n)))",
     "def bench_b(): 'calls helper'; helper()\nbench_b.number = 3\nbench_b.data = ['x.txt']",
 )
@@ -635,6 +634,36 @@ class C:
         "from dataclasses import dataclass\n@dataclass\nclass C:\n    x: project",
     ),
     "last reference": ("X = project.x", "X = project.x\nX = None"),
+    "computed name": (
+        "N_1 = 1\nbench_a.setup = lambda: globals()['N_' + str(1)]",
+        "N_1 = 2\nbench_a.setup = lambda: globals()['N_' + str(1)]",
+    ),
+    "all names": (
+        "def f_x(): ...\nALL = {k: v for k, v in globals().items()}\nbench_a.setup = lambda: ALL",
+        "def f_x(): 1\nALL = {k: v for k, v in globals().items()}\nbench_a.setup = lambda: ALL",
+    ),
+    "list from sum": (
+        "L = sum(([n] for n in (1, 2)), [])\nbench_a.setup = lambda: L",
+        "L = sum(([n] for n in (1, 2)), [])\nbench_a.setup = lambda: L\nL.reverse()",
+    ),
+    "search in an iterator": (
+        "import io\nF = io.StringIO('a')\nbench_a.setup = lambda: F",
+        "import io\nF = io.StringIO('a')\nbench_a.setup = lambda: F\nX = 'a' in F",
+    ),
+    "unpacked iterator": (
+        "F = zip('ab', 'cd')\nbench_a.setup = lambda: F",
+        "F = zip('ab', 'cd')\nbench_a.setup = lambda: F\nX, Y = F",
+    ),
+    "decimal context": ("import decimal", "import decimal\ndecimal.getcontext().clear_traps()"),
+    "module in a module": ("import os", "import os\nos.path.os.environ.update({'FAST': '1'})"),
+    "shared constant": (
+        "import hashlib",
+        "import hashlib\nhashlib.algorithms_available.add('x')",
+    ),
+    "replaced function": (
+        "import json\njson.loads = project.loads",
+        "import json\njson.loads = project.loads\nY = json.loads('1')",
+    ),
     "private name": (
         "_C__n = 1\nclass C:\n    def f(self): return __n\nbench_a.setup = C().f",
         "_C__n = 2\nclass C:\n    def f(self): return __n\nbench_a.setup = C().f",
@@ -649,9 +678,17 @@ def test_what_acts_by_way_of_something_else_is_work_or_told(tmp_path: Path, way:
     assert differing(was, now) or told(was, now)
 
 
+BENCH_B = "def bench_b(): ...\n"
+
+
 def test_code_beside_the_file_is_told_unless_it_is_a_benchmarks(tmp_path: Path) -> None:
-    was = read(tmp_path, FILE, {"lazy.py": "N = 1\n", "bench_b.py": "N = 1\n"}, "was")
-    head = {"lazy.py": "N = 2\n", "bench_b.py": "N = 2\n", "lib/fast.py": "", "words.txt": "a"}
+    was = read(tmp_path, FILE, {"lazy.py": "N = 1\n", "bench_b.py": BENCH_B}, "was")
+    head = {
+        "lazy.py": "N = 2\n",
+        "bench_b.py": f"{BENCH_B}2\n",
+        "lib/fast.py": "",
+        "words.txt": "a",
+    }
     now = read(tmp_path, FILE, head, "now")
     assert differing(was, now) == []
     assert told(was, now) == ["lib/fast.py", "lazy.py"]
@@ -664,6 +701,38 @@ def test_a_module_anywhere_goes_before_a_folder_that_is_none(tmp_path: Path) -> 
     more = {"../common/__init__.py": "", "../common/util.py": "def work(): 1\n"}
     now = read(tmp_path, source, {**files, **more}, "now")
     assert differing(was, now) or told(was, now)
+
+
+@pytest.mark.parametrize(
+    ("use", "was", "now"),
+    [
+        ("from hh import f\nproject.set(f)", "def f(x: int): ...", "def f(x: str): ..."),
+        ("from hh import f\nproject.set(f)", "def f(): 'One.'", "def f(): 'Two.'"),
+        ("import hh\nCFG = [1]\nproject.set(hh, CFG)", "def f(): ...", "def f(): 1"),
+    ],
+)
+def test_a_helper_that_is_handed_on_is_work_or_told(
+    tmp_path: Path, use: str, was: str, now: str
+) -> None:
+    source = f"import project\n{use}\ndef bench_a(): project.work()\n"
+    sides = [read(tmp_path, source, {"hh.py": f"{text}\n"}, text[-9:-5]) for text in (was, now)]
+    assert differing(*sides) or told(*sides)
+
+
+def test_a_helper_that_this_python_cannot_read_is_told_if_it_differs(tmp_path: Path) -> None:
+    source = f"import sys\nif sys.version_info > (9,): import newer\n{FILE}"
+    was, now = (read(tmp_path, source, {"newer.py": f"new {n}"}, n) for n in "12")
+    assert differing(was, now) == []
+    assert told(was, now) == ["newer.py"]
+
+
+def test_classes_that_derive_from_two_each_are_read_in_time(tmp_path: Path) -> None:
+    classes = "class A0: ...\nclass B0: ...\n" + "".join(
+        f"class A{n}(A{n - 1}, B{n - 1}): ...\nclass B{n}(A{n - 1}, B{n - 1}): ...\n"
+        for n in range(1, 60)
+    )
+    was, now = (read(tmp_path, f"{FILE}{text}", {}, text[:5]) for text in ("", classes))
+    assert (differing(was, now), told(was, now)) == ([], [])
 
 
 @pytest.mark.parametrize("source", ["class C: ...\nclass C(C): ...", "class C(C): ..."])

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"\w+")
 # Code of one of these kinds may change an object that it only mentions, or use it up.
-CHANGING = (ast.Call, ast.For, ast.Starred, ast.AugAssign, ast.Delete, *COMPREHENSIONS)
+CHANGING = (
+    *(ast.Call, ast.For, ast.Starred, ast.AugAssign, ast.Delete, ast.In, ast.NotIn),
+    *COMPREHENSIONS,
+)
 
 
 class Bystanders:
@@ -41,6 +44,7 @@ class Bystanders:
         self.entries = [(module, each) for module in modules for each in module.every]
         self.mentioned = [mentioned(each) for _, each in self.entries]
         self.binders: dict[str, list[int]] = {}
+        self.inside = self.contents(modules)
         self.setters: dict[str, list[int]] = {}
         self.touchers: dict[str, list[int]] = {}
         for index, (_, each) in enumerate(self.entries):
@@ -54,6 +58,21 @@ class Bystanders:
         stars = any("*" in each.binds for _, each in self.entries)
         roots = [i for i, (_, each) in enumerate(self.entries) if each.whole or stars]
         self.always = self.closure(roots, set())
+
+    def contents(self, modules: Sequence[Module]) -> dict[str, list[int]]:
+        """Return the statements of each module that is imported as a whole, by its name here."""
+        by_stem: dict[str, list[int]] = {}
+        for index, (module, _) in enumerate(self.entries):
+            by_stem.setdefault(module.name.rpartition(".")[0], []).append(index)
+        found: dict[str, list[int]] = {}
+        for module in modules:
+            for each in module.every:
+                for node in each.imports:
+                    for alias in node.names:
+                        stem = alias.name.rpartition(".")[2]
+                        name = alias.asname or alias.name.partition(".")[0]
+                        found.setdefault(name, []).extend(by_stem.get(stem, ()))
+        return found
 
     def of(self, name: str) -> list[int]:
         """Return the indices of what may concern a benchmark, and not every benchmark."""
@@ -69,13 +88,19 @@ class Bystanders:
                 continue
             found.add(index)
             _, each = self.entries[index]
+            if each.hides:  # it may reach any name
+                pending += range(len(self.entries))
+            for name in each.handed_on:
+                pending += self.inside.get(name, ())
             for name in self.mentioned[index]:
                 pending += self.binders.get(name, ())
             for name in each.binds:
                 pending += self.setters.get(name, ())
             if not (each.is_frozen or each.is_import or isinstance(each.node, FUNCTIONS)):
-                for name in each.binds:
-                    pending += self.touchers.get(name, ())
+                touchers = (t for name in each.binds for t in self.touchers.get(name, ()))
+                pending += (
+                    t for t in touchers if not each.is_lasting or self.entries[t][1].calls_methods
+                )
         return found
 
 
@@ -103,11 +128,15 @@ def touched(statement: Statement) -> set[str]:
     node = statement.node
     executed = list(executed_nodes(node))
     found: set[str] = set()
-    if any(isinstance(each, CHANGING) for each in executed):
+    if any(isinstance(each, CHANGING) or unpacks(each) for each in executed):
         found |= {each.id for each in executed if isinstance(each, ast.Name)} - statement.binds
     if isinstance(node, ast.ClassDef):  # a class knows those that derive from it
         found |= {n.id for base in bases(node) for n in ast.walk(base) if isinstance(n, ast.Name)}
     return found
+
+
+def unpacks(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store)
 
 
 def concerns(statement: Statement, name: str) -> bool:

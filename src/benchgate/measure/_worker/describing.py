@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager, suppress
 
 from .attributes import check_function
+from .failures import Fault
 from .functions import code_of
 from .origins import file_of
 from .standard import STANDARD_LIBRARY
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 PLAIN = (bool, int, float, str)
 # Enough for any text that Python itself compiles.
-DEPTH = 5000
+DEPTH = 10_000
 
 
 class Describer:
@@ -38,7 +39,10 @@ class Describer:
         folders = [os.path.dirname(file), *request["path"], *request["path_after"]]
         # Importing the file reports what is wrong with its text.
         with deep_recursion(), suppress(OSError, SyntaxError, ValueError):
-            self._workloads = Workloads(file, request["helpers"], folders)
+            try:
+                self._workloads = Workloads(file, request["helpers"], folders)
+            except RecursionError:
+                raise Fault("benchgate cannot read its text: it is nested too deeply") from None
 
     def common(self) -> list[tuple[int, str, str]]:
         """Return what else in the file may change what its benchmarks measure."""
@@ -67,11 +71,15 @@ class Describer:
         name, function, kwargs = benchmark.name, benchmark.function, benchmark.kwargs
         # An instance of a derived class may hold another value than it shows.
         are_plain = all(v is None or type(v) in PLAIN for v in kwargs.values())
-        parts = self._workloads.parts(name, with_params=not are_plain)
         texts = {"its number": repr(getattr(function, "number", None))}
+        written = None if are_plain else self._workloads.params(name, benchmark.positions)
+        with_params = not are_plain and written is None
+        uses = written.names if written else ()
+        parts = self._workloads.parts(name, with_params=with_params, uses=uses)
         if kwargs:
             given = {**benchmark.labels, **kwargs} if are_plain else benchmark.labels
-            texts["its params"] = repr(sorted(given.items()))
+            known = parts.pop("its params", "") + (written.text if written else "")
+            texts["its params"] = repr(sorted(given.items())) + known
         if not self._workloads.defines(name):
             with STANDARD_LIBRARY:
                 texts["its code"] = source_tokens(function)
@@ -81,12 +89,16 @@ class Describer:
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Allow to read deeply nested texts."""
+    """Allow to read deeply nested texts, and large numbers in them."""
     limit = sys.getrecursionlimit()
+    digits = getattr(sys, "get_int_max_str_digits", int)()
+    set_digits = getattr(sys, "set_int_max_str_digits", id)
     sys.setrecursionlimit(max(limit, DEPTH))
+    set_digits(0)
     try:
         yield
     finally:
+        set_digits(digits)
         sys.setrecursionlimit(limit)
 
 

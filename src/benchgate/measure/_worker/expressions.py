@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .harmless import dotted
+from .harmless import STANDARD, dotted
 from .names import COMPREHENSIONS, bound
 
 TYPE_CHECKING = False
@@ -34,24 +34,35 @@ OPERATIONS: Any = (
 # Modules whose functions make something of what they are given, and alter nothing else.
 PURE_MODULES = frozenset(
     (
-        *("base64", "binascii", "cmath", "datetime", "decimal", "fractions", "hashlib", "html"),
-        *("itertools", "keyword", "math", "operator", "os.path", "re", "statistics", "string"),
+        *(
+            "base64",
+            "binascii",
+            "cmath",
+            "datetime",
+            "decimal",
+            "fractions",
+            "hashlib",
+            "itertools",
+        ),
+        *("math", "operator", "os.path", "re", "statistics", "string"),
         *("struct", "textwrap", "unicodedata", "uuid"),
     )
 )
 PURE_NAMES = frozenset(
     (
         *("array.array", "collections.Counter", "collections.OrderedDict", "collections.deque"),
-        *("copy.copy", "copy.deepcopy", "io.BytesIO", "io.StringIO", "json.dumps", "json.loads"),
-        *("pathlib.Path", "pathlib.PurePath", "pathlib.PurePosixPath", "random.Random"),
-        *("sys.maxsize", "sys.platform", "sys.version_info", "types.SimpleNamespace"),
+        *("copy.copy", "copy.deepcopy", "datetime.datetime", "io.BytesIO", "io.StringIO"),
+        *("json.dumps", "json.loads", "pathlib.Path", "pathlib.PurePath"),
+        *("pathlib.PurePosixPath", "random.Random", "sys.maxsize", "sys.platform"),
+        *("sys.version_info", "types.SimpleNamespace"),
     )
 )
 # Methods of what they make, and functions, that alter more than their object.
 ALTERING = frozenset(
     (
-        *("chmod", "hardlink_to", "mkdir", "open", "purge", "rename", "rmdir", "setcontext"),
-        *("symlink_to", "touch", "unlink", "write_bytes", "write_text"),
+        *("BasicContext", "DefaultContext", "ExtendedContext", "chmod", "getcontext"),
+        *("hardlink_to", "lchmod", "link_to", "localcontext", "mkdir", "open", "purge", "rename"),
+        *("rmdir", "setcontext", "symlink_to", "touch", "unlink", "write_bytes", "write_text"),
     )
 )
 OWN_NAMES = ("__file__", "__name__")
@@ -66,6 +77,7 @@ class Expressions:
         binders: the statements of the module that bind each name.
         harmless: knows which names are Python's own.
         altered: names whose objects may have been filled with anything.
+        assigned: names of objects that get attributes.
     """
 
     def __init__(
@@ -73,9 +85,11 @@ class Expressions:
         binders: Mapping[str, list[ast.stmt]],
         harmless: Harmless,
         altered: Collection[str],
+        assigned: Collection[str],
     ) -> None:
         self.binders = binders
         self.harmless = harmless
+        self.assigned = assigned
         self.data = dict.fromkeys(altered, False)
 
     def are_quiet(self, node: ast.expr, scope: Scope) -> bool:
@@ -125,7 +139,9 @@ class Expressions:
     def _is_pure(self, node: ast.AST, scope: Scope) -> bool:
         """Tell whether a name is one of Python's that alters nothing but what it is given."""
         root = dotted(node).partition(".")[0]
-        return root not in scope and self.harmless.is_of_python(node, is_pure)
+        return not (root in scope or root in self.assigned) and self.harmless.is_of_python(
+            node, is_pure
+        )
 
     def _gives_data(self, node: ast.Call, scope: Scope) -> bool:
         """Tell whether a call gets data and gives data."""
@@ -146,6 +162,8 @@ class Expressions:
                 and CODECS.issuperset(names)
                 and self.are_data(function.value, scope)
             )
+        if any(self.harmless.origins(function.value)):  # others know the object, too
+            return self._is_pure(function, scope)
         return function.attr not in ALTERING and self.are_data(function, scope)
 
     def _comprehend_data(self, node: Any, scope: Scope) -> bool:
@@ -180,13 +198,12 @@ class Expressions:
 
 
 def is_pure(name: str) -> bool:
-    module, _, rest = name.rpartition(".")
-    of_module = any(
-        name.startswith(f"{each}.") and "_" not in name[len(each) + 1 : len(each) + 2]
-        for each in PURE_MODULES
-    )
-    known = of_module or name in PURE_NAMES or any(name.startswith(f"{n}.") for n in PURE_NAMES)
-    return known and bool(module) and rest not in ALTERING
+    """Tell it of the full name of a function or constant of a module, or of a date's method."""
+    if name in PURE_NAMES:
+        return True
+    module, _, last = name.rpartition(".")
+    is_other = last in ALTERING or last in STANDARD or last.startswith("_")
+    return not is_other and (module in PURE_MODULES or module.startswith("datetime."))
 
 
 def is_typing(name: str) -> bool:

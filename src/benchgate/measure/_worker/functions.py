@@ -27,11 +27,13 @@ class Benchmark:
         function: Callable[..., Any],
         kwargs: dict[str, Any],
         labels: dict[str, str],
+        positions: dict[str, int],
     ) -> None:
         self.name = name
         self.function = function
         self.kwargs = kwargs
         self.labels = labels
+        self.positions = positions
         short = name[len(PREFIX) :]
         suffix = ",".join(f"{key}={label}" for key, label in labels.items())
         self.id = f"{short}[{suffix}]" if suffix else short
@@ -56,8 +58,8 @@ def find_benchmarks(
         try:
             if check:
                 check(name, function)
-            for kwargs, labels in grid_of(name, function):
-                benchmark = Benchmark(name, function, kwargs, labels)
+            for kwargs, labels, positions in grid_of(name, function):
+                benchmark = Benchmark(name, function, kwargs, labels, positions)
                 found[benchmark.id] = benchmark
         except Exception as error:  # noqa: BLE001 - of the user's code: one function's alone
             faults[name[len(PREFIX) :] or name] = failure(error)["error"]
@@ -76,11 +78,11 @@ def label_of(value: object, index: int) -> str:
 
 def grid_of(
     where: str, function: Callable[..., Any]
-) -> list[tuple[dict[str, Any], dict[str, str]]]:
-    """Expand `params` to (kwargs, labels) for each point of the grid."""
+) -> list[tuple[dict[str, Any], dict[str, str], dict[str, int]]]:
+    """Expand `params` to (kwargs, labels, positions in the lists) for each point of the grid."""
     params = getattr(function, "params", None)
     if params is None:
-        return [({}, {})]
+        return [({}, {}, {})]
     if not isinstance(params, dict) or not params:
         raise Fault(
             f"{where}.params is {params!r}: it must be a table of lists, "
@@ -95,9 +97,13 @@ def grid_of(
         labels = [label_of(value, index) for index, value in enumerate(values)]
         if len(set(labels)) < len(labels):
             labels = [f"{label}~{index}" for index, label in enumerate(labels)]
-        axes.append([(name, value, label) for value, label in zip(values, labels)])
+        axes.append([(name, v, label, i) for i, (v, label) in enumerate(zip(values, labels))])
     return [
-        ({n: v for n, v, _ in point}, {n: label for n, _, label in point})
+        (
+            {name: value for name, value, _, _ in point},
+            {name: label for name, _, label, _ in point},
+            {name: position for name, _, _, position in point},
+        )
         for point in product(*axes)
     ]
 

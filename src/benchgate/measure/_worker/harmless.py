@@ -56,6 +56,7 @@ class Harmless:
         self.binders = binders
         self.inner = inner
         self.replaces = replaces
+        self.bases: dict[str, bool] = {}
 
     def origins(self, node: ast.AST) -> list[str]:
         """Return where a name, or an attribute of it, comes from: in each import that binds it."""
@@ -99,18 +100,20 @@ class Harmless:
             node = node.func
         return isinstance(node, ast.Constant) or self.is_call(node)
 
-    def is_base(self, node: ast.AST, above: frozenset[str] = frozenset()) -> bool:
+    def is_base(self, node: ast.AST) -> bool:
         """Tell whether deriving a class from another one is known to alter nothing."""
         name = node.id if isinstance(node, ast.Name) else ""
-        if name in above:
-            return True
+        if name in self.bases:
+            return self.bases[name]
         found = self.binders.get(name, ())
         classes = [each for each in found if isinstance(each, ast.ClassDef)]
         if not classes or len(classes) < len(found):
             return self.is_maker(node)
-        return not any(map(hooks_into_deriving, classes)) and all(
-            self.is_base(base, above | {name}) for each in classes for base in bases(each)
+        self.bases[name] = True  # a class may derive from another one of the same name
+        self.bases[name] = not any(map(hooks_into_deriving, classes)) and all(
+            self.is_base(base) for each in classes for base in bases(each)
         )
+        return self.bases[name]
 
     def is_standard(self, node: ast.stmt) -> bool:
         """Tell whether a statement imports a module of Python itself."""

@@ -55,8 +55,8 @@ class Helpers:
             folders[:] = sorted(each for each in folders if each not in NO_CODE)
             for name in sorted(names):
                 is_code = name.endswith((".py", ".pyc", *EXTENSION_SUFFIXES))
-                if is_code and not name.startswith("bench_"):
-                    path = os.path.realpath(os.path.join(folder, name))
+                path = os.path.realpath(os.path.join(folder, name))
+                if is_code and not (name.startswith("bench_") and defines_benchmarks(path)):
                     found.append((path, os.path.relpath(os.path.join(folder, name), self.folder)))
             if len(found) > MOST_FILES:
                 break
@@ -140,6 +140,14 @@ class Helpers:
                     real = os.path.realpath(f"{path}.py")
                     return real if self.include(real) else None
         return None
+
+
+def defines_benchmarks(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"def bench_" in file.read()
+    except OSError:
+        return False
 
 
 def attributes_read(included: list[Statement], name: str) -> set[str]:

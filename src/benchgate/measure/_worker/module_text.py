@@ -7,7 +7,7 @@ import os
 
 from .harmless import Harmless, is_of_makers, origin
 from .plain import PlainStatements
-from .statements import Statement, binders_of, inner_names
+from .statements import Statement, binders_of, inner_names, is_unseen
 from .stripping import is_main, strip, told_apart
 
 TYPE_CHECKING = False
@@ -21,14 +21,26 @@ class Module:
     Args:
         place: its path for people.
         replaces: tells whether another module is imported in place of one of Python's own.
+        is_helper: whether it is not the benchmark file.
     """
 
-    def __init__(self, path: str, place: str, replaces: Callable[[str], bool]) -> None:
+    def __init__(
+        self, path: str, place: str, replaces: Callable[[str], bool], *, is_helper: bool = False
+    ) -> None:
         self.name = os.path.basename(path)
         self.place = place
+        self.is_read = True
         self.folder = os.path.dirname(path)
         with open(path, "rb") as file:
-            tree = ast.parse(file.read())
+            text = file.read()
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError):
+            if not is_helper:
+                raise
+            # This Python may never import it; if it is changed, that is told.
+            tree = ast.Module(body=[], type_ignores=[])
+            self.is_read = False
         nodes = told_apart(tree)
         bound = binders_of(nodes)
         programs = [] if "__name__" in bound else list(filter(is_main, nodes))
@@ -37,7 +49,9 @@ class Module:
         others = [*PlainStatements(nodes, bound, self.harmless).others, *programs]
         # A statement that is not plain is read as a whole, with what is no work.
         wholes = {id(each): ast.dump(each) for each in others}
-        strip(tree)
+        # What other modules do with the functions of a helper is not known.
+        if not is_helper and not any(map(is_unseen, ast.walk(tree))):
+            strip(tree)
         self.every = [Statement(each, wholes.get(id(each), "")) for each in every]
         self.statements = [each for each in self.every if each.node not in programs]
         self.reached: dict[str, set[str]] = {}
@@ -52,6 +66,8 @@ class Module:
             for name, found in binders.items()
             if not all(s.is_definition or s.is_import or s.is_frozen for s in found)
         }
+        # Those among them that are not used up by reading them.
+        self.lasting = {name for name in self.data if all(s.is_lasting for s in binders[name])}
         # Names of modules, and of what is in them, that code at import may alter.
         self.imports = {
             name
@@ -134,7 +150,9 @@ class Module:
             found |= self.reach(name) & objects
         if each.is_import or not (each.acts or self.unknown[id(each)]):
             return found
-        for name in each.mentions:
+        # Functions of Python leave lists and the like as they are.
+        only_reads = not each.whole and not each.calls_methods
+        for name in each.mentions - (self.lasting if only_reads else set()):
             # A benchmark that is only passed on is not called, so what it uses is not altered.
             handed_on = name in self.benchmarks and name not in each.called
             found |= {name} if handed_on else self.reach(name) & (self.data | self.benchmarks)

@@ -11,6 +11,7 @@ import ast
 from .expressions import Expressions
 from .harmless import dotted
 from .names import FUNCTIONS, annotations_of, bound, bound_by
+from .statements import altered as altered_by
 from .statements import binds_of, executed_nodes
 
 TYPE_CHECKING = False
@@ -60,9 +61,13 @@ class PlainStatements:
         self.harmless = harmless
         self.lazy = any(delays_annotations(each) for each in statements)
         self.sets_flag = any(map(sets_flag, statements))
+        assigned = {
+            name.id for one in statements for each in ast.walk(one) for name in altered_by(each)
+        }
         altered: set[str] = set()
         while True:
-            self.expressions = Expressions(binders, harmless, altered)
+            self.expressions = Expressions(binders, harmless, altered, assigned)
+            self.classes: dict[int, bool] = {}
             self.others = [each for each in statements if not self.is_plain(each)]
             # Other code may fill the objects that it reaches with anything.
             read = self.reached(self.others)
@@ -204,6 +209,12 @@ class PlainStatements:
         )
 
     def is_plain_class(self, node: ast.ClassDef, above: frozenset[str] = frozenset()) -> bool:
+        if id(node) not in self.classes:
+            self.classes[id(node)] = False  # also if it derives from itself
+            self.classes[id(node)] = self.is_new_plain_class(node, above)
+        return self.classes[id(node)]
+
+    def is_new_plain_class(self, node: ast.ClassDef, above: frozenset[str]) -> bool:
         names = bound_by([inner for each in node.body for inner in executed_nodes(each)])
         scope = dict.fromkeys((node.name, *names), False)
         is_record = any(

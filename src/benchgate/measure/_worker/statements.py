@@ -23,17 +23,25 @@ if TYPE_CHECKING:
 LATER = (*FUNCTIONS, ast.Lambda)
 CHANGES = (ast.Await, ast.Delete)
 # Through these, code reaches names that its text does not show.
-UNSEEN = frozenset(("globals", "vars", "locals", "setattr", "delattr", "exec", "eval"))
-UNSEEN_ATTRIBUTES = frozenset(("modules", "__dict__", "__globals__", "_getframe", "import_module"))
+UNSEEN = frozenset(
+    ("globals", "vars", "locals", "setattr", "delattr", "exec", "eval", "__import__")
+)
+UNSEEN_ATTRIBUTES = frozenset(
+    (
+        *("modules", "__dict__", "__globals__", "_getframe", "import_module"),
+        *("currentframe", "f_globals", "getmodule"),
+    )
+)
 # What these return cannot be altered.
 FROZEN_CALLS = frozenset(
-    ("range", "str", "bytes", "int", "float", "complex", "bool", "frozenset", "len", "sum", "abs")
+    ("range", "str", "bytes", "int", "float", "complex", "bool", "frozenset", "len", "abs")
 )
-FROZEN_METHODS = frozenset(
-    ("join", "encode", "decode", "format", "replace", "read", "read_text", "read_bytes", "hex")
-)
+FROZEN_METHODS = frozenset(("encode", "decode", "format", "read", "read_text", "read_bytes", "hex"))
 # Attributes of a benchmark that are not work, or that are compared by value.
 NO_WORK = frozenset(("unit", "parallel", "data", "number"))
+
+LASTING_TYPES = ("dict", "list", "set", "sorted", "tuple")
+LASTING = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp)
 
 
 class Statement:
@@ -59,6 +67,9 @@ class Statement:
         is_unseen: whether it may reach any name of the module without showing which.
         is_definition: whether it defines a function or a class.
         is_frozen: whether the objects that it binds cannot be altered.
+        is_lasting: whether reading the objects that it binds does not use them up.
+        calls_methods: whether it calls methods, which may alter their objects, at once.
+        handed_on: names that it uses, and not only to read their attributes.
     """
 
     def __init__(self, node: ast.stmt, whole: str) -> None:
@@ -91,6 +102,18 @@ class Statement:
         self.is_unseen = any(is_unseen(each) for each in executed)
         self.hides = any(is_unseen(each) for each in ast.walk(node))
         self.is_frozen = isinstance(node, ast.Assign) and is_frozen(node.value)
+        self.is_lasting = is_lasting(getattr(node, "value", None))
+        self.calls_methods = any(isinstance(each, ast.Attribute) for each in self.calls)
+        owners = {id(each.value) for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+        self.handed_on = {
+            each.id
+            for each in ast.walk(node)
+            if isinstance(each, ast.Name) and id(each) not in owners
+        }
+
+    def sets(self, name: str, attribute: str) -> bool:
+        """Tell whether it sets this attribute of a name, and does nothing else."""
+        return self.attributes_of(name) == {attribute}
 
     def attributes_of(self, name: str) -> set[str]:
         """Return the attributes that it sets on a name, if it does nothing else; else none."""
@@ -167,11 +190,19 @@ def is_unseen(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in UNSEEN
 
 
+def is_lasting(value: object) -> bool:
+    """Tell whether an expression gives an object that reading does not use up."""
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id in LASTING_TYPES
+    return isinstance(value, LASTING)
+
+
 def is_frozen(node: ast.AST) -> bool:
     """Tell whether an expression certainly gives an object that cannot be altered."""
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute):
-            return node.func.attr in FROZEN_METHODS
+            of_text = isinstance(node.func.value, (ast.Constant, ast.JoinedStr))
+            return of_text or node.func.attr in FROZEN_METHODS
         return isinstance(node.func, ast.Name) and node.func.id in FROZEN_CALLS
     if isinstance(node, ast.BinOp):
         return is_frozen(node.left) and is_frozen(node.right)

@@ -14,12 +14,12 @@ from hashlib import sha256
 
 from .bystanders import Bystanders, concerns
 from .helpers import Helpers
-from .module_text import Module
+from .module_text import Module, names_in
 from .statements import NO_WORK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from .statements import Statement
 
@@ -44,6 +44,7 @@ class Workloads:
         self.helpers = Helpers(helpers, folders)
         self.modules: dict[str, Module] = {}
         self.path = path
+        self.known_others: dict[str, list[tuple[int, str, str]]] = {}
         self.file = self.module(path)
         # By path the other files of the benchmarks that importing the file imports at once, with
         # the line that imports them.
@@ -54,7 +55,7 @@ class Workloads:
             self.note_exports(module)
         imported = [self.modules[each] for each in sorted(self.loaded)]
         self.bystanders = Bystanders([self.file, *imported])
-        own = {os.path.realpath(path), *self.loaded}
+        own = {os.path.realpath(path), *(each for each in self.loaded if self.module(each).is_read)}
         self.files = [
             (digest(f"{place}\0{content_of(each)}"), place)
             for each, place in self.helpers.files()
@@ -69,7 +70,8 @@ class Workloads:
 
     def module(self, path: str) -> Module:
         if path not in self.modules:
-            self.modules[path] = Module(path, self.helpers.place_of(path), self.helpers.replaces)
+            place, is_helper = self.helpers.place_of(path), path != self.path
+            self.modules[path] = Module(path, place, self.helpers.replaces, is_helper=is_helper)
         return self.modules[path]
 
     def load(self, module: Module, statement: Statement, line: int) -> None:
@@ -91,19 +93,44 @@ class Workloads:
                 for path, names in self.helpers.imported(importer, node, importer.statements):
                     self.module(path).export(names)
 
-    def parts(self, name: str, *, with_params: bool) -> dict[str, str]:
+    def params(self, name: str, positions: dict[str, int]) -> WrittenParams | None:
+        """Return the values of `params` as they are written; None if they are not, in one place.
+
+        Args:
+            positions: of the values in their lists.
+        """
+        found = [each for each in self.file.touchers.get(name, ()) if each.sets(name, "params")]
+        value = found[0].node.value if len(found) == 1 else None  # type: ignore[attr-defined]
+        if not isinstance(value, ast.Dict):
+            return None
+        elements = []
+        for key, values in zip(value.keys, value.values):
+            position = positions.get(getattr(key, "value", ""))
+            if position is None or not isinstance(values, (ast.List, ast.Tuple)):
+                return None
+            if any(isinstance(each, ast.Starred) for each in values.elts):
+                return None
+            elements.append(values.elts[position])
+        return WrittenParams(elements)
+
+    def parts(self, name: str, *, with_params: bool, uses: Collection[str] = ()) -> dict[str, str]:
         """Return the parts of a benchmark's work: digests by a name that people understand.
 
         Args:
             name: of the function; one that the text does not show is read only now.
             with_params: whether its values of `params` are known by their definition alone.
+            uses: other names that it uses.
         """
-        known = self.known.get((name, with_params))
-        return self.read_parts(name, with_params=with_params) if known is None else known
+        known = None if uses else self.known.get((name, with_params))
+        if known is not None:
+            return dict(known)
+        return self.read_parts(name, uses, with_params=with_params)
 
-    def read_parts(self, name: str, *, with_params: bool) -> dict[str, str]:
+    def read_parts(
+        self, name: str, uses: Collection[str] = (), *, with_params: bool
+    ) -> dict[str, str]:
         known = NO_WORK if with_params else {*NO_WORK, "params"}
-        included = self.file.work_of({name}, name, known)
+        included = self.file.work_of({name, *uses}, name, known)
         texts: dict[str, list[str]] = {}
         for each in included:
             text = without(name, self.text_of(self.file, each))
@@ -142,11 +169,13 @@ class Workloads:
 
     def others(self, name: str) -> list[tuple[int, str, str]]:
         """Return what else may change what one benchmark measures, in the same form."""
-        return [
-            self.bystander(index, name)
-            for index in self.bystanders.of(name)
-            if concerns(self.bystanders.entries[index][1], name)
-        ]
+        if name not in self.known_others:
+            self.known_others[name] = [
+                self.bystander(index, name)
+                for index in self.bystanders.of(name)
+                if concerns(self.bystanders.entries[index][1], name)
+            ]
+        return self.known_others[name]
 
     def bystander(self, index: int, name: str) -> tuple[int, str, str]:
         module, each = self.bystanders.entries[index]
@@ -219,6 +248,14 @@ class Workloads:
                 seen.add((path, id(one)))
                 texts.setdefault(self.label(module, one), []).append(self.text_of(module, one))
         self.follow(module, needed, texts, seen)
+
+
+class WrittenParams:
+    """The values of a benchmark's `params`, as its file writes them."""
+
+    def __init__(self, elements: Sequence[ast.expr]) -> None:
+        self.text = " ".join(map(ast.dump, elements))
+        self.names = {name for each in elements for name in names_in(each)}
 
 
 def without(name: str, text: str) -> str:
