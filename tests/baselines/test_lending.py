@@ -52,6 +52,30 @@ def test_a_commit_without_benchmarks(
     assert has_no_benchmarks(repo, sha, config) is expected
 
 
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("libs/core/perf/bench_a.py", False),
+        ("perf/bench_a.py", True),
+        ("libs/core/src/a.py", True),
+    ],
+)
+def test_paths_start_at_the_folder_of_the_configuration(
+    repo: Git, commit: Commit, file: str, *, expected: bool
+) -> None:
+    sha = commit(repo, {file: "", "libs/core/README": ""})
+    config = loads(PYTHON, "benchgate.toml")
+    config = replace(config, origin=replace(config.origin, folder="libs/core"))
+    assert has_no_benchmarks(repo, sha, config) is expected
+
+
+def test_a_commit_without_the_folder_is_not_measured(repo: Git, commit: Commit) -> None:
+    sha = commit(repo, {"a.py": ""})
+    config = loads(PYTHON, "benchgate.toml")
+    config = replace(config, origin=replace(config.origin, folder="libs/core"))
+    assert not has_no_benchmarks(repo, sha, config)
+
+
 def test_benchmarks_behind_a_link_count(repo: Git, commit: Commit) -> None:
     commit(repo, {"real/bench_a.py": ""})
     (repo.root / "perf").symlink_to("real")

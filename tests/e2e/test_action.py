@@ -326,7 +326,7 @@ def test_from_the_first_run_to_a_regression(runner: Runner) -> None:
     assert len(runner.comments()) == 1
     told = runner.comment_on(event, 1002, clean, by=1012)
     _, comment = runner.comments()
-    assert comment.startswith("### \N{WHITE HEAVY CHECK MARK} pass")
+    assert comment.startswith("### \N{WHITE HEAVY CHECK MARK} benchgate: pass")
     assert "stored" not in comment.splitlines()[0]
 
     event = opened(runner, base, slower=True)
@@ -337,7 +337,7 @@ def test_from_the_first_run_to_a_regression(runner: Runner) -> None:
     told_again = runner.comment_on(event, 1003, slower, by=1013)
     assert told_again.outputs()["comment-url"] == told.outputs()["comment-url"]
     assert len(runner.comments()) == 2
-    assert runner.comments()[1].startswith("### \N{CROSS MARK} fail")
+    assert runner.comments()[1].startswith("### \N{CROSS MARK} benchgate: fail")
     assert len(slower.annotations("error")) == 1
     summaries = [x["content"] for x in slower.lines if x.get("command") == "summary"]
     assert "fail: 1 of 1 benchmark is slower" in "".join(summaries)
@@ -398,7 +398,7 @@ def test_a_fork_and_the_workflow_that_comments(runner: Runner) -> None:
     assert measured.outputs()["verdict"] == "fail"
     assert len(runner.comments()) == 1
     runner.comment_on(event, 1004, measured, by=1005)
-    assert runner.comments()[1].startswith("### \N{CROSS MARK} fail")
+    assert runner.comments()[1].startswith("### \N{CROSS MARK} benchgate: fail")
     assert BASELINE not in runner.artifacts()
 
 

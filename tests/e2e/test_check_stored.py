@@ -86,7 +86,7 @@ def test_a_file_is_a_baseline_too(benchgate: Program, toy: Project) -> None:
     again.check(0)
     assert verdict_of(again)["base_source"] == "file"
     (toy.root / base).write_text("{}")
-    benchgate(toy.root, *arguments).check(2, "base.json: holds no `schema`")
+    benchgate(toy.root, *arguments).check(2, "base.json: is neither a result of benchgate")
 
 
 def test_what_is_there_but_of_no_use_is_no_pass(benchgate: Program, toy: Project) -> None:

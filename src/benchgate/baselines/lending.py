@@ -38,9 +38,9 @@ def has_no_benchmarks(git: Git, sha: str, config: Config) -> bool:
     """
     own = config.base
     if own is None:  # the commit has no configuration
-        return not _may_hold_files(git, sha, config)
+        return _has_folder(git, sha, config) and not _may_hold_files(git, sha, config)
     if own.is_empty:
-        return True
+        return _has_folder(git, sha, config)
     if any(isinstance(one, CommandBenchmark) for one in own.benchmarks):
         return False
     is_made = bool(own.benchmarks and own.build.commands)
@@ -56,7 +56,8 @@ def with_lent(config: Config) -> Config:
 
 def _may_hold_files(git: Git, sha: str, config: Config) -> bool:
     """Whether a commit may have benchmark files where a configuration looks for them."""
-    paths = [path for one in config.benchmarks for path in one.subjects]
+    subjects = [path for one in config.benchmarks for path in one.subjects]
+    paths = [PurePosixPath(config.folder, path).as_posix() for path in subjects]
     if config.searches:
         paths = ["."]
     places = [resolve_committed(git, sha, path) for path in paths]
@@ -65,6 +66,12 @@ def _may_hold_files(git: Git, sha: str, config: Config) -> bool:
     committed = [PurePosixPath(path) for path in list_committed(git, sha)]
     modules = [PurePosixPath(path) for path in gitlinks(git, sha)]
     return any(_holds(PurePosixPath(place or "."), committed, modules) for place in places)
+
+
+def _has_folder(git: Git, sha: str, config: Config) -> bool:
+    """Whether a commit has the folder of a configuration, and so something to measure."""
+    folder = PurePosixPath(config.folder)
+    return any(PurePosixPath(path).is_relative_to(folder) for path in list_committed(git, sha))
 
 
 def _holds(
