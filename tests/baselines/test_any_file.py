@@ -41,7 +41,7 @@ def test_each_file_is_a_launch(tmp_path: Path) -> None:
 
 def test_one_launch_is_told(tmp_path: Path) -> None:
     (warning,) = read_any([write(tmp_path / "a.json", row("t::a", [1.0, 2.0]))]).warnings
-    assert warning.startswith("one launch of pytest-benchmark: nobody knows how much its runs")
+    assert warning.startswith("one launch of pytest-benchmark does not show how much its runs")
     assert read_any([write(tmp_path / "b.json", row("t::a", None))]).warnings == ()
 
 
@@ -59,7 +59,7 @@ def test_a_benchmark_that_failed_once_has_failed(tmp_path: Path) -> None:
     a, b = read_any([first, second]).head.benchmarks
     assert (a.status, a.error) == (
         Status.FAILED,
-        "benchmarks[0].stats.data[0]: -1.0 is negative: a time cannot be",
+        "benchmarks[0].stats.data[0]: -1.0 is negative, which a time cannot be",
     )
     assert b.error == "the files differ in the unit, direction or kind of time"
     assert read_any([first]).head.benchmarks[1].series[0].metric.kind is Kind.SAMPLED
@@ -69,7 +69,9 @@ def test_the_files_of_a_side_are_of_one_tool(tmp_path: Path) -> None:
     one = write(tmp_path / "1.json", row("t::a", [1.0]))
     other = tmp_path / "2.json"
     other.write_text('{"results": [{"command": "ls", "times": [1.0]}]}')
-    with pytest.raises(UsageError, match=r"1\.json is of pytest-benchmark, and .*2\.json of hyper"):
+    with pytest.raises(
+        UsageError, match=r"1\.json comes from pytest-benchmark, but .*2\.json from hyper"
+    ):
         read_any([one, other])
 
 
@@ -79,7 +81,7 @@ def test_a_result_of_benchgate_is_named_alone(tmp_path: Path) -> None:
     write_atomic(own, encode_result(Result(run), str))
     assert read_any([own]).head.source.sha == "a"
     with pytest.raises(
-        UsageError, match=r"own\.json is a result of benchgate, which is named alon"
+        UsageError, match=r"own\.json is a result of benchgate, and cannot be joined"
     ):
         read_any([write(tmp_path / "1.json", row("t::a", [1.0])), own])
 

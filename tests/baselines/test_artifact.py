@@ -121,7 +121,7 @@ def test_runs_of_the_branch_are_believed_however_they_ended(github: GitHub, even
             "its run was for the merge queue, whose commits may never have been merged",
         ),
         *(
-            ({"event": event}, f"its run was triggered by {event}, which proves nothing")
+            ({"event": event}, f"its run was triggered by {event}, which may run untrusted code")
             for event in ("pull_request_target", "workflow_run", "issue_comment", "dynamic", "")
         ),
         ({"id": 5}, "GitHub's list of artifacts contradicts its run"),

@@ -208,7 +208,10 @@ def test_a_run_that_proves_nothing_is_not_even_fetched(github: GitHub) -> None:
         fetch=fetch,
         limit=1,
     )
-    assert given.skipped[0].reason == "its run was triggered by workflow_run, which proves nothing"
+    assert (
+        given.skipped[0].reason
+        == "its run was triggered by workflow_run, which may run untrusted code"
+    )
 
 
 def test_what_is_gone_meanwhile_is_skipped(github: GitHub) -> None:

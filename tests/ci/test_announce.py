@@ -82,7 +82,10 @@ def test_one_comment_is_kept_up_to_date(github: GitHubServer) -> None:
 def test_a_fork_leaves_the_comment_to_the_other_workflow(github: GitHubServer) -> None:
     wanted = CommentPlan(CommentTime.LATER, "the pull request is from a fork")
     done = commented(github, failed(), wanted, token=FORKS_TOKEN)
-    assert done == PublishOutcome(notes=("no comment from here: the pull request is from a fork",))
+    (note,) = done.notes
+    assert note.startswith("no comment from this job: the pull request is from a fork; ")
+    assert "`benchgate publish`" in note
+    assert done == PublishOutcome(notes=(note,))
     assert github.requests == []
 
 

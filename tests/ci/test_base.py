@@ -85,7 +85,7 @@ def test_what_was_pushed_to_main_is_kept_where_what_was_before_is_gone(
     found = compared(github, repo, push("f" * 40))
     assert found.base is None
     (warning,) = found.warnings
-    assert warning.startswith("not compared with the commit before: the base commit ffffffffffff")
+    assert warning.startswith("the base was not measured: the base commit ffffffffffff")
 
 
 def test_on_another_branch_that_is_an_error(

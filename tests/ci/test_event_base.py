@@ -102,7 +102,7 @@ def test_the_remote_branch_counts_before_a_local_one(
 def test_nothing_was_changed_where_the_head_is_the_base(history: tuple[Git, str, str]) -> None:
     git, _, _ = history
     found = find(merge_base_with("main"), git, Compare())
-    assert found == NoBase("merge base with it: that is the head itself, so nothing changed")
+    assert found == NoBase("the base is the head itself, so nothing changed (merge base with it)")
 
 
 def test_an_event_without_a_base_says_why(history: tuple[Git, str, str]) -> None:

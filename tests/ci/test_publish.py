@@ -750,7 +750,7 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
     "one arm": (as_archive(replace(slower(), base=None)), "measured only the head"),
     "a part of a suite": (
         as_archive(replace(measured({"a": 1e-3}), shard=Shard(1, 2, ("a", "b")))),
-        "a part of a suite",
+        "the result of one shard",
     ),
     "no zip": (b"no zip", "its zip archive is damaged or cut off"),
     "half a zip": (torn(as_archive(slower())), "its zip archive is damaged or cut off"),
@@ -1132,7 +1132,7 @@ def test_a_pull_request_that_is_another_by_now_is_left_alone(
     [
         ({"head_repository": None}, "no open pull request has"),
         ({"head_branch": None}, "no open pull request has"),
-        ({"event": "push"}, "the run is of push, not of a pull request"),
+        ({"event": "push"}, "the run was triggered by push, not by a pull request"),
         ({"is_completed": False}, "the run has not ended"),
     ],
 )

@@ -395,7 +395,10 @@ def test_a_fork_leaves_the_comment_to_the_other_workflow(working: Working) -> No
     assert working.run(fork, token=FORKS_TOKEN) == 3
     assert working.server.requests == []
     assert working.stage.said == [
-        "no comment from here: the pull request is from a fork, whose token is read-only"
+        (
+            "no comment from this job: the pull request is from a fork, whose token is read-only; "
+            "a second workflow with `benchgate publish` can comment"
+        )
     ]
     assert "fail: 1 of 3 benchmarks" in working.stage.summary
 

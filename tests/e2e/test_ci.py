@@ -147,7 +147,7 @@ def test_a_fork_is_judged_by_a_job_that_may_comment(hosted: Hosted) -> None:
     hosted.open_pull_request(base, head, fork=True)
     event = pull_request(base, head, merge, fork=True)
     job = hosted.run(event, token=FORKS_TOKEN)
-    job.done.check(3, "no comment from here: the pull request is from a fork")
+    job.done.check(3, "no comment from this job: the pull request is from a fork")
     assert hosted.comments() == ["Me too"]
     assert without_load(job.warnings) == []
 

@@ -33,7 +33,7 @@ def parse(measurements: list[dict[str, Any]], metrics: Sequence[dict[str, Any]] 
     ("changed", "error"),
     [
         ({"Operations": 0}, "launch 1[0]: inf is not a possible value"),
-        ({"Nanoseconds": -1}, "launch 1[0]: -5e-10 is negative: a time cannot be"),
+        ({"Nanoseconds": -1}, "launch 1[0]: -5e-10 is negative, which a time cannot be"),
         ({"Nanoseconds": None}, "the key 'Nanoseconds' is missing"),
     ],
 )

@@ -71,4 +71,4 @@ def test_lines_between_the_events_are_told() -> None:
     event = '{"Action":"output","Package":"a.b/c","Output":"BenchmarkX-2 5 2 ns/op\\n"}'
     reading = parse(f"{event}\nwarning: slow\n7\n[]\n")
     assert [row.id for row in reading.benchmarks] == ["a.b/c.BenchmarkX"]
-    assert reading.skipped == ("line 2 is not an event of go test -json, nor are 2 later ones",)
+    assert reading.skipped == ("line 2 and 2 later lines are not events of go test -json",)

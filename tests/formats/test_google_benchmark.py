@@ -45,7 +45,7 @@ def test_two_benchmarks_of_one_name_are_not_mixed() -> None:
     ("changed", "error"),
     [
         ({"time_unit": "h"}, "benchmarks[0].time_unit: 'h' is unknown"),
-        ({"real_time": -1.0}, "real_time[0]: -1e-06 is negative: a time cannot be"),
+        ({"real_time": -1.0}, "real_time[0]: -1e-06 is negative, which a time cannot be"),
         ({"cpu_time": None}, "benchmarks[0]: the key 'cpu_time' is missing"),
         ({"cpu_time": float("nan")}, "cpu_time[0]: nan is not a possible value"),
     ],

@@ -271,9 +271,9 @@ def test_other_events_are_refused_and_the_known_ones_named(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "not valid JSON: EOF while parsing a value at line 1 column 0"),
-        ("{", "not valid JSON: EOF while parsing an object at line 1 column 1"),
-        ("[" * 100_000, "not valid JSON: recursion limit exceeded"),
+        ("", "is not valid JSON: EOF while parsing a value at line 1 column 0"),
+        ("{", "is not valid JSON: EOF while parsing an object at line 1 column 1"),
+        ("[" * 100_000, "is not valid JSON: recursion limit exceeded"),
         ("[]", "an array is not an object"),
         ("{}", '"repository" is missing'),
     ],
@@ -294,7 +294,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"event\.json: cannot be read: No such file"):
         read_context(environ, Path.read_text)
     path.write_bytes(b'{"ref": "\xff"}')
-    with pytest.raises(UsageError, match=r"event\.json: not UTF-8 at byte 9"):
+    with pytest.raises(UsageError, match=r"event\.json: is not UTF-8 at byte 9"):
         read_context(environ, lambda file: file.read_text(encoding="utf-8"))
 
 

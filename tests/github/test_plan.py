@@ -237,13 +237,13 @@ def test_the_words() -> None:
     assert CASES[-1].plan.words() == (
         "base: this run only publishes what another run measured",
         "kept as nothing: the measurements of another run never become a baseline here",
-        "comment never: the run is of push, not of a pull request",
+        "comment never: the run was triggered by push, not by a pull request",
     )
 
 
 def test_what_is_surprising_is_said() -> None:
     words = {case.words: case.plan.base.why for case in CASES}
-    assert "`before` is all zeros" in words["`push` of a new branch"]
+    assert "so it had no commit before the push" in words["`push` of a new branch"]
     assert "the head is checked out" in words["`pull_request`, `head.sha` checked out"]
     assert "555555555555 is checked out" in words["`pull_request`, another commit checked out"]
     assert "entries ahead" in words["`merge_group`"]

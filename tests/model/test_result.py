@@ -273,9 +273,9 @@ def set_at(place: str, value: object) -> Callable[[dict[str, Any]], None]:
         (
             f"{LAUNCH}.samples",
             [1.0, -0.1],
-            f"{LAUNCH}.samples[1]: -0.1 is negative: a time cannot be",
+            f"{LAUNCH}.samples[1]: -0.1 is negative, which a time cannot be",
         ),
-        (f"{LAUNCH}.warmup", [-1], f"{LAUNCH}.warmup[0]: -1.0 is negative: a time cannot be"),
+        (f"{LAUNCH}.warmup", [-1], f"{LAUNCH}.warmup[0]: -1.0 is negative, which a time cannot be"),
         (
             f"{LAUNCH}.samples",
             [1, float("nan")],
@@ -414,7 +414,7 @@ def test_negative_values_that_are_no_times_are_read() -> None:
         ([launch(0, 1, float("nan"))], "launches[0].samples[1]: nan is not a finite number"),
         ([launch(0, float("-inf"))], "launches[0].samples[0]: -inf is not a finite number"),
         ([launch(0, 1.0, 1e151)], "launches[0].samples[1]: 1e+151 is beyond what can be measured"),
-        ([launch(0, -1.0)], "launches[0].samples[0]: -1.0 is negative: a time cannot be"),
+        ([launch(0, -1.0)], "launches[0].samples[0]: -1.0 is negative, which a time cannot be"),
         ([launch(0)], "launches[0].samples: an array of shape (0,) holds no samples"),
         ([launch(0, 1), launch(0, 1)], "launches[1].round: round 0 comes after round 0"),
         (

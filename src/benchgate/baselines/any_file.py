@@ -54,15 +54,16 @@ def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
         return decode_result(sources[0].data, sources[0].name)
     if own and None in formats:
         raise UsageError(
-            f"{own[0]} is a result of benchgate, which is named alone",
-            hint="Of another tool, name the files of several runs; each is one launch.",
+            f"{own[0]} is a result of benchgate, and cannot be joined with other files",
+            hint="Name several files only if they are of another tool; each is one launch.",
         )
     found = [_read(*each) for each in zip(paths, sources, formats, strict=True)]
     first, *others = found
     for each in others:
         if each.format.NAME != first.format.NAME:
             raise UsageError(
-                f"{first.path} is of {first.format.NAME}, and {each.path} of {each.format.NAME}",
+                f"{first.path} comes from {first.format.NAME}, "
+                f"but {each.path} from {each.format.NAME}",
                 hint="The files of one side must come from one tool.",
             )
     benchmarks = join_readings([each.reading for each in found], first.format.NAME)
@@ -119,6 +120,6 @@ def _doubts(benchmarks: Iterable[BenchmarkResult], name: str) -> list[str]:
         for series in one.series
     }
     if (Kind.SAMPLED, False) in kinds:
-        what = f"one launch of {name}: nobody knows how much its runs differ"
-        return [f"{what}; run it several times on each side: --base A1 A2 --head B1 B2"]
+        what = f"one launch of {name} does not show how much its runs differ"
+        return [f"{what}: run it several times on each side (--base A1 A2 --head B1 B2)"]
     return []

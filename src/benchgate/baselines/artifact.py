@@ -119,7 +119,7 @@ def why_not_run(candidate: Candidate, run: WorkflowRun, wanted: ArtifactQuery) -
     if (candidate.run_id, candidate.head_sha) != (run.id, run.head_sha):
         return "GitHub's list of artifacts contradicts its run"
     if run.event not in TRUSTED_EVENTS:
-        unknown = f"its run was triggered by {run.event}, which proves nothing"
+        unknown = f"its run was triggered by {run.event}, which may run untrusted code"
         return _REASONS.get(run.event, unknown)
     head_repository_id = run.head_repository.id if run.head_repository else None
     return _why_not_origin(run.repository.id, head_repository_id, run.head_branch, wanted)

@@ -34,6 +34,7 @@ USUAL_ENVIRONMENT: Final = "linux-x86_64"
 _FORBIDDEN: Final = 403
 _WRONG: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED})
 _NAME_LIMIT: Final = 200
+_PUBLISHES: Final = "a second workflow with `benchgate publish` can comment"
 _DEFINED_HERE: Final = "The benchmark is defined here. The cause may be in any line of this change."
 
 
@@ -99,9 +100,10 @@ def comment(body: str, wanted: CommentPlan, target: Target | None, api: Api) -> 
         wanted: whether a comment is wanted, and the reason.
         target: None if the pull request is unknown.
     """
-    if target is None or wanted.when in {CommentTime.NEVER, CommentTime.LATER}:
-        where = " from here" if wanted.when is CommentTime.LATER else ""
-        return PublishOutcome(notes=(f"no comment{where}: {wanted.why}",))
+    if wanted.when is CommentTime.LATER:
+        return PublishOutcome(notes=(f"no comment from this job: {wanted.why}; {_PUBLISHES}",))
+    if target is None or wanted.when is CommentTime.NEVER:
+        return PublishOutcome(notes=(f"no comment: {wanted.why}",))
     try:
         posted = post_sticky(api, target.repository, target.number, body, target.marker)
     except GitHubError as error:

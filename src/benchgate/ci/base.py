@@ -68,7 +68,7 @@ def find_base(
         sha = _local_merge_base(git, base.merge_base_with, head)
         sha = sha or merge_base(base.merge_base_with, head)
     if sha == head:
-        return NoBase(f"{base.why}: that is the head itself, so nothing changed")
+        return NoBase(f"the base is the head itself, so nothing changed ({base.why})")
     fetch(sha)
     return Source(sha=sha, ref=base.merge_base_with, why=base.why)
 
@@ -120,7 +120,7 @@ def compare_with(plan: EventPlan, config: Config, job: Job, start: Path) -> Comp
         if plan.keeping.kind is not ArtifactKind.BASELINE:
             raise
         base = NoBase(plan.base.why)
-        lost = (f"not compared with the commit before: {error.message}",)
+        lost = (f"the base was not measured: {error.message}",)
     if isinstance(base, NoBase):
         _require_no_change(base, job)
         return ComparisonBase(None, base.why, config, lost)

@@ -50,7 +50,7 @@ def judge_own(
         ConfigError: a configuration, or an input of the job that measured, is not valid.
     """
     if result.shard and result.shard.count > 1:
-        raise UsageError("the run left only a part of a suite")
+        raise UsageError("the run left the result of one shard, not of the whole suite")
     file = _file(result)
     base = configuration(pull.base.sha, file)
     if base is None and file is not None:

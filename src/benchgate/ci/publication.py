@@ -190,7 +190,7 @@ class Publication:
         if result.base is None:
             raise UsageError("the run measured only the head, so there is nothing to compare")
         if result.shard and result.shard.count > 1:
-            raise UsageError("the run left only a part of a suite")
+            raise UsageError("the run left the result of one shard, not of the whole suite")
         found = self._configuration(self.pull.base.sha)
         base = with_options(found, self.config) if found else self.config
         config = self._with_head(base)

@@ -167,7 +167,7 @@ def _row(name: str, node: Node, keys: list[str], known: Node | None) -> Iterator
         try:
             value = row.entry("result", index)
             if value is None:
-                yield failed(NAME, id_, "it failed under asv, which keeps no reason")
+                yield failed(NAME, id_, "it failed under asv, which does not say why")
             elif math.isnan(value.number):
                 yield f"{id_}: asv skipped it"
             else:

@@ -67,7 +67,7 @@ def parse(source: Source) -> Reading:
     for id_, metric in coarse:
         names.setdefault(id_, []).append(metric.name)
     skipped = [
-        f"{id_}: fewer than 50 whole milliseconds: {', '.join(found)}"
+        f"{id_}: too coarse in whole milliseconds (less than 50 ms): {', '.join(found)}"
         for id_, found in names.items()
     ]
     return Reading(NAME, benchmarks(NAME, fine), tuple(skipped))

@@ -26,6 +26,7 @@ from benchgate.formats.reading import (
 )
 from benchgate.model.metrics import TIME
 from benchgate.model.run import Better, Metric
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,8 +88,9 @@ def _read_events(source: Source, output: Output) -> None:
         elif event.get("Action") == "output":
             printed[str(event.get("Package", ""))].append(str(event.get("Output", "")))
     if others:
-        more = f", nor are {len(others) - 1} later ones" if len(others) > 1 else ""
-        output.skipped.append(f"line {others[0]} is not an event of go test -json{more}")
+        more = f" and {counted(len(others) - 1, 'later line')}" if len(others) > 1 else ""
+        verb = "are not events" if more else "is not an event"
+        output.skipped.append(f"line {others[0]}{more} {verb} of go test -json")
     for package, parts in printed.items():
         output.package = package
         for line in plain_lines("".join(parts)):
@@ -162,5 +164,5 @@ def _custom(unit: str, better: Better | None) -> tuple[Metric, float]:
 
 def _note(unit: str) -> str:
     better = _custom(unit, None)[0].better
-    stated = f"a line 'Unit {unit} better=higher' or 'better=lower' states it"
+    stated = f"a line 'Unit {unit} better=higher' or 'better=lower' in the output says which"
     return f"{unit}: benchgate assumes that {better} is better; {stated}"

@@ -96,7 +96,8 @@ def _benchmark(name: str, rows: list[Node], skipped: dict[str, None]) -> Benchma
         for row in rows:
             if row.get("error_occurred"):
                 message = row.get("error_message")
-                return failed(NAME, name, f"it failed: {message.text if message else 'no reason'}")
+                why = f"it failed: {message.text}" if message else "it failed without a message"
+                return failed(NAME, name, why)
             if row.get("skipped"):
                 message = row.get("skip_message")
                 skipped[f"{name}: it skipped itself: {message.text if message else ''}"] = None

@@ -58,7 +58,7 @@ def parse(source: Source) -> Reading:
     try:
         parts = list(root.each())
         if len(parts) != 3:
-            raise source.error("", "is no list of a name, a version and reports")
+            raise source.error("", "is not a list of a name, a version and reports")
         reports = list(parts[2].each())
     except RowError as error:
         raise source.error("", str(error)) from None

@@ -59,7 +59,9 @@ def read_points(tool: str, source: Source) -> Reading:
     left = {p.metric for p in found.values() if not _is_read(p.metric, contains)}
     rows = [_row(tool, id_, points) for id_, points in read.items()]
     rates = sorted(left & THROUGHPUTS)
-    skipped = [f"points do not tell how many there were in a second: {name}" for name in rates]
+    skipped = [
+        f"{name}: the points do not say how many there were in each second" for name in rates
+    ]
     return Reading(tool, distinct(tool, rows), (*skipped, *unread(left - THROUGHPUTS)))
 
 

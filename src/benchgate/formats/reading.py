@@ -255,7 +255,9 @@ def _samples(
         plausible &= array >= 0
     if not plausible.all():
         index = int(np.argmin(plausible))
-        why = "is negative: a time cannot be" if array[index] < 0 else "is not a possible value"
+        why = (
+            "is negative, which a time cannot be" if array[index] < 0 else "is not a possible value"
+        )
         raise RowError(f"{place}[{index}]: {array[index]} {why}")
     array = array * scale
     array.setflags(write=False)

@@ -36,7 +36,7 @@ _DIRECTORY_ENTRY = b"PK\x01\x02"
 _MOST_ENTRIES = 8
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_HINT = "benchgate does not use it. The next run of that workflow uploads a new one."
+_HINT = "benchgate does not use it. The next run of its workflow uploads a new one."
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,

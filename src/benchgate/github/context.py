@@ -154,13 +154,13 @@ def _payload(variables: Variables, read_text: Callable[[Path], str]) -> Payload:
     except OSError as error:
         raise _damaged(name, f"cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise _damaged(name, f"not UTF-8 at byte {error.start}") from None
+        raise _damaged(name, f"is not UTF-8 at byte {error.start}") from None
     if len(text) > MAX_EVENT_CHARACTERS:
         raise _damaged(name, f"is larger than the limit of {MAX_EVENT_CHARACTERS} characters")
     try:
         document = from_json(text)
     except ValueError as error:
-        raise _damaged(name, f"not valid JSON: {error}") from None
+        raise _damaged(name, f"is not valid JSON: {error}") from None
     try:
         return model.model_validate(document)
     except ValidationError as error:

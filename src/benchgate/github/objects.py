@@ -42,7 +42,7 @@ def _full_name(value: str) -> str:
 
 def _word(value: str) -> str:
     if len(value) > _LONGEST or not _WORD.fullmatch(value):
-        raise misplaced(f"{_shown(value)} is not one of GitHub's words")
+        raise misplaced(f"{_shown(value)} is not a word of lowercase letters")
     return value
 
 

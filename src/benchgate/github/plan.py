@@ -158,15 +158,18 @@ def _base_of_push(push: PushEvent, context: Context) -> Base:
     if push.ref.startswith("refs/tags/"):
         return Base("a tag names a commit and changes nothing")
     if push.is_new and _is_default(context):
-        return Base(f"the first push of {main}, `before` is all zeros")
+        return Base(f"this is the first push of {main}, which had no commit before")
     if push.is_new:
-        why = f"merge base with {main}: the branch is new, `before` is all zeros"
+        why = f"merge base with {main}: the branch is new, so it had no commit before the push"
         return Base(why, merge_base_with=main)
     if push.forced and _is_default(context):
         why = f"merge base with the previous {main}, which was force-pushed"
         return Base(why, merge_base_with=push.before)
     if push.forced:
-        why = f"merge base with {main}: the branch was force-pushed, and `before` is not part of it"
+        why = (
+            f"merge base with {main}: the force-pushed branch no longer has the commit before the "
+            "push"
+        )
         return Base(why, merge_base_with=main)
     return Base("the commit before the push", sha=push.before)
 
@@ -219,7 +222,9 @@ def _comment(context: Context) -> CommentPlan:  # noqa: PLR0911 - one row each
         case WorkflowRunEvent(event="pull_request"):
             return CommentPlan(CommentTime.NEVER, "the run has not ended")
         case WorkflowRunEvent(event=event):
-            return CommentPlan(CommentTime.NEVER, f"the run is of {event}, not of a pull request")
+            return CommentPlan(
+                CommentTime.NEVER, f"the run was triggered by {event}, not by a pull request"
+            )
         case _:
             return CommentPlan(
                 CommentTime.NEVER, f"{context.event_name} belongs to no pull request"

@@ -129,7 +129,7 @@ class Series(JsonObject):
                 for key, values in (("warmup", launch.warmup), ("samples", launch.samples)):
                     if values.size and values.min() < 0:
                         worst = int((values < 0).argmax())
-                        message = f"{values[worst]} is negative: a time cannot be"
+                        message = f"{values[worst]} is negative, which a time cannot be"
                         raise misplaced(message, "launches", index, key, worst)
         return self
 

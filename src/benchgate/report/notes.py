@@ -122,8 +122,8 @@ _NOTES: Mapping[Outcome, Callable[[Row], list[str]]] = {
     Outcome.FAILED: _failed,
     Outcome.BASE_FAILED: _failed,
     Outcome.INCOMPARABLE: _unless_noted("base and head did different work"),
-    Outcome.MISSING: lambda _: ["the base has it, the head does not"],
-    Outcome.NEW: lambda _: ["the base does not have it, so there is nothing to compare with"],
+    Outcome.MISSING: lambda _: ["in the base, but not in the head"],
+    Outcome.NEW: lambda _: ["not in the base, so there is nothing to compare with"],
 }
 
 
