@@ -57,7 +57,7 @@ def hosted(toy: Project, github: GitHubServer, benchgate: Program, tmp_path: Pat
 
 def test_the_first_run_on_main_leaves_a_baseline(hosted: Hosted) -> None:
     job = hosted.run(push(ZEROS, hosted.origin.git.head_sha()))
-    job.done.check(0, "base: the first push of main", "kept as baseline")
+    job.done.check(0, "base: this is the first push of main", "kept as baseline")
     assert job.outputs["verdict"] == "no verdict"
     assert "first run" in job.done.out
     assert job.outputs["baseline-name"] == BASELINE
