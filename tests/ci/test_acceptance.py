@@ -20,7 +20,8 @@ from benchgate.ci.measuring import CiRequest, ci
 from benchgate.ci.replay import config_of
 from benchgate.config import load
 from benchgate.files import read_result
-from benchgate.gate.judging import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.make_verdict import make_verdict
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, MergeGroupEvent, PullRequestEvent, PushEvent
 from benchgate.model.environment import Environment

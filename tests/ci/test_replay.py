@@ -15,7 +15,8 @@ from benchgate.ci.replay import config_of, replay
 from benchgate.config import policy_from
 from benchgate.config.load import loads
 from benchgate.errors import ConfigError, FormatError, GitHubError, UsageError
-from benchgate.gate.judging import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.make_verdict import make_verdict
 from benchgate.github.queries import RunUrl
 from benchgate.model.codec import VERDICT
 from benchgate.model.joined_shards import join

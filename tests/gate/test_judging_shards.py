@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import binom
 
 from benchgate.config import loads
-from benchgate.gate.judging import judge_run, judge_stored, make_verdict
+from benchgate.gate.judging import judge_run, judge_stored
+from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import EarlierResult, StoredResults
 from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import join

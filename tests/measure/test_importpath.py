@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.importpath import (
-    ImportPath,
-    holds_python,
-    import_path,
-    is_installed,
-    moved,
-)
+from benchgate.measure.importpath import ImportPath, import_path, is_installed, moved
+from benchgate.measure.provided import holds_python
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

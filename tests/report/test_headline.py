@@ -231,7 +231,7 @@ def test_a_disturbed_run_without_a_regression_claims_nothing() -> None:
     disturbed = replace(doubted, exit_code=0, reason=Reason.DISTURBED)
 
     assert headline(disturbed) == (
-        "no verdict: the canary was disturbed, so no change is believed; "
+        "no verdict: the canary was disturbed, so benchgate trusts no change; "
         "1 benchmark unchanged within 2 %"
     )
 

@@ -8,7 +8,8 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.files import read_result
-from benchgate.gate.judging import judge_run, make_verdict
+from benchgate.gate.judging import judge_run
+from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.waves import WaveSettings
 from benchgate.measure.engine import ArmName
 from benchgate.model.row import ConfirmationCost

@@ -12,7 +12,8 @@ from benchgate.ci.stored_artifacts import MEMBERS, environment_key, read_stored
 from benchgate.config import to_keep, with_accepted
 from benchgate.errors import BaselineError, ConfigError, UsageError
 from benchgate.files import read_result, write_atomic
-from benchgate.gate.judging import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import StoredResults
 from benchgate.github.artifacts import ArtifactKind, artifact_name
 from benchgate.github.plan import CommentTime, plan_for

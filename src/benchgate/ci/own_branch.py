@@ -15,7 +15,8 @@ from benchgate.baselines.base_config import require_few
 from benchgate.ci.acceptance import AcceptanceAnswer, ask_about
 from benchgate.config import loads, policy_from, with_accepted
 from benchgate.errors import UsageError
-from benchgate.gate.judging import judge_result, make_verdict
+from benchgate.gate.judging import judge_result
+from benchgate.gate.make_verdict import make_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,8 @@ from benchgate.ci.own_branch import confirmed, judge_own
 from benchgate.ci.readers import Readers
 from benchgate.config import Sides, with_accepted, with_options
 from benchgate.errors import BenchgateError, ConfigError, GitHubError, UsageError
-from benchgate.gate.judging import judge_run, make_verdict
+from benchgate.gate.judging import judge_run
+from benchgate.gate.make_verdict import make_verdict
 from benchgate.git.branches import ensure_commit
 from benchgate.git.repository import FULL_SHA
 from benchgate.github.artifacts import Leg

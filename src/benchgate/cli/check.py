@@ -20,10 +20,13 @@ from benchgate.session.checking import CheckRequest, check
 from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from benchgate.config import Config
     from benchgate.model.policy import Options
-    from benchgate.model.result import Shard
+    from benchgate.model.result import Result, Shard
+    from benchgate.model.verdict import Verdict
 
 _OF_RUN_ALONE = frozenset({"artifact"})
 _ALSO_OF_RUN = frozenset(
@@ -107,13 +110,7 @@ def command(
     outputs.require_writable(output)
     _require_effect(click.get_current_context(), of_run=run_url is not None)
     if run_url is not None:
-        from benchgate.cli.actions import replay_run  # noqa: PLC0415 - a client of GitHub is slow to load
-
-        verdict, result = replay_run(run_url, artifact, effects.environ)
-        if output is not None:
-            write_atomic(output, encode_result(result, Redactor(effects.environ)))
-        outputs.write(verdict, effects.environ)
-        return verdict.exit_code
+        return _replay(run_url, artifact, output, outputs, effects.environ)
     git = repository(effects.cwd, (output, json_file, markdown_file))
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
     must_save = output is not None
@@ -126,12 +123,35 @@ def command(
     finally:
         effects.progress.close()
     outputs.write(verdict, effects.environ, effects.progress.told)
-    if result.base is not None:
-        rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
-        least = 0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds
-        for step in next_steps(verdict, rounds_s, least):
-            effects.progress.message(f"hint: {step}")
+    for step in _next_steps(verdict, result, config):
+        effects.progress.message(f"hint: {step}")
     return verdict.exit_code
+
+
+def _replay(
+    run_url: str,
+    artifact: str | None,
+    output: Path | None,
+    outputs: Outputs,
+    environ: Mapping[str, str],
+) -> int:
+    """Decide again on the result of a GitHub run; return the exit code."""
+    from benchgate.cli.actions import replay_run  # noqa: PLC0415 - a client of GitHub is slow to load
+
+    verdict, result = replay_run(run_url, artifact, environ)
+    if output is not None:
+        write_atomic(output, encode_result(result, Redactor(environ)))
+    outputs.write(verdict, environ)
+    return verdict.exit_code
+
+
+def _next_steps(verdict: Verdict, result: Result, config: Config) -> Iterable[str]:
+    """Say which command decides what is open; nothing if no base was measured."""
+    if result.base is None:
+        return ()
+    rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
+    least = 0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds
+    return next_steps(verdict, rounds_s, least)
 
 
 def _require_effect(context: click.Context, *, of_run: bool) -> None:

@@ -15,7 +15,8 @@ from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, keep, require_last_result
 from benchgate.cli.world import configuration, repository, repository_or_none
 from benchgate.errors import UsageError
-from benchgate.gate.judging import judge_result, judge_stored, make_verdict
+from benchgate.gate.judging import judge_result, judge_stored
+from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, newest_first
 

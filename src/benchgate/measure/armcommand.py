@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure.build import USERS_ENVIRONMENT
-from benchgate.measure.importpath import holds_python, import_path, is_installed, moved
+from benchgate.measure.importpath import import_path, is_installed, moved
+from benchgate.measure.provided import holds_python
 from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:

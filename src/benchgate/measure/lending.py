@@ -16,9 +16,10 @@ from benchgate.config import PythonBenchmark
 from benchgate.errors import BaselineError
 from benchgate.measure.benchfiles import find_files, find_folders, helpers_of, search_of
 from benchgate.measure.datafiles import DataFilesError, matches
-from benchgate.measure.importpath import module_folders, modules_in, provided_by
+from benchgate.measure.importpath import module_folders
 from benchgate.measure.overlay import copy, remove
 from benchgate.measure.places import entries_below
+from benchgate.measure.provided import modules_in, provided_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -127,7 +128,7 @@ def _data_files(arm: Arm, globs: Iterable[str], whole: Iterable[str]) -> frozens
 
 
 def _globs_in(file: Path) -> tuple[str, ...]:
-    """Read what `bench_name.data = [...]` says in a benchmark file, where it is plain text."""
+    """Read what `bench_name.data = [...]` says in a benchmark file, if it is a literal."""
     globs: list[str] = []
     with suppress(OSError, SyntaxError, ValueError):
         for node in ast.walk(ast.parse(file.read_bytes())):

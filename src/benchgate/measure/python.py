@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from benchgate.measure.affinity import moved_to
 from benchgate.measure.engine import ArmName, Discovery, Observation, ignore
-from benchgate.measure.importpath import note_on_versions, versions_of
 from benchgate.measure.layout import draw_layout
 from benchgate.measure.lockstep import starting_order
 from benchgate.measure.pair import measure_launch
+from benchgate.measure.provided import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import PythonSettings, Workers
 from benchgate.measure.worker import Worker

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.measure.benchfiles import helpers_of, own_folders
-from benchgate.measure.importpath import ProvidedModules, import_path, moved, provided_by
+from benchgate.measure.importpath import import_path, moved
 from benchgate.measure.interpreter import has_own_interpreter, interpreter_of
 from benchgate.measure.layout import Layout
 from benchgate.measure.pair import Sampling
+from benchgate.measure.provided import ProvidedModules, provided_by
 from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerFailedError
 

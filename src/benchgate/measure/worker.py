@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.importpath import ProvidedModules
     from benchgate.measure.layout import Layout
+    from benchgate.measure.provided import ProvidedModules
 
 _MODULES_NAMED = 5
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")

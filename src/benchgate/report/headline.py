@@ -117,7 +117,7 @@ def _because(verdict: Verdict, groups: _Groups) -> str:
     if verdict.reason is Reason.TOO_FEW_COMPARED:
         return _too_few(verdict, _total(groups), _total(groups) - len(groups.get(Outcome.NEW, ())))
     if verdict.reason is Reason.DISTURBED and not verdict.exit_code:
-        return "the canary was disturbed, so no change is believed"
+        return "the canary was disturbed, so benchgate trusts no change"
     return _REASONS.get(verdict.reason, "") if verdict.reason else ""
 
 

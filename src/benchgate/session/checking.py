@@ -15,7 +15,8 @@ from benchgate.baselines.lending import (
     with_lent,
 )
 from benchgate.errors import BaselineError, UsageError
-from benchgate.gate.judging import judge_run, judge_stored, make_verdict
+from benchgate.gate.judging import judge_run, judge_stored
+from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import fit_for
 from benchgate.session.arms import NOTHING_RUNS_ON_BASE, ArmsRequest, measure_arms
 from benchgate.session.choice import Choice, chosen_of

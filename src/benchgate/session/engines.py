@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.config import Config
+    from benchgate.config import Config, Measure
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
@@ -88,16 +88,7 @@ def make_engines(
     functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
     commands = {arm.name: _command_benchmarks(config, arm, unable) for arm in arms}
     lead = ArmName.BASE if config.sides else ArmName.HEAD
-    settings = PythonSettings(
-        measure=measure,
-        cpu=place.cpu,
-        unpinned=place.unpinned,
-        all_cpus=tuple(sorted(place.cpus)),
-        interpreter=default_interpreter(checkout, environ),
-        forbidden=(place.checkout,) if place.checkout else (),
-        environ=environ,
-        event=event,
-    )
+    settings = _settings(measure, place, checkout, environ, event)
     engines: list[Engine] = []
     if any(functions.values()):
         engines.append(
@@ -130,6 +121,25 @@ def make_engines(
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
+
+
+def _settings(
+    measure: Measure,
+    place: Place,
+    checkout: Path,
+    environ: Mapping[str, str],
+    event: Event | None,
+) -> PythonSettings:
+    return PythonSettings(
+        measure=measure,
+        cpu=place.cpu,
+        unpinned=place.unpinned,
+        all_cpus=tuple(sorted(place.cpus)),
+        interpreter=default_interpreter(checkout, environ),
+        forbidden=(place.checkout,) if place.checkout else (),
+        environ=environ,
+        event=event,
+    )
 
 
 def config_in(arm: ArmName, config: Config) -> Config:

@@ -63,15 +63,7 @@ def open_session(
         UsageError: there are no benchmarks, or none of them was chosen.
     """
     guardian = stack.enter_context(Guardian.start())
-    ready = [
-        replace(
-            arm,
-            variables={**arm.variables, **guardian.variables},
-            inside=config_in(arm.name, config).folder,
-        )
-        for arm in arms
-    ]
-    _require_folder(ready, config)
+    ready = _readied(arms, config, guardian)
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
     # A benchmark must not be able to find out which arm it is in, for example from who runs first:
     # so no process is told the seed.
@@ -113,13 +105,26 @@ def note_uncounted(session: Session, config: Config, reason: str) -> None:
             session.note(id_, f"{INSTRUCTIONS.name}: {reason}")
 
 
-def _require_folder(arms: Iterable[Arm], config: Config) -> None:
-    """Refuse a configuration whose folder is not measured; the base may lack the head's folder."""
-    if any(arm.name is ArmName.HEAD and not arm.folder.is_dir() for arm in arms):
+def _readied(arms: Iterable[Arm], config: Config, guardian: Guardian) -> list[Arm]:
+    """Give each arm the guardian's variables, and the folder of its configuration.
+
+    Raises:
+        UsageError: the head's folder is not measured. The base may lack it.
+    """
+    ready = [
+        replace(
+            arm,
+            variables={**arm.variables, **guardian.variables},
+            inside=config_in(arm.name, config).folder,
+        )
+        for arm in arms
+    ]
+    if any(arm.name is ArmName.HEAD and not arm.folder.is_dir() for arm in ready):
         raise UsageError(
             f"{config.source} is in a folder that git ignores, so its paths lead nowhere",
             hint="benchgate measures copies of the tree without ignored files: move the file.",
         )
+    return ready
 
 
 def note_unable(session: Session, tried: BaseTrial) -> None:

@@ -163,9 +163,8 @@ def measure_rounds(
             rounds=expected if expected > round_index else None,
         )
         began_s = clock()
-        session.measure_round(
-            round_index, plan.ids, on_measured, starting=progress.measuring, canary=plan.canary
-        )
+        starting, canary = progress.measuring, plan.canary
+        session.measure_round(round_index, plan.ids, on_measured, starting=starting, canary=canary)
         save()
         cost_s = _cost_s(session, plan)
         if round_index:

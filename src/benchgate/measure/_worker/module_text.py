@@ -29,18 +29,11 @@ class Module:
     ) -> None:
         self.name = os.path.basename(path)
         self.place = place
-        self.is_read = True
         self.folder = os.path.dirname(path)
-        with open(path, "rb") as file:
-            text = file.read()
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError):
-            if not is_helper:
-                raise
-            # This Python may never import it; if it is changed, that is told.
-            tree = ast.Module(body=[], type_ignores=[])
-            self.is_read = False
+        found = parsed(path, is_helper=is_helper)
+        # This Python may never import what it cannot read; if that changes, it is told.
+        self.is_read = found is not None
+        tree = found or ast.Module(body=[], type_ignores=[])
         nodes = told_apart(tree)
         bound = binders_of(nodes)
         programs = [] if "__name__" in bound else list(filter(is_main, nodes))
@@ -82,12 +75,15 @@ class Module:
             for name in self.touched(each):
                 self.touchers.setdefault(name, []).append(each)
         self.sees = {id(each) for each in self.statements if self.is_unseen(each)}
+        self.effects = self.without_purpose()
+
+    def without_purpose(self) -> list[Statement]:
+        """Return the statements that do something, but not for a name that is used elsewhere."""
         used: dict[str, set[int]] = {}
         for each in self.statements:
             for name in each.uses | each.alters:
                 used.setdefault(name, set()).add(id(each))
-        # Statements that do something, but not for a name that is used elsewhere.
-        self.effects = [
+        return [
             each
             for each in self.statements
             if self.acts(each) and not each.is_import and not each.binds & self.benchmarks
@@ -219,6 +215,22 @@ class Module:
     def needs(self, each: Statement, own: str) -> set[str]:
         """Return the names that a statement uses; merely naming a benchmark does not count."""
         return each.uses if each.is_definition else each.uses - (self.benchmarks - {own})
+
+
+def parsed(path: str, *, is_helper: bool) -> ast.Module | None:
+    """Return the tree of a file; None if it is a helper that this Python cannot read.
+
+    Raises:
+        SyntaxError, ValueError: it is the benchmark file, and not Python.
+    """
+    with open(path, "rb") as file:
+        text = file.read()
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        if not is_helper:
+            raise
+        return None
 
 
 def names_in(node: ast.AST) -> set[str]:

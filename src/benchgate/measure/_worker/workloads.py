@@ -77,10 +77,7 @@ class Workloads:
     def load(self, module: Module, statement: Statement, line: int) -> None:
         """Find the modules that a statement imports at once, and what these import in turn."""
         for node in statement.imports:
-            for path, _ in (
-                *self.helpers.imported(module, node, []),
-                *self.helpers.packages(module, node),
-            ):
+            for path, _ in self.helpers.run_by(module, node, []):
                 if path not in self.loaded:
                     self.loaded[path] = line
                     helper = self.module(path)
@@ -219,11 +216,7 @@ class Workloads:
         """Add what is imported from modules that belong to the benchmarks."""
         for each in included:
             for node in each.all_imports:
-                both = (
-                    *self.helpers.imported(module, node, included),
-                    *self.helpers.packages(module, node),
-                )
-                for path, wanted in both:
+                for path, wanted in self.helpers.run_by(module, node, included):
                     found = self.module(path)
                     names = wanted
                     if not wanted <= found.binders.keys():
