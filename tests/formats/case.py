@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchgate.formats.reading import Source
+from benchgate.formats.parsed import Source
 
 SAMPLES = Path(__file__).parent / "samples"
 

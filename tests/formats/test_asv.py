@@ -8,7 +8,7 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats import asv
-from benchgate.formats.reading import Reading, Source
+from benchgate.formats.parsed import Reading, Source
 
 COLUMNS = ["result", "params", "version", "stats_number", "samples"]
 

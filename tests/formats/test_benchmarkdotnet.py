@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.formats import benchmarkdotnet
-from benchgate.formats.reading import Reading, Source
+from benchgate.formats.parsed import Reading, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

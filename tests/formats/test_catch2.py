@@ -4,7 +4,7 @@ import pytest
 
 from benchgate.errors import FormatError
 from benchgate.formats import catch2
-from benchgate.formats.reading import Reading, Source
+from benchgate.formats.parsed import Reading, Source
 
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;">]>'
 

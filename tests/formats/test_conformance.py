@@ -9,7 +9,7 @@ import pytest
 from tests.formats.cases import CASES
 
 from benchgate.errors import FormatError
-from benchgate.formats.reading import Source
+from benchgate.formats.parsed import Source
 from benchgate.formats.registry import FORMATS, NAMES, find_format
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
@@ -20,7 +20,7 @@ from benchgate.model.run import Source as Code
 if TYPE_CHECKING:
     from tests.formats.case import Case
 
-    from benchgate.formats.reading import Reading
+    from benchgate.formats.parsed import Reading
     from benchgate.model.run import BenchmarkResult
 
 MUTATIONS = 200

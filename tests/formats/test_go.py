@@ -5,7 +5,7 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats import go
-from benchgate.formats.reading import Reading, Source
+from benchgate.formats.parsed import Reading, Source
 from benchgate.model.run import Better
 
 

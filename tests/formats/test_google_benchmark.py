@@ -7,7 +7,7 @@ import pytest
 
 from benchgate.errors import FormatError
 from benchgate.formats import google_benchmark
-from benchgate.formats.reading import Reading, Source
+from benchgate.formats.parsed import Reading, Source
 
 ROW = {
     "name": "X",

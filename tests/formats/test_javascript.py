@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.formats import benchmark_js, mitata, tinybench
-from benchgate.formats.reading import SORTED, Source
+from benchgate.formats.parsed import SORTED, Source
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult

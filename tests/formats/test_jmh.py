@@ -8,7 +8,7 @@ import pytest
 from tests.formats.test_conformance import described
 
 from benchgate.formats import jmh
-from benchgate.formats.reading import Source
+from benchgate.formats.parsed import Source
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult

@@ -5,7 +5,7 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats import libtest
-from benchgate.formats.reading import Reading, Source
+from benchgate.formats.parsed import Reading, Source
 
 
 def parse(text: str) -> Reading:

@@ -8,7 +8,7 @@ import pytest
 
 from benchgate.errors import FormatError
 from benchgate.formats import ab, autocannon, k6, locust, pgbench, wrk
-from benchgate.formats.reading import Source
+from benchgate.formats.parsed import Source
 from benchgate.model.run import Kind
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -8,7 +8,7 @@ from tests.formats.test_conformance import described
 
 from benchgate.errors import FormatError
 from benchgate.formats import pyperf
-from benchgate.formats.reading import Source
+from benchgate.formats.parsed import Source
 
 if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.measure._worker.workloads import Workloads
-from benchgate.measure.bystanders import differing_places
+from benchgate.measure.code_beside import differing_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

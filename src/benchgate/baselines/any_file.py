@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import UsageError
 from benchgate.files import MAX_FILE_BYTES, read_bytes
 from benchgate.formats.joined import join_readings
-from benchgate.formats.reading import Source
+from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, find_format
 from benchgate.model.codec import decode_result
 from benchgate.model.environment import Environment
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from benchgate.formats.reading import Reading
+    from benchgate.formats.parsed import Reading
     from benchgate.formats.registry import ForeignFormat
     from benchgate.model.run import BenchmarkResult
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.baselines.base_config import judged_by_base, measured_by_base
 from benchgate.baselines.git import choose_base
-from benchgate.baselines.lending import has_no_benchmarks, with_lent
+from benchgate.baselines.without_benchmarks import has_no_benchmarks, with_lent
 from benchgate.errors import BaselineError, GitHubError, UsageError
 from benchgate.git.branches import ensure_commit
 from benchgate.github.artifacts import ArtifactKind

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchgate.baselines.lending import BASE_HAS_NO_BENCHMARKS
+from benchgate.baselines.without_benchmarks import BASE_HAS_NO_BENCHMARKS
 from benchgate.ci.stored_artifacts import is_like
 from benchgate.errors import MeasureError
 from benchgate.gate.canary import is_canary

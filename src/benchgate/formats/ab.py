@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.formats.lines import number_in, read_lines
-from benchgate.formats.load import (
+from benchgate.formats.load_metrics import (
     ERROR_RATIO,
     THROUGHPUT,
     TIME,
@@ -19,10 +19,10 @@ from benchgate.formats.load import (
     error_ratio,
     percentile,
 )
-from benchgate.formats.reading import Reading, RowError, shown
+from benchgate.formats.parsed import Reading, RowError, shown
 
 if TYPE_CHECKING:
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import Metric
 
 NAME = "ab"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import Node, read_json
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Series
 
     _Entry: TypeAlias = BenchmarkResult | str

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.formats.load import (
+from benchgate.formats.load_metrics import (
     ERROR_RATIO,
     THROUGHPUT,
     TIME,
@@ -19,11 +19,11 @@ from benchgate.formats.load import (
     percentile,
 )
 from benchgate.formats.nodes import read_json, read_json_lines
-from benchgate.formats.reading import Reading, RowError
+from benchgate.formats.parsed import Reading, RowError
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import Metric
 
 NAME = "autocannon"

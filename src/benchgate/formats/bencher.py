@@ -10,15 +10,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.formats.load import THROUGHPUT
+from benchgate.formats.load_metrics import THROUGHPUT
 from benchgate.formats.nodes import read_json
-from benchgate.formats.reading import Reading, RowError, benchmark, distinct, failed, sampled
+from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled
 from benchgate.model.metrics import INSTRUCTIONS, TIME
 from benchgate.model.run import Kind, Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "bencher"

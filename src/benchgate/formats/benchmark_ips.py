@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.formats.nodes import read_json
-from benchgate.formats.reading import Reading, RowError, benchmark, distinct, failed, summary
+from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, summary
 from benchgate.model.run import Better
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
 NAME = "benchmark-ips"

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from benchgate.formats.lines import left_out, number_in, read_lines
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -21,7 +21,7 @@ from benchgate.formats.reading import (
 )
 
 if TYPE_CHECKING:
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
 NAME = "benchmark.js"

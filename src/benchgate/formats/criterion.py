@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import FormatError
 from benchgate.formats.means import means
 from benchgate.formats.nodes import read_json
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -27,7 +27,7 @@ from benchgate.model.run import Metric
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "criterion"

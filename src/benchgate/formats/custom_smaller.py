@@ -11,7 +11,7 @@ from benchgate.formats.custom_json import read_custom
 from benchgate.model.run import Better
 
 if TYPE_CHECKING:
-    from benchgate.formats.reading import Reading, Source
+    from benchgate.formats.parsed import Reading, Source
 
 NAME = "customSmallerIsBetter"
 

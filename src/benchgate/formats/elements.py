@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from benchgate.formats.reading import RowError, shown
+from benchgate.formats.parsed import RowError, shown
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
 
 _DEEPEST = 200
 

@@ -16,7 +16,7 @@ from benchgate.formats.go_output import Output
 from benchgate.formats.lines import plain_lines, read_lines
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import read_json_lines
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.formats.go_output import Result
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "go"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchgate.formats.google_benchmark_csv import csv_rows, is_csv
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import Node, read_json
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -28,7 +28,7 @@ from benchgate.model.run import Better, Metric
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "google-benchmark"

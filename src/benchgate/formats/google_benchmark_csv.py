@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchgate.formats.nodes import Node
 
 if TYPE_CHECKING:
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
 
 _HEADER = "name,iterations,real_time,cpu_time,time_unit"
 _TEXTS = {"name", "time_unit", "label", "error_message"}

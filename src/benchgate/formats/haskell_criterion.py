@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.means import means
 from benchgate.formats.nodes import Node, read_json
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -28,7 +28,7 @@ from benchgate.model.run import Metric
 if TYPE_CHECKING:
     from typing import Any
 
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "haskell-criterion"

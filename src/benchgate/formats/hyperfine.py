@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.formats.nodes import read_json
-from benchgate.formats.reading import Reading, RowError, benchmark, distinct, failed, sampled, times
+from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled, times
 from benchgate.model.metrics import PEAK_RSS
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
 NAME = "hyperfine"

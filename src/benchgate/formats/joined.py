@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.formats.reading import failed
+from benchgate.formats.parsed import failed
 from benchgate.model.run import BenchmarkResult, Launch, Series, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.formats.reading import Reading
+    from benchgate.formats.parsed import Reading
 
 
 def join_readings(readings: Sequence[Reading], tool: str) -> tuple[BenchmarkResult, ...]:

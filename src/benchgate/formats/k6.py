@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, unread
 from benchgate.formats.k6_points import read_points
-from benchgate.formats.load import THROUGHPUT, TIME, percentile
+from benchgate.formats.load_metrics import THROUGHPUT, TIME, percentile
 from benchgate.formats.nodes import read_json
-from benchgate.formats.reading import Reading, RowError, benchmark, distinct, failed, sampled, shown
+from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Metric, Series
 
 NAME = "k6"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.formats.load import ERROR_RATIO
+from benchgate.formats.load_metrics import ERROR_RATIO
 from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:

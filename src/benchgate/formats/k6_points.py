@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, unread
 from benchgate.formats.nodes import read_json_lines
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -19,7 +19,7 @@ from benchgate.formats.reading import (
 
 if TYPE_CHECKING:
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
 # The tags that say what was done. Others say how it went, or differ between two runs.

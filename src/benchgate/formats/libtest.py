@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.lines import read_lines
 from benchgate.formats.nodes import Node
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -29,7 +29,7 @@ from benchgate.model.run import Better
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
 NAME = "libtest"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from benchgate.formats.reading import RowError, shown
+from benchgate.formats.parsed import RowError, shown
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
 
 _MOST_SAID = 5
 _COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

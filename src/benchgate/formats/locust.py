@@ -11,15 +11,22 @@ import io
 from typing import TYPE_CHECKING
 
 from benchgate.formats.lines import number_in
-from benchgate.formats.load import ERROR_RATIO, THROUGHPUT, TIME, LoadRun, benchmarks, error_ratio
+from benchgate.formats.load_metrics import (
+    ERROR_RATIO,
+    THROUGHPUT,
+    TIME,
+    LoadRun,
+    benchmarks,
+    error_ratio,
+)
 from benchgate.formats.nodes import read_json
-from benchgate.formats.reading import Reading, RowError
+from benchgate.formats.parsed import Reading, RowError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import Metric
 
 NAME = "locust"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchgate.formats.reading import RowError, numbers
+from benchgate.formats.parsed import RowError, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

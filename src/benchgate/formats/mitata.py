@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import read_json
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     SORTED,
     Reading,
     RowError,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.formats.nodes import Node
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
 NAME = "mitata"

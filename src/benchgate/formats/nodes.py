@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from benchgate.formats.reading import RowError, shown
+from benchgate.formats.parsed import RowError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.formats.lines import number_in, read_lines
-from benchgate.formats.load import (
+from benchgate.formats.load_metrics import (
     ERROR_RATIO,
     THROUGHPUT,
     TIME,
@@ -19,11 +19,11 @@ from benchgate.formats.load import (
     benchmarks,
     error_ratio,
 )
+from benchgate.formats.parsed import Reading, RowError
 from benchgate.formats.pgbench_log import is_log, read_log
-from benchgate.formats.reading import Reading, RowError
 
 if TYPE_CHECKING:
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import Metric
 
 NAME = "pgbench"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.means import usual_loops
-from benchgate.formats.reading import (
+from benchgate.formats.parsed import (
     Reading,
     RowError,
     benchmark,
@@ -19,7 +19,7 @@ from benchgate.formats.reading import (
 from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
 _UNIT_S = 1e-6

@@ -36,7 +36,7 @@ from benchgate.formats import (
 )
 
 if TYPE_CHECKING:
-    from benchgate.formats.reading import Reading, Source
+    from benchgate.formats.parsed import Reading, Source
 
 
 class ForeignFormat(Protocol):

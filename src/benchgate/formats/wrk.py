@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.formats.lines import number_in, read_lines
-from benchgate.formats.load import (
+from benchgate.formats.load_metrics import (
     ERROR_RATIO,
     THROUGHPUT,
     TIME,
@@ -23,10 +23,10 @@ from benchgate.formats.load import (
     percentile,
 )
 from benchgate.formats.nodes import read_json
-from benchgate.formats.reading import Reading, RowError, shown
+from benchgate.formats.parsed import Reading, RowError, shown
 
 if TYPE_CHECKING:
-    from benchgate.formats.reading import Source
+    from benchgate.formats.parsed import Source
     from benchgate.model.run import Metric
 
 NAME = "wrk"

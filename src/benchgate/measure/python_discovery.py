@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchgate.config.benchmarks import PATTERN
 from benchgate.errors import UsageError
 from benchgate.measure.benchfiles import BenchFile, find_files
-from benchgate.measure.bystanders import note_on_bystanders
+from benchgate.measure.code_beside import note_on_bystanders
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Bystander, Definition, Discovery, DiscoveryFailure
 from benchgate.measure.interpreter import scripts_of, settings_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from benchgate.baselines.base_config import judged_by_base, measured_by_base
 from benchgate.baselines.directory import DEFAULT_FOLDER, read_folder, read_single
 from benchgate.baselines.git import choose_base
-from benchgate.baselines.lending import (
+from benchgate.baselines.without_benchmarks import (
     BASE_HAS_NO_BENCHMARKS,
     BENCHMARKS_OF_HEAD,
     has_no_benchmarks,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from benchgate.formats.reading import RowError, benchmark, failed, sampled
+from benchgate.formats.parsed import RowError, benchmark, failed, sampled
 from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.baselines.lending import has_no_benchmarks, with_lent
+from benchgate.baselines.without_benchmarks import has_no_benchmarks, with_lent
 from benchgate.config import loads
 
 if TYPE_CHECKING:
