@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.benchmarks import CommandBenchmark, is_benchmark_file
+from benchgate.config.benchmarks import is_benchmark_file
+from benchgate.config.command_benchmark import CommandBenchmark
 from benchgate.git.changes import gitlinks
 from benchgate.git.contents import list_committed, resolve_committed
 

@@ -1,6 +1,8 @@
 """What the user wants measured and how it is judged: benchgate.toml or [tool.benchgate]."""
 
-from benchgate.config.benchmarks import Benchmark, CommandBenchmark, PythonBenchmark
+from benchgate.config.benchmarks import Benchmark
+from benchgate.config.command_benchmark import CommandBenchmark
+from benchgate.config.function_benchmarks import FunctionBenchmarks, PythonBenchmark
 from benchgate.config.load import from_kept, load, loads, loads_folder, to_keep
 from benchgate.config.loosening import brings_waivers, loosening
 from benchgate.config.measurement import Build, Measure
@@ -16,6 +18,7 @@ __all__ = [
     "Build",
     "CommandBenchmark",
     "Config",
+    "FunctionBenchmarks",
     "Gate",
     "Measure",
     "PythonBenchmark",

@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.benchmarks import PythonBenchmark
+from benchgate.config.function_benchmarks import FunctionBenchmarks
 from benchgate.config.laxer import BY_ROW, LAXER
 from benchgate.config.origin import dotted
 from benchgate.config.precedence import old_ids, with_options
@@ -153,7 +153,7 @@ def _benchmarks(base: Config, head: Config) -> Iterator[PolicyChange]:
 
 def _as_in(head: Config, base: Config, was: Benchmark, name: str) -> str:
     """What the base's entry measures, as the head's file would name it: paths start elsewhere."""
-    if not isinstance(was, PythonBenchmark):
+    if not isinstance(was, FunctionBenchmarks):
         return name
     return posixpath.relpath(posixpath.join(base.folder, name), head.folder)
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from benchgate.config.benchmarks import PATTERN, PythonBenchmark, is_benchmark_file
+from benchgate.config.benchmarks import PATTERN, is_benchmark_file
+from benchgate.config.function_benchmarks import FunctionBenchmarks, PythonBenchmark
 from benchgate.measure._worker.attributes import unknown_attribute
 from benchgate.measure.importpath import import_path
 
@@ -28,27 +29,31 @@ _MAKERS = frozenset({"globals", "vars", "locals", "setattr", "exec", "eval"})
 
 @dataclass(frozen=True, slots=True)
 class BenchFile:
-    """One benchmark file; it may exist in one arm only.
+    """One benchmark file, or a suite of another tool; it may exist in one arm only.
 
     Attributes:
         path: relative to an arm's root.
-        group: the prefix of its benchmarks' ids.
+        group: the prefix of its benchmarks' ids; "" if they have none.
         top: the folder that was searched, relative to the root.
     """
 
-    benchmark: PythonBenchmark
+    benchmark: FunctionBenchmarks
     path: str
     group: str
     top: str = "."
 
     def id_of(self, name: str) -> str:
         """Return the full id of a benchmark that the worker calls `name`."""
-        return f"{self.group}/{name}"
+        return f"{self.group}/{name}" if self.group else name
 
 
-def find_files(arm: Arm, benchmark: PythonBenchmark, path: str) -> tuple[BenchFile, ...]:
+def find_files(arm: Arm, benchmark: FunctionBenchmarks, path: str) -> tuple[BenchFile, ...]:
     """Find the benchmark files of one arm at a benchmark's path; none if the path is absent."""
     place = arm.folder / path
+    if not isinstance(benchmark, PythonBenchmark):
+        top = place if place.is_dir() else place.parent
+        path_, top_ = (p.relative_to(arm.root).as_posix() for p in (place, top))
+        return (BenchFile(benchmark, path_, "", top_),) if place.exists() else ()
     files, top = ([place], place.parent) if place.is_file() else (search(place), place)
     found = []
     for file in files:
@@ -92,7 +97,7 @@ def search(top: Path) -> list[Path]:
     return [f for f in sorted(top.rglob(PATTERN)) if is_benchmark_file(f.relative_to(top))]
 
 
-def own_folders(arm: Arm, benchmark: PythonBenchmark) -> tuple[Path, ...]:
+def own_folders(arm: Arm, benchmark: FunctionBenchmarks) -> tuple[Path, ...]:
     """Return the folders whose code belongs to this arm only."""
     given = (path for path in benchmark.pythonpath or () if "{" in path)
     return arm.root, arm.env, *(arm.folder / arm.substitute(path) for path in given)

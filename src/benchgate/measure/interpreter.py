@@ -18,7 +18,7 @@ from benchgate.model.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.config import PythonBenchmark
+    from benchgate.config import FunctionBenchmarks
     from benchgate.measure.engine import Arm
 
 _ENVIRONMENTS = (".venv", "venv", ".pixi/envs/default")
@@ -28,12 +28,12 @@ _SCRIPT = "the script that is its `interpreter`"
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
-def has_own_interpreter(benchmark: PythonBenchmark) -> bool:
+def has_own_interpreter(benchmark: FunctionBenchmarks) -> bool:
     """Whether each arm has an interpreter of its own."""
     return benchmark.interpreter is not None and "{" in benchmark.interpreter
 
 
-def settings_of(benchmark: PythonBenchmark) -> Mapping[str, str]:
+def settings_of(benchmark: FunctionBenchmarks) -> Mapping[str, str]:
     """Return the digest of each setting of the interpreter, by name.
 
     Values of secrets and the interpreter's own path are left out.
@@ -50,7 +50,7 @@ def settings_of(benchmark: PythonBenchmark) -> Mapping[str, str]:
     return found
 
 
-def interpreter_of(arm: Arm, benchmark: PythonBenchmark, fallback: str) -> tuple[str, ...]:
+def interpreter_of(arm: Arm, benchmark: FunctionBenchmarks, fallback: str) -> tuple[str, ...]:
     """Return the command of the Python that runs a benchmark in one arm, with its options.
 
     Args:
@@ -63,7 +63,7 @@ def interpreter_of(arm: Arm, benchmark: PythonBenchmark, fallback: str) -> tuple
     return (str(own) if own.exists() else fallback,)
 
 
-def scripts_of(arm: Arm, benchmark: PythonBenchmark) -> Mapping[str, str]:
+def scripts_of(arm: Arm, benchmark: FunctionBenchmarks) -> Mapping[str, str]:
     """Return a digest of the arm's own scripts that start its Python, if there are any.
 
     Such scripts can set variables and options, as the configuration can.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchgate.config import PythonBenchmark
+from benchgate.config import FunctionBenchmarks
 from benchgate.errors import BaselineError
 from benchgate.measure.benchfiles import find_files, find_folders, helpers_of, search_of
 from benchgate.measure.datafiles import DataFilesError, matches
@@ -47,7 +47,7 @@ class _Side:
     folders: frozenset[str]
 
     @classmethod
-    def of(cls, arm: Arm, benchmarks: Sequence[PythonBenchmark]) -> _Side:
+    def of(cls, arm: Arm, benchmarks: Sequence[FunctionBenchmarks]) -> _Side:
         files = tuple(
             file for one in benchmarks for path in one.paths for file in find_files(arm, one, path)
         )
@@ -68,7 +68,7 @@ def lend(head: Arm, base: Arm, benchmarks: Sequence[Benchmark]) -> None:
         UsageError: a file of the head cannot be read.
         OSError: the base's tree cannot be written.
     """
-    python = [one for one in benchmarks if isinstance(one, PythonBenchmark)]
+    python = [one for one in benchmarks if isinstance(one, FunctionBenchmarks)]
     if not benchmarks:
         python = [search_of(find_folders((head, base)))]
     given, own = _Side.of(head, python), _Side.of(base, python)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from benchgate.config import PythonBenchmark
+    from benchgate.config import FunctionBenchmarks
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.lockstep import SamplePlan
@@ -45,7 +45,7 @@ class PythonEngine:
 
     def __init__(
         self,
-        benchmarks: Mapping[ArmName, Sequence[PythonBenchmark]],
+        benchmarks: Mapping[ArmName, Sequence[FunctionBenchmarks]],
         arms: Sequence[Arm],
         settings: PythonSettings,
         guardian: Guardian,

@@ -20,7 +20,7 @@ from benchgate.model.run import Tier, renamed
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.config import PythonBenchmark
+    from benchgate.config import FunctionBenchmarks
     from benchgate.measure.benchfiles import BenchFile
     from benchgate.measure.engine import Arm
     from benchgate.measure.python_workers import Workers
@@ -108,7 +108,7 @@ class PythonDiscovery:
 
     def __init__(
         self,
-        benchmarks: Mapping[ArmName, Sequence[PythonBenchmark]],
+        benchmarks: Mapping[ArmName, Sequence[FunctionBenchmarks]],
         arms: Mapping[ArmName, Arm],
         workers: Workers,
         *,

@@ -19,7 +19,7 @@ from benchgate.measure.worker_process import WorkerFailedError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.config import Measure, PythonBenchmark
+    from benchgate.config import FunctionBenchmarks, Measure
     from benchgate.measure.benchfiles import BenchFile
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, ArmName
@@ -168,13 +168,15 @@ class Workers:
         self._alive.append(worker)
         return worker
 
-    def _inherited_path(self, arm: Arm, benchmark: PythonBenchmark, given: str) -> tuple[str, ...]:
+    def _inherited_path(
+        self, arm: Arm, benchmark: FunctionBenchmarks, given: str
+    ) -> tuple[str, ...]:
         """The entries of PYTHONPATH, with the user's checkout replaced by the arm's tree."""
         if "PYTHONPATH" in {**arm.variables, **benchmark.env}:
             return tuple(filter(None, given.split(os.pathsep)))
         return moved(given, arm, next(iter(self._settings.forbidden), None), Path.cwd())
 
-    def _variables(self, arm: Arm, benchmark: PythonBenchmark) -> dict[str, str]:
+    def _variables(self, arm: Arm, benchmark: FunctionBenchmarks) -> dict[str, str]:
         """The environment of a worker, equally long in both arms because it lies on the stack."""
         variables = {**self._settings.environ, **arm.variables}
         variables |= {key: arm.substitute(value) for key, value in benchmark.env.items()}

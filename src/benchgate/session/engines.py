@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.config import CommandBenchmark, FunctionBenchmarks
 from benchgate.measure.affinity import (
     available_cpus,
     choose_cpu,
@@ -147,7 +147,7 @@ def config_in(arm: ArmName, config: Config) -> Config:
     return config.base or config if arm is ArmName.BASE else config
 
 
-def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[PythonBenchmark]:
+def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[FunctionBenchmarks]:
     """Get what an arm's configuration looks for; without any [[benchmark]], all bench_*.py files.
 
     If both arms are searched, the same folders are searched: ids are relative to them.
@@ -158,7 +158,7 @@ def _python_benchmarks(config: Config, arm: Arm, arms: Sequence[Arm]) -> list[Py
     if own.searches:
         searched = [one for one in arms if config_in(one.name, config).searches]
         return [search_of(find_folders(searched))]
-    return [one for one in own.benchmarks if isinstance(one, PythonBenchmark)]
+    return [one for one in own.benchmarks if isinstance(one, FunctionBenchmarks)]
 
 
 def _command_benchmarks(

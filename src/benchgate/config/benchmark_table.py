@@ -1,0 +1,50 @@
+"""What every kind of [[benchmark]] has in common."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from benchgate.config.fields import Table
+from benchgate.config.laxer import Laxer
+
+DATA_HELP: Final = (
+    "Files that the work reads, such as `fixtures/*.json`, relative to the configuration file."
+    " If they differ, base and head did different work."
+)
+TAGS_HELP: Final = "Tags for choosing benchmarks with `--tag`."
+TIMEOUT_DEFAULT: Final = "by default `timeout` of `[measure]`"
+
+
+class BenchmarkTable(Table):
+    """What the kinds of [[benchmark]] have in common.
+
+    Other work cannot be compared with the base's, and under another name a benchmark is missing.
+    So the keys that determine the work and the name are neutral.
+
+    Attributes:
+        LAXER: for the keys that can loosen the gate, when they do.
+        NEUTRAL: all other keys.
+        MEASURE_KEYS: keys that take their value from [measure] if they are not set.
+    """
+
+    LAXER: ClassVar[Mapping[str, Laxer]]
+    NEUTRAL: ClassVar[frozenset[str]]
+    MEASURE_KEYS: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids that the table itself gives; none if only its files tell them."""
+        return ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What it measures, as people know it: ids, or folders."""
+        return self.ids
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:
+        """Whether it measures what another table of its kind measures.
+
+        Args:
+            subject: one of the other's subjects.
+            aliases: old ids to new ids.
+        """
+        return not {subject, aliases.get(subject)}.isdisjoint(self.ids)

@@ -1,0 +1,79 @@
+"""The tables [[benchmark]] whose functions run in the project's own interpreter."""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from pydantic import Field
+
+from benchgate.config import fields
+from benchgate.config.benchmark_table import (
+    DATA_HELP,
+    TAGS_HELP,
+    TIMEOUT_DEFAULT,
+    BenchmarkTable,
+)
+from benchgate.config.laxer import dropped, on
+
+
+class FunctionBenchmarks(BenchmarkTable):
+    """Functions that are called in the project's own interpreter, base and head in turn.
+
+    Attributes:
+        paths: folders or files that are searched, relative to the configuration file.
+    """
+
+    LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
+
+    paths: fields.PythonPaths
+    interpreter: fields.Template | None = Field(
+        default=None,
+        description="Python to run them in, for example `{env}/bin/python`;"
+        " by default [that of the project](#tools-that-manage-environments).",
+    )
+    pythonpath: fields.Templates | None = Field(
+        default=None,
+        description="Folders to import from, relative to the configuration file; by default"
+        " [those of the side's own code](#whose-code-runs).",
+    )
+    isolate: bool = Field(default=False, description="Give each function a process of its own.")
+    parallel: bool = Field(
+        default=False, description="They use several CPUs themselves: measure them without pinning."
+    )
+    timeout_s: fields.Duration | None = Field(
+        default=None,
+        alias="timeout",
+        description=f"Time limit for one launch of one function; {TIMEOUT_DEFAULT}.",
+    )
+    tags: fields.Names = Field(default=(), description=TAGS_HELP)
+    env: fields.Environment = Field(
+        default_factory=dict, description="Variables added to their environment."
+    )
+    data: fields.DataGlobs = Field(default=(), description=DATA_HELP)
+    allow_foreign: bool = Field(
+        default=False,
+        description="They measure what is installed, such as a dependency, not the project; the"
+        " notes say which versions ran.",
+    )
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The folders and files that are searched."""
+        return self.paths
+
+    def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
+        """Whether one of its folders holds the other's folder or file."""
+        return any(PurePosixPath(subject).is_relative_to(path) for path in self.paths)
+
+
+class PythonBenchmark(FunctionBenchmarks):
+    """Python functions named `bench_*`, run with the project's interpreter."""
+
+    NEUTRAL = frozenset(
+        {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
+    )
+
+    paths: fields.PythonPaths = Field(
+        alias="python",
+        description="Folders or `bench_*.py` files, relative to the configuration file.",
+    )
+    group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
