@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -19,8 +20,11 @@ class FunctionBenchmarks(BenchmarkTable):
     """Functions that are called in the project's own interpreter, base and head in turn.
 
     Attributes:
+        HOST: what runs them in the worker.
         paths: folders or files that are searched, relative to the configuration file.
     """
+
+    HOST: ClassVar[str]
 
     LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
 
@@ -56,6 +60,11 @@ class FunctionBenchmarks(BenchmarkTable):
     )
 
     @property
+    def tool_arguments(self) -> tuple[str, ...]:
+        """Further arguments of the tool that they are written for."""
+        return ()
+
+    @property
     def subjects(self) -> tuple[str, ...]:
         """The folders and files that are searched."""
         return self.paths
@@ -68,6 +77,7 @@ class FunctionBenchmarks(BenchmarkTable):
 class PythonBenchmark(FunctionBenchmarks):
     """Python functions named `bench_*`, run with the project's interpreter."""
 
+    HOST = "python"
     NEUTRAL = frozenset(
         {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
     )
@@ -77,3 +87,26 @@ class PythonBenchmark(FunctionBenchmarks):
         description="Folders or `bench_*.py` files, relative to the configuration file.",
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
+
+
+class PytestBenchmark(FunctionBenchmarks):
+    """Tests with a `benchmark` fixture, as of pytest-benchmark; the project's pytest runs them."""
+
+    HOST = "pytest"
+    NEUTRAL = frozenset(
+        {"pytest", "arguments", "interpreter", "pythonpath", "isolate", "timeout", "env"}
+    )
+
+    paths: fields.PythonPaths = Field(
+        alias="pytest",
+        description="Folders or files of tests that use the `benchmark` fixture, relative to the"
+        " configuration file.",
+    )
+    arguments: fields.Command = Field(
+        default=(), description="Further arguments of pytest, such as `-k fast`."
+    )
+
+    @property
+    def tool_arguments(self) -> tuple[str, ...]:
+        """Further arguments of pytest."""
+        return self.arguments

@@ -42,6 +42,11 @@ class BenchFile:
     group: str
     top: str = "."
 
+    @property
+    def label(self) -> str:
+        """Stands for all of its benchmarks."""
+        return self.group or self.path
+
     def id_of(self, name: str) -> str:
         """Return the full id of a benchmark that the worker calls `name`."""
         return f"{self.group}/{name}" if self.group else name

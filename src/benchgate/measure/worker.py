@@ -47,6 +47,8 @@ class WorkerSetting:
         variables: the whole environment of the process, except the hash seed.
         layout: decides where its objects lie in memory.
         path_after: entries for sys.path, after the interpreter's own.
+        host: which host in the worker runs the file: "python", or the tool whose suite it is.
+        arguments: further arguments of that tool.
     """
 
     interpreter: Sequence[str]
@@ -61,6 +63,8 @@ class WorkerSetting:
     own: Sequence[Path] = ()
     own_interpreter: bool = False
     provided: ProvidedModules | None = None
+    host: str = "python"
+    arguments: Sequence[str] = ()
 
 
 class Worker(WorkerProcess):
@@ -85,6 +89,8 @@ class Worker(WorkerProcess):
             "file",
             key=self.key,
             file=str(setting.file),
+            host=setting.host,
+            arguments=list(setting.arguments),
             root=str(arm.root),
             helpers=str(setting.helpers) if setting.helpers else None,
             path=list(setting.path),
