@@ -44,13 +44,16 @@ def run_script(file: str, arguments: Sequence[str]) -> None:
 
 def describe_exit(end: SystemExit, file: str) -> str:
     """Say where a script ended, and with which code or message."""
-    line, traceback = 0, end.__traceback__
+    line, innermost, traceback = 0, "", end.__traceback__
     while traceback:
-        if traceback.tb_frame.f_code.co_filename == file:
+        innermost = traceback.tb_frame.f_code.co_filename
+        if innermost == file:
             line = traceback.tb_lineno
         traceback = traceback.tb_next
     what = f"code {end.code}" if isinstance(end.code, int) else f"this message: {end.code}"
-    return f"exits in line {line} of {os.path.basename(file)} with {what}"
+    refused = os.path.basename(innermost) == "argparse.py"
+    hint = ": it refuses its arguments, see `arguments` of [[benchmark]]" if refused else ""
+    return f"exits in line {line} of {os.path.basename(file)} with {what}{hint}"
 
 
 def place_of_call(file: str) -> int:

@@ -19,6 +19,8 @@ DEFINING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
     *(ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign),
 )
+# These only return the names that there are.
+NAMES = frozenset(("globals", "locals", "vars"))
 # What is evaluated with one of these can do something beyond its value.
 ACTING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, getattr(ast, "NamedExpr", ast.Call))
 
@@ -96,6 +98,10 @@ def acts(node: ast.AST) -> bool:
     """Tell whether evaluating an expression may do something; what a lambda does, it does later."""
     if isinstance(node, ast.Lambda):
         return any(map(acts, [*node.args.defaults, *filter(None, node.args.kw_defaults)]))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        is_of_names = node.func.id in NAMES and not (node.args or node.keywords)
+        if is_of_names:
+            return False
     return isinstance(node, ACTING) or any(map(acts, ast.iter_child_nodes(node)))
 
 
