@@ -89,7 +89,7 @@ def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A Python with this version of pyperf."""
     env = tmp_path_factory.mktemp("pyperf") / "env"
     subprocess.run([sys.executable, "-m", "venv", env], check=True)
-    pip = [env / "bin" / "pip", "install", "--quiet", f"pyperf=={request.param}"]
+    pip = [str(env / "bin" / "pip"), "install", "--quiet", f"pyperf=={request.param}"]
     subprocess.run(pip, check=True)
     return env / "bin" / "python"
 
@@ -119,7 +119,7 @@ def by_pyperf(python: Path, file: Path, environ: Mapping[str, str]) -> Mapping[s
     """Run the script; return the mean time of each benchmark."""
     output = file.with_name("out.json")
     numbers = f"-p 1 -w 0 -n {VALUES} -l {LOOPS} --count 2 --inherit-environ LOG"
-    command = [python, file, *numbers.split(), "-o", output]
+    command = [str(python), str(file), *numbers.split(), "-o", str(output)]
     subprocess.run(command, check=True, env=environ, capture_output=True)
     rows = pyperf.parse(Source("out.json", output.read_bytes())).benchmarks
     return {row.id: mean_of(row) for row in rows}
@@ -128,7 +128,7 @@ def by_pyperf(python: Path, file: Path, environ: Mapping[str, str]) -> Mapping[s
 def mean_of(row: BenchmarkResult) -> float:
     (time,) = (each for each in row.series if each.metric.name == "time")
     samples = [value for launch in time.launches for value in launch.samples]
-    return sum(samples) / len(samples)
+    return float(sum(samples)) / len(samples)
 
 
 def test_the_worker_does_what_pyperf_does(

@@ -436,6 +436,21 @@ def test_a_statement_with_all_names_may_use_each(script: Script) -> None:
     assert {name for name in before if before[name] != after[name]} == {"third"}
 
 
+def test_a_statement_may_import_what_it_uses(script: Script) -> None:
+    source = WORK.replace('stmt="OTHER"', "setup='from __main__ import unused'")
+    before = works(script(source, files=HELPER))
+    after = works(script(source.replace("return 1", "return 2"), files=HELPER))
+    assert {name for name in before if before[name] != after[name]} == {"third"}
+
+
+def test_another_script_beside_it_is_no_work(script: Script) -> None:
+    hello = script(WORK, files=HELPER).ready(30)
+    places = {place for found in hello["common"].values() for _, _, place in found}
+    files = {**HELPER, "benchmarks/other.py": "import pyperf\n"}
+    other = script(WORK, files=files).ready(30)
+    assert places == {place for found in other["common"].values() for _, _, place in found}
+
+
 def test_a_module_beside_the_script_is_work(script: Script) -> None:
     before = works(script(WORK, files=HELPER))
     other = {"benchmarks/helper.py": "def make(n):\n    return [n, n]\n"}

@@ -7,6 +7,7 @@ import sys
 
 from .failures import Fault
 from .functions import Benchmark
+from .origins import file_of
 from .pyperf_text import PROGRAM, ScriptText
 
 TYPE_CHECKING = False
@@ -68,6 +69,22 @@ def frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
+def other_scripts(file: str) -> set[str]:
+    """Return the real paths of the scripts beside a script that it does not import."""
+    folder = os.path.dirname(file)
+    imported = {file_of(name) for name in list(sys.modules)}
+    paths = {os.path.realpath(os.path.join(folder, name)) for name in os.listdir(folder)}
+    return {path for path in paths - imported if path.endswith(".py") and mentions_tool(path)}
+
+
+def mentions_tool(path: str) -> bool:
+    try:
+        with open(path, "rb") as opened:
+            return b"pyperf" in opened.read()
+    except OSError:
+        return False
+
+
 def describe(
     found: Mapping[str, int], describer: type[Describer], request: dict[str, Any]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -79,7 +96,7 @@ def describe(
     Returns:
         The benchmarks, and what the script has in common; see `Server.hello`.
     """
-    text = ScriptText(found)
+    text = ScriptText(found, other_scripts(request["file"]))
     one = describer(request, text)
     benchmarks = [Benchmark(name, text.name_of(name), NO_SOURCE, uses={PROGRAM}) for name in found]
     described = one.describe(benchmarks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from .file_text import FileText, fixed
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any
 
+WORD = re.compile(r"[^\W\d]\w*")
 PROGRAM = "what the script runs"
 METHODS = frozenset(
     ("bench_func", "bench_time_func", "bench_async_func", "bench_command", "timeit")
@@ -35,10 +37,12 @@ class ScriptText(FileText):
 
     Args:
         names: of its benchmarks.
+        others: real paths of other scripts beside it.
     """
 
-    def __init__(self, names: Collection[str]) -> None:
+    def __init__(self, names: Collection[str], others: Collection[str]) -> None:
         self.names = names
+        self.others = others
         self.functions = {self.name_of(name) for name in names}
 
     @staticmethod
@@ -55,7 +59,7 @@ class ScriptText(FileText):
         kept = self.without_calls(statements, calls)
         program = [each for each in kept if not isinstance(each, DEFINING)]
         if program:
-            kept.append(function_of(PROGRAM, program, program[0]))
+            kept.append(function_of(PROGRAM, [*program, *uses_in_texts(kept)], program[0]))
         return [*kept, *calls]
 
     def without_calls(self, body: list[Any], calls: list[ast.stmt]) -> list[Any]:
@@ -64,7 +68,7 @@ class ScriptText(FileText):
         for node in body:
             name = self.benchmark_of(node)
             if name is not None:
-                calls.append(function_of(self.name_of(name), [node], node))
+                calls.append(function_of(self.name_of(name), [node, *uses_in_texts([node])], node))
                 continue
             kept.append(node)
             for inner in blocks_of(node):
@@ -103,6 +107,18 @@ def acts(node: ast.AST) -> bool:
         if is_of_names:
             return False
     return isinstance(node, ACTING) or any(map(acts, ast.iter_child_nodes(node)))
+
+
+def uses_in_texts(nodes: list[Any]) -> list[ast.stmt]:
+    """Return uses of all words in texts if `timeit` is called: its statements are texts."""
+    every = [inner for node in nodes for inner in ast.walk(node)]
+    if not any(isinstance(each, ast.Attribute) and each.attr == "timeit" for each in every):
+        return []
+    texts = (getattr(each, "value", None) for each in every if isinstance(each, ast.Constant))
+    words = {word for text in texts if isinstance(text, str) for word in WORD.findall(text)}
+    return [
+        fixed(ast.Expr(value=ast.Name(id=word, ctx=ast.Load())), nodes[0]) for word in sorted(words)
+    ]
 
 
 def function_of(name: str, body: list[Any], place: ast.AST) -> ast.stmt:
