@@ -145,8 +145,7 @@ def test_every_method_is_measured(script: Script, log: Path, name: str, *, descr
     assert set(logged(log)) == {"name" if "log" in name else name}
     # Calibration, and the samples.
     assert len(logged(log)) > 2 * replies["loops"]
-    is_traced = replies["alloc_peak"] is not None
-    assert (is_traced, replies["rss_is_own"]) == (name != "command", name != "command")
+    assert replies["is_inside"] == (name != "command")
     assert replies["beside"] == []
 
 

@@ -118,7 +118,7 @@ class Host:
 
         def bench_command(runner: Any, name: str, command: Any) -> Any:
             runner.parse_args()
-            return self.call(name.strip(), lambda: CommandBenchmark(command), rss_is_own=False)
+            return self.call(name.strip(), lambda: CommandBenchmark(command))
 
         runner._set_args = set_neutral_args  # noqa: SLF001
         runner._main = run_task  # noqa: SLF001
@@ -156,9 +156,7 @@ class Host:
         self.rss_is_own = reset_peak_rss()
         return self.message is not None
 
-    def call(
-        self, name: str, open_: Callable[[], RunnerBenchmark], *, rss_is_own: bool = True
-    ) -> Any:
+    def call(self, name: str, open_: Callable[[], RunnerBenchmark]) -> Any:
         """Stand in for a call that runs a benchmark.
 
         Returns:
@@ -175,16 +173,16 @@ class Host:
             self.await_message()
         if self.message and self.message["id"] == name:
             self.measured = opened = open_()
-            self.measure(opened, rss_is_own=self.rss_is_own and rss_is_own)
+            self.measure(opened)
             return self.outcome(name, opened.last_ns)
         if self.message is None:
             raise SystemExit
         return None
 
-    def measure(self, opened: RunnerBenchmark, *, rss_is_own: bool) -> None:
+    def measure(self, opened: RunnerBenchmark) -> None:
         """Let benchgate measure a benchmark, until it closes it or its own side."""
         try:
-            if not self.server.measure(opened, rss_is_own=rss_is_own):
+            if not self.server.measure(opened, rss_is_own=self.rss_is_own):
                 self.message = None
                 raise SystemExit
         finally:

@@ -1,4 +1,4 @@
-"""The same scripts, run by pyperf itself and by the worker: old and new versions of pyperf."""
+"""The worker beside pyperf itself: the same benchmarks, ids, work and times."""
 
 from __future__ import annotations
 
