@@ -110,6 +110,8 @@ def measure_launch(
     once = Stopwatch()
     opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
     own_rss = [step["rss_is_own"] or alone for (step,) in opened]
+    # Of work in other processes, only times are known.
+    is_inside = all(step["is_inside"] for (step,) in opened)
     is_first = plan is None
     if plan is None:
         sampled = _first_samples(workers, sampling, rng, timeout_s, once)
@@ -120,14 +122,14 @@ def measure_launch(
     metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
     notes = plan.notes
     # One more sample would cost too much for work so slow that it gets a single one.
-    if sampling.event and (is_first or plan.samples > 1):
+    if sampling.event and is_inside and (is_first or plan.samples > 1):
         with once if plan.samples == 1 else nullcontext():
             notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
     _ask(workers, timeout_s, "end")
     for found, peak in zip(metrics, peaks, strict=True):
-        if all(own_rss):
+        if all(own_rss) and is_inside:
             found.append(_single(PEAK_RSS, peak))
-    if is_first:
+    if is_first and is_inside:
         with once:
             traced = _ask(workers, timeout_s, "allocations")
         for found, step in zip(metrics, traced, strict=True):
