@@ -101,7 +101,14 @@ class ArmRunner:
         cpu = self._cpu if settings.pin else None
         cpus = self._all_cpus if cpu is None else frozenset({cpu})
         with kept_off(cpu):
-            return self._execute(settings, command, command.command, command.ok_exit_codes, cpus)
+            return self._execute(
+                settings,
+                command,
+                command.command,
+                cpus,
+                ok_exit_codes=command.ok_exit_codes,
+                stdout=command.stdout,
+            )
 
     def clean_up(self, settings: RunSettings, commands: Iterable[ArmCommand]) -> None:
         """Run the cleanup of every command.
@@ -124,7 +131,7 @@ class ArmRunner:
         if argv is None:
             return
         try:
-            self._execute(settings, command, argv, frozenset({0}), self._all_cpus)
+            self._execute(settings, command, argv, self._all_cpus)
         except CommandFailedError as failure:
             raise CommandFailedError(command, f"{role}: {failure.error}") from failure
 
@@ -133,12 +140,19 @@ class ArmRunner:
         settings: RunSettings,
         command: ArmCommand,
         argv: tuple[str, ...],
-        ok_exit_codes: frozenset[int],
         cpus: frozenset[int] | None,
+        *,
+        ok_exit_codes: frozenset[int] = frozenset({0}),
+        stdout: Path | None = None,
     ) -> Execution:
         try:
             execution = self._launcher.execute(
-                argv, cwd=command.cwd, env=command.env, timeout_s=settings.timeout_s, cpus=cpus
+                argv,
+                cwd=command.cwd,
+                env=command.env,
+                timeout_s=settings.timeout_s,
+                cpus=cpus,
+                stdout=stdout,
             )
         except MeasureError as error:
             arm = self._arms[command.arm]

@@ -53,6 +53,7 @@ class ArmCommand:
     Attributes:
         names_its_arm: whether the command line itself names the arm's files, so that it runs
             the arm's own code whichever files it opens.
+        stdout: a file for its standard output; None if nobody reads that.
     """
 
     arm: ArmName
@@ -63,6 +64,7 @@ class ArmCommand:
     env: Mapping[str, str]
     names_its_arm: bool
     ok_exit_codes: frozenset[int]
+    stdout: Path | None = None
 
 
 def run_settings(
