@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from benchgate.config.benchmarks import is_benchmark_file
-from benchgate.config.command_benchmark import CommandBenchmark
+from benchgate.config.function_benchmarks import FunctionBenchmarks
+from benchgate.config.program_benchmark import ProgramBenchmark
 from benchgate.git.changes import gitlinks
 from benchgate.git.contents import list_committed, resolve_committed
 
@@ -42,7 +43,7 @@ def has_no_benchmarks(git: Git, sha: str, config: Config) -> bool:
         return _has_folder(git, sha, config) and not _may_hold_files(git, sha, config)
     if own.is_empty:
         return _has_folder(git, sha, config)
-    if any(isinstance(one, CommandBenchmark) for one in own.benchmarks):
+    if any(isinstance(one, ProgramBenchmark) for one in own.benchmarks):
         return False
     is_made = bool(own.benchmarks and own.build.commands)
     return not is_made and not _may_hold_files(git, sha, own)
@@ -57,7 +58,8 @@ def with_lent(config: Config) -> Config:
 
 def _may_hold_files(git: Git, sha: str, config: Config) -> bool:
     """Whether a commit may have benchmark files where a configuration looks for them."""
-    subjects = [path for one in config.benchmarks for path in one.subjects]
+    functions = (one for one in config.benchmarks if isinstance(one, FunctionBenchmarks))
+    subjects = [path for one in functions for path in one.paths]
     paths = [PurePosixPath(config.folder, path).as_posix() for path in subjects]
     if config.searches:
         paths = ["."]

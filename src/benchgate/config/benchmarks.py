@@ -10,6 +10,7 @@ from pydantic import Discriminator, Tag
 from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
 from benchgate.config.function_benchmarks import PythonBenchmark
+from benchgate.config.suite_benchmark import SuiteBenchmark
 
 PATTERN: Final = "bench_*.py"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
@@ -17,6 +18,7 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
 KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
     "command": CommandBenchmark,
     "python": PythonBenchmark,
+    "suite": SuiteBenchmark,
 }
 """The kinds of [[benchmark]], by the key that tells them apart."""
 
@@ -27,9 +29,11 @@ def _kind(value: object) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-Benchmark = CommandBenchmark | PythonBenchmark
+Benchmark = CommandBenchmark | PythonBenchmark | SuiteBenchmark
 TaggedBenchmark = Annotated[
-    Annotated[CommandBenchmark, Tag("command")] | Annotated[PythonBenchmark, Tag("python")],
+    Annotated[CommandBenchmark, Tag("command")]
+    | Annotated[PythonBenchmark, Tag("python")]
+    | Annotated[SuiteBenchmark, Tag("suite")],
     Discriminator(_kind),
 ]
 
