@@ -22,6 +22,7 @@ from benchgate.gate.rows import (
     unpaired_row,
     untested_row,
 )
+from benchgate.gate.tool_files import does_same_work, like_a_suite
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Row
@@ -169,7 +170,7 @@ def _compare(
     Args:
         base, head: the results of both sides, which succeeded.
     """
-    if base.workload != head.workload:
+    if not does_same_work(base, head):
         return [incomparable_row(one, different_work(base, head))], []
     rows: list[Row] = []
     evidences: list[Evidence] = []
@@ -177,6 +178,8 @@ def _compare(
     for name in config.effective(known_as).metrics:
         policy = config.effective(known_as, name)
         before, after = series_of(base, name), series_of(head, name)
+        if before and base.tier is not head.tier:
+            before = like_a_suite(before, head)
         if before is None or after is None:
             rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))
         elif why_not := _difference(before, after, paired=paired):

@@ -82,6 +82,7 @@ class Definition:
         common: what in its files may change what any of their benchmarks measures.
         bystanders: what else may change what this one measures.
         suite: names the suite that is run to measure it; "" if it is measured alone.
+        is_unrun_suite: whether it stands for a suite that was not run, and its benchmarks.
     """
 
     id: str
@@ -96,6 +97,7 @@ class Definition:
     common: tuple[Bystander, ...] = ()
     bystanders: tuple[Bystander, ...] = ()
     suite: str = ""
+    is_unrun_suite: bool = False
 
     @property
     def own_id(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.gate.tool_files import TOOL, VERSION
 from benchgate.measure.armcommand import workload_hash
 from benchgate.measure.datafiles import DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Definition, Discovery, DiscoveryFailure
@@ -85,7 +86,7 @@ class FirstRuns:
             notes = (*notes, f"its suite on the {arm}: {trouble.partition(chr(10))[0]}")
         parts = {
             "its definition": workload_hash(suite, pin=pin, inside=self.arms[arm].inside),
-            "its tool": run.format,
+            TOOL: run.format,
             **data.parts(arm, suite.data),
         }
         new_ids = self.new_ids if arm is ArmName.BASE else {}
@@ -93,7 +94,7 @@ class FirstRuns:
             if one.status is Status.FAILED:
                 continue
             version = version_of(run.format, one)
-            own_parts = parts | ({"its version, as its tool tells it": version} if version else {})
+            own_parts = parts | ({VERSION: version} if version else {})
             yield Definition(
                 id=new_ids.get(own_id, own_id),
                 workload=workload_of(own_parts),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from benchgate.config import SuiteBenchmark
 from benchgate.gate.judging import judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
     from benchgate.model.row import Row
     from benchgate.model.run import Source
+    from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.outlook import BudgetForecast, Shortage
     from benchgate.session.recorder import BaseTrial
@@ -119,7 +121,7 @@ def measure_arms(
                 *warnings,
                 *trees.notes,
                 *unlike_arms(config, session.toolchains),
-                *config.unmatched(session.known_ids),
+                *unmatched(config, request.choice, session),
             ),
         )
         _measure(session, result_file, config, effects, self_check=request.self_check)
@@ -239,6 +241,14 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
         runs_on = f"the base runs on {before}, the head on {after}"
         said.append(f"{runs_on}: this may cause a difference")
     return tuple(said)
+
+
+def unmatched(config: Config, choice: Choice, session: Session) -> tuple[str, ...]:
+    """Warn of rules and waivers that match nothing, unless a suite that did not run may match."""
+    suites = any(isinstance(one, SuiteBenchmark) for one in config.benchmarks)
+    if suites and not choice.is_everything:
+        return ()
+    return config.unmatched(session.known_ids)
 
 
 def fixed_rounds(config: Config) -> int | None:

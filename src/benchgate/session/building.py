@@ -127,7 +127,16 @@ class Builder:
         place = Place(self.checkout, available_cpus(), None, "")
         environ = clean_environ(effects.environ)
         tell = effects.progress.message
-        engines = make_engines(light, [arm], place, self.guardian, environ, event=None, tell=tell)
+        engines = make_engines(
+            light,
+            [arm],
+            place,
+            self.guardian,
+            environ,
+            event=None,
+            choice=self.choice,
+            tell=tell,
+        )
         with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
             session.discover()
             found = session.definitions(arm.name)

@@ -26,6 +26,7 @@ from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.suite import SuiteEngine
 from benchgate.measure.suite_listing import SuiteListing
+from benchgate.session.choice import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm, Engine
     from benchgate.measure.guardian import Guardian
+    from benchgate.session.choice import Choice
 
 _LOOK_AT_CPUS_S = 0.1
 
@@ -78,6 +80,7 @@ def make_engines(
     *,
     event: Event | None,
     unable: Collection[str] = (),
+    choice: Choice = EVERYTHING,
     runs_suites: bool = True,
     tell: Callable[[str], None] = ignore,
 ) -> list[Engine]:
@@ -88,6 +91,7 @@ def make_engines(
     Args:
         event: what is counted as instructions; None if nothing can be counted.
         unable: ids of benchmarks, files, functions and suites that are left out of the base.
+        choice: what is measured; a suite that has none of it does not run.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
         tell: tells the user what takes time, and what concerns no single benchmark.
 
@@ -131,6 +135,10 @@ def make_engines(
             )
         )
     for suites in _suites(config, arms, unable):
+        tags = [tag for suite in suites.values() for tag in suite.tags]
+        group = next(iter(suites.values())).group
+        if not choice.may_want_of_suite(group, tags):
+            continue
         if not runs_suites:
             engines.append(SuiteListing(suites, arms))
             continue

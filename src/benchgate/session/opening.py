@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.config import SuiteBenchmark
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import kept_off
@@ -86,6 +87,7 @@ def open_session(
             environ,
             event=event,
             unable=tried.unable,
+            choice=choice,
             runs_suites=runs_suites,
             tell=effects.progress.message,
         ),
@@ -103,7 +105,8 @@ def open_session(
     if uncounted:
         note_uncounted(session, config, uncounted)
     note_unable(session, tried)
-    leave_out_unwanted(choice, session)
+    suites = {one.title: one.tags for one in config.benchmarks if isinstance(one, SuiteBenchmark)}
+    leave_out_unwanted(choice, session, suites)
     _require_benchmarks(session, config)
     if choice.shard:
         keep_share(choice.shard, session, config.aliases)
