@@ -112,6 +112,22 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
         ),
         ("[[benchmark]]\ncommand = 'x'", ":1: benchmark[0]: `name` is missing"),
         (
+            "[[benchmark]]\nsuite = 'x {output}'\noutput = 'y'",
+            ':3: benchmark[0].output = "y": contradicts {output} in `suite`',
+        ),
+        (
+            "[[benchmark]]\nsuite = 'x {out}'",
+            ':2: benchmark[0].suite = "x {out}": {out} is not one of {root}, {env}, {sha}, {o',
+        ),
+        (
+            "[[benchmark]]\nsuite = 'x'\nprepare = 'y {output}'",
+            ':3: benchmark[0].prepare = "y {output}": {output} is not one of {root}, {env}, {sha};',
+        ),
+        (
+            "[[benchmark]]\nsuite = 'x'\nexecutions = 3",
+            ":3: benchmark[0].executions: unknown key; it belongs in",
+        ),
+        (
             "[[benchmark]]\npython = 'x'\nname = 'y'",
             ":3: benchmark[0].name: unknown key; it belongs in [[benchmark]] with `command`",
         ),

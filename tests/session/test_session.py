@@ -121,7 +121,7 @@ def test_what_a_launch_costs_is_taken_from_the_clock(clock: FakeClock) -> None:
 
 
 def test_a_suite_costs_its_run_whichever_of_its_benchmarks_come_first(clock: FakeClock) -> None:
-    engine = FakeEngine(clock, dict.fromkeys("abc", 0.0), once_s=1.0, suite="suite: x")
+    engine = FakeEngine(clock, dict.fromkeys("abc", 0.0), once_s=1.0, suite="x")
     alone = FakeEngine(clock, {"d": 2.0})
     session = make_session(engine, alone, clock=clock)
 
@@ -131,7 +131,7 @@ def test_a_suite_costs_its_run_whichever_of_its_benchmarks_come_first(clock: Fak
 
     session.measure_round(0, session.ids, lambda _: None, starting=started)
 
-    assert session.costs_s == {"suite: x": 6.0, "d": 2.0}
+    assert session.costs_s == {"suite 0: x": 6.0, "d": 2.0}
     assert {one.round_s for one in session.results()[HEAD]} == {2.0}
 
 

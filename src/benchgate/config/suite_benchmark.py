@@ -12,6 +12,9 @@ from benchgate.config.program_benchmark import ProgramBenchmark
 OUTPUT: Final = "{output}"
 """Stands in the command of a suite for a path that benchgate chooses."""
 
+NOT_KEPT: Final = "not-kept"
+"""Stands for the command of a benchmark in a configuration that was stored with a result."""
+
 _LONGEST_TITLE = 60
 _PLACEHOLDERS = (*PLACEHOLDERS, OUTPUT.strip("{}"))
 
@@ -59,12 +62,14 @@ class SuiteBenchmark(ProgramBenchmark):
 
     @property
     def title(self) -> str:
-        """What people call it: its group, or the beginning of its command."""
+        """What people call it: its group, or the beginning of its command, and its folder."""
         if self.group is not None:
             return self.group
         in_shell = self.command[: len(SHELL)] == SHELL
         text = " ".join(self.command[len(SHELL) :] if in_shell else self.command)
-        return text if len(text) <= _LONGEST_TITLE else f"{text[: _LONGEST_TITLE - 3]}..."
+        if len(text) > _LONGEST_TITLE:
+            text = f"{text[: _LONGEST_TITLE - 3]}..."
+        return text if self.cwd == "." or text == NOT_KEPT else f"{text} in {self.cwd}"
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -72,8 +77,8 @@ class SuiteBenchmark(ProgramBenchmark):
         return (self.title,)
 
     def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
-        """Whether it has the title of the other suite."""
-        return subject == self.title
+        """Whether it has the title of the other suite, or may have had it before it was stored."""
+        return self.title in {subject, NOT_KEPT}
 
     @field_validator("command", mode="before")
     @classmethod

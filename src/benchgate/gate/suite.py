@@ -26,7 +26,7 @@ from benchgate.gate.tool_files import does_same_work, like_a_suite
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Row
-from benchgate.model.run import Kind, Status
+from benchgate.model.run import Kind, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -207,8 +207,13 @@ def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
 def _evidences(
     one: Pair, base: Series, head: Series, policy: RowPolicy, *, paired: bool
 ) -> list[Evidence]:
-    """Gather one row per statistic. Tails are only settled if nothing else is."""
-    settled = [s for s in policy.statistics if s not in TAIL_STATISTICS] or policy.statistics
+    """Gather one row per statistic. Tails are only settled if nothing else is.
+
+    A run of a suite gives one value: all statistics of it are the same.
+    """
+    is_suite = one.head is not None and one.head.tier is Tier.SUITE
+    statistics = ("median",) if is_suite else policy.statistics
+    settled = [s for s in statistics if s not in TAIL_STATISTICS] or statistics
     return [
         gather(
             one,
@@ -219,7 +224,7 @@ def _evidences(
             paired=paired,
             settles=statistic in settled,
         )
-        for statistic in policy.statistics
+        for statistic in statistics
     ]
 
 

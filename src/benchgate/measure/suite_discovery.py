@@ -103,7 +103,7 @@ class FirstRuns:
                 notes=(*notes, *run.notes, *notes_of(one)),
                 renamed_from=own_id if own_id in new_ids else None,
                 parts=own_parts,
-                suite=f"suite: {self.title}",
+                suite=self.title,
             )
 
     def _failed_suites(self) -> Iterator[DiscoveryFailure]:

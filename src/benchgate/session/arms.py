@@ -236,10 +236,12 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
     base, head = (config_in(arm, config).build for arm in (ArmName.BASE, ArmName.HEAD))
     if (base.commands, base.env) != (head.commands, head.env):
         said.append(_BUILT_BY_THEIR_OWN)
-    before, after = (toolchains[arm].get("python") for arm in (ArmName.BASE, ArmName.HEAD))
-    if before and after and before != after:
-        runs_on = f"the base runs on {before}, the head on {after}"
-        said.append(f"{runs_on}: this may cause a difference")
+    before, after = (toolchains[arm] for arm in (ArmName.BASE, ArmName.HEAD))
+    for tool in sorted(before.keys() & after.keys()):
+        if before[tool] != after[tool]:
+            name = "" if tool == "python" else f"{tool} "
+            runs_on = f"the base runs on {name}{before[tool]}, the head on {name}{after[tool]}"
+            said.append(f"{runs_on}: this may cause a difference")
     return tuple(said)
 
 

@@ -146,7 +146,8 @@ def note_unable(session: Session, tried: BaseTrial) -> None:
     """Note on benchmarks of the head why they do not run on the base, if it was tried."""
     for definition in session.definitions(ArmName.HEAD):
         for place, error in tried.unable.items():
-            if definition.id == place or definition.id.startswith((f"{place}/", f"{place}[")):
+            is_in = definition.id.startswith((f"{place}/", f"{place}["))
+            if is_in or place in {definition.id, definition.suite}:
                 session.note(definition.id, f"{UNABLE}: {error}")
 
 

@@ -74,7 +74,7 @@ class Session:
         Raises:
             UsageError: two kinds of benchmark share an id in one arm.
         """
-        for engine in self._engines:
+        for number, engine in enumerate(self._engines):
             discovery = engine.discover()
             for arm, definitions in discovery.found.items():
                 known = {one.id for one in self._recorder.definitions(arm)}
@@ -87,7 +87,8 @@ class Session:
             found = {one.id for one in every}
             for id_ in found:
                 self._engines_of.setdefault(id_, []).append(engine)
-            self.suites |= {one.id: one.suite for one in every if one.suite}
+            # No id of a benchmark, and distinct for suites of one name.
+            self.suites |= {one.id: f"suite {number}: {one.suite}" for one in every if one.suite}
             self._recorder.define(discovery)
             if CANARY_IDS.isdisjoint(found):
                 self.timers |= discovery.timers
