@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from benchgate.measure.execution import Execution
     from benchgate.model.run import BenchmarkResult, Series
 
+_LINES_SHOWN = 10
+_CHARACTERS_SHOWN = 200
 _ANY_EXIT_CODE = frozenset(range(256))
 _RESERVED = CANARY_IDS | {CHANGED_FILES_ID}
 
@@ -175,5 +177,7 @@ def _value(series: Series) -> MetricSamples:
 
 
 def _with_tail(error: str, execution: Execution) -> str:
-    tail = execution.output_tail.strip()
+    """Add the last lines that it printed, unless the error shows them already."""
+    lines = execution.output_tail.strip().splitlines()[-_LINES_SHOWN:]
+    tail = "\n".join(line[:_CHARACTERS_SHOWN] for line in lines)
     return f"{error}\nit printed:\n{tail}" if tail and tail not in error else error
