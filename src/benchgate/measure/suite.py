@@ -138,7 +138,7 @@ class SuiteEngine:
         counting, self._counting = self._counting, {}
         runs, failed = self._run_all([one for one in commands if one.arm not in counting])
         runs |= counting
-        self._tell_late(runs)
+        late = self._late_in(runs)
         spent_s = sum(run.took_s for run in counting.values())
         for id_ in ids:
             seen = [
@@ -147,7 +147,7 @@ class SuiteEngine:
                 if self._ledger.has(one.arm, id_)
             ]
             for one in [one for one in seen if one.error] or seen:
-                yield replace(one, once_s=-spent_s)
+                yield replace(one, notes=(*one.notes, *late), once_s=-spent_s)
 
     def close(self) -> None:
         """End the suite if it is running, and remove its outputs."""
@@ -195,21 +195,13 @@ class SuiteEngine:
                 f"the suite {self._title} has {counted(count, 'benchmark')}; this run took {took}, "
                 "and every round takes about as long"
             )
-        for arm, run in runs.items():
-            for skipped in run.skipped[:_NAMED]:
-                self._tell(f"the suite {self._title} on the {arm}: not read: {skipped}")
-            if len(run.skipped) > _NAMED:
-                rest = len(run.skipped) - _NAMED
-                self._tell(f"the suite {self._title} on the {arm}: not read: {rest} more")
 
-    def _tell_late(self, runs: Mapping[ArmName, SuiteRun]) -> None:
-        """Tell of benchmarks that the first runs did not report: they are not measured."""
-        late = {id_ for run in runs.values() for id_ in run.benchmarks} - self._known
-        if late:
-            self._known |= late
-            more = f" and {len(late) - _NAMED} more" if len(late) > _NAMED else ""
-            self._tell(
-                f"warning: the suite {self._title} reports {counted(len(late), 'benchmark')} that "
-                "its first run did not report, so that they are left out: "
-                f"{', '.join(sorted(late)[:_NAMED])}{more}"
-            )
+    def _late_in(self, runs: Mapping[ArmName, SuiteRun]) -> tuple[str, ...]:
+        """Say which benchmarks the first runs did not report: they are not measured."""
+        late = sorted({id_ for run in runs.values() for id_ in run.benchmarks} - self._known)
+        self._known.update(late)
+        if not late:
+            return ()
+        more = f" and {len(late) - _NAMED} more" if len(late) > _NAMED else ""
+        named = f"{', '.join(late[:_NAMED])}{more}"
+        return (f"its suite reports what its first run did not, and that is left out: {named}",)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from benchgate.measure.engine import Arm
     from benchgate.measure.suite_run import SuiteFailedError, SuiteRun
 
+_SKIPPED_SHOWN = 3
 _WITHOUT_ERROR = "its tool reported that it failed"
 
 
@@ -82,6 +83,7 @@ class FirstRuns:
         self, arm: ArmName, data: DataFiles, notes: tuple[str, ...], *, pin: bool
     ) -> Iterator[Definition]:
         run, suite = self.runs[arm], self.suites[arm]
+        notes = (*notes, *run.notes, *_skipped_in(run))
         if trouble := self._trouble_of(arm):
             notes = (*notes, f"its suite on the {arm}: {trouble.partition(chr(10))[0]}")
         parts = {
@@ -100,7 +102,7 @@ class FirstRuns:
                 workload=workload_of(own_parts),
                 tier=Tier.SUITE,
                 tags=suite.tags,
-                notes=(*notes, *run.notes, *notes_of(one)),
+                notes=(*notes, *notes_of(one)),
                 renamed_from=own_id if own_id in new_ids else None,
                 parts=own_parts,
                 suite=self.title,
@@ -136,6 +138,13 @@ class FirstRuns:
                 if one.status is Status.FAILED:
                     why = one.error or _WITHOUT_ERROR
                     yield DiscoveryFailure(arm, new_ids.get(own_id, own_id), why)
+
+
+def _skipped_in(run: SuiteRun) -> list[str]:
+    """Notes on what could not be read; the last one only counts if there is much of it."""
+    shown = [f"its suite: not read: {one}" for one in run.skipped[:_SKIPPED_SHOWN]]
+    rest = len(run.skipped) - len(shown)
+    return [*shown, f"its suite: not read: {rest} more"] if rest else shown
 
 
 def _toolchain(tool: str) -> dict[str, str]:
