@@ -300,6 +300,16 @@ def test_an_unexplained_exit_code_is_a_failed_row_of_its_own(make_engine: MakeEn
     assert len(values(measure(engine, ["a"]))) == 2
 
 
+def test_an_exit_code_of_the_base_alone_is_a_note(make_engine: MakeEngine) -> None:
+    engine = make_engine("cat out; exit 1", {"out": hyperfine(a=[1.0])}, head="cat out", group="g")
+    found = engine.discover()
+    assert not found.failures
+    (base,), (head,) = found.found[BASE], found.found[HEAD]
+    assert base.notes == ("its suite on the base: exited with 1 (allowed: 0)",)
+    assert head.notes == ()
+    assert len(values(measure(engine, ["g/a"]))) == 2
+
+
 def test_an_exit_code_can_be_allowed(make_engine: MakeEngine) -> None:
     engine = make_engine("cat out; exit 1", {"out": hyperfine(a=[1.0])}, ok_exit_codes=[0, 1])
     assert not engine.discover().failures
@@ -422,6 +432,20 @@ def test_data_files_are_part_of_the_work(make_engine: MakeEngine) -> None:
     )
     found = engine.discover()
     assert found.found[BASE][0].workload != found.found[HEAD][0].workload
+
+
+def test_data_files_that_do_not_exist_are_a_failure(make_engine: MakeEngine) -> None:
+    found = make_engine("cat out", {"out": hyperfine(a=[1.0])}, data=["*.rs"]).discover()
+    assert set(failures(found)) == {(BASE, "cat out"), (HEAD, "cat out")}
+    assert "there is no such file" in found.failures[0].error
+
+
+def test_a_reserved_name_is_refused(make_engine: MakeEngine) -> None:
+    out = hyperfine(**{"benchgate/canary/loop": [1.0], "a": [1.0]})
+    found = make_engine("cat out", {"out": out}).discover()
+    assert ids(found) == ["a"]
+    assert {one.id for one in found.failures} == {"hyperfine/benchgate/canary/loop"}
+    assert all("set `group`" in one.error for one in found.failures)
 
 
 def test_the_first_run_counts_if_nothing_is_discarded(

@@ -21,6 +21,7 @@ from benchgate.measure.benchfiles import (
     search_of,
 )
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.suite_output import why_no_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +71,7 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
             problems += wrong
             if git and is_ignored(git, root / file.path):
                 problems.append(f"{file.path}: git ignores it, so it is not measured")
-    problems += _missing_folders(config, arm)
+    problems += [*_missing_folders(config, arm), *_unknown_formats(config)]
     commands = tuple(id_ for one in config.benchmarks for id_ in one.ids)
     suites = tuple(one.title for one in config.benchmarks if isinstance(one, SuiteBenchmark))
     if not commands and not suites and not functions and not problems:
@@ -89,6 +90,14 @@ def _missing_folders(config: Config, arm: Arm) -> Iterator[str]:
             if is_known and not (arm.folder / folder).is_dir():
                 place = config.origin.place(("benchmark", index, key))
                 yield f'{place} = "{folder}": there is no such folder'
+
+
+def _unknown_formats(config: Config) -> Iterator[str]:
+    """Report the formats of suites that do not exist."""
+    for index, one in enumerate(config.benchmarks):
+        if isinstance(one, SuiteBenchmark) and (why := why_no_format(one.format)):
+            place = config.origin.place(("benchmark", index, "format"))
+            yield f'{place} = "{one.format}": {why}'
 
 
 def _read(path: Path, name: str) -> tuple[BenchSource, list[str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.config.suite_benchmark import OUTPUT
-from benchgate.errors import FormatError, UsageError
+from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import read_below, read_bytes
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, find_format
@@ -140,6 +140,13 @@ class RunOutput:
         if len(files) == 1:
             return Source(self._name, next(iter(files.values())))
         return Source(self._name, files=files)
+
+
+def why_no_format(name: str | None) -> str:
+    """Say that there is no format of this name; "" if there is, or if none is named."""
+    if name in {None, *NAMES}:
+        return ""
+    return f"there is no such format{did_you_mean(name or '', NAMES)}"
 
 
 def _stamps(path: Path) -> dict[Path, _Stamp]:

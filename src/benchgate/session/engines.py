@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.config import CommandBenchmark, FunctionBenchmarks, SuiteBenchmark
-from benchgate.errors import ConfigError, did_you_mean
+from benchgate.errors import ConfigError
 from benchgate.formats.registry import NAMES
 from benchgate.measure.affinity import (
     available_cpus,
@@ -26,6 +26,7 @@ from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.suite import SuiteEngine
 from benchgate.measure.suite_listing import SuiteListing
+from benchgate.measure.suite_output import why_no_format
 from benchgate.session.choice import EVERYTHING
 
 if TYPE_CHECKING:
@@ -227,17 +228,17 @@ def _suites(
         for index, one in enumerate(own.benchmarks if arm.folder.is_dir() else ()):
             if not isinstance(one, SuiteBenchmark):
                 continue
-            if one.format not in {None, *NAMES}:
-                raise _unknown_format(own, index, one.format or "")
+            if why := why_no_format(one.format):
+                raise _unknown_format(own, index, f'"{one.format}": {why}')
             if arm.name is ArmName.HEAD or one.title not in unable:
                 joined.setdefault((one.title, seen[one.title]), {})[arm.name] = one
             seen[one.title] += 1
     return list(joined.values())
 
 
-def _unknown_format(config: Config, index: int, name: str) -> ConfigError:
+def _unknown_format(config: Config, index: int, what: str) -> ConfigError:
     place = config.origin.place(("benchmark", index, "format"))
     return ConfigError(
-        f'{place} = "{name}": there is no such format{did_you_mean(name, NAMES)}',
+        f"{place} = {what}",
         hint=f"formats: {', '.join(NAMES)}; without `format`, benchgate recognizes it",
     )
