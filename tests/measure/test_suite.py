@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -19,7 +20,6 @@ from benchgate.model.run import Better, Kind, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from benchgate.measure.engine import Discovery, DiscoveryFailure, Observation
     from benchgate.measure.guardian import Guardian
@@ -208,6 +208,41 @@ def test_results_are_read_wherever_they_are(
     found = engine.discover()
     assert (found.failures, ids(found)) == ((), ["a"])
     assert len(values(measure(engine, ["a"]))) == 2
+
+
+SAMPLES = Path(__file__).parents[1] / "formats" / "samples"
+
+
+@pytest.mark.parametrize(
+    ("suite", "keys", "name"),
+    [
+        (
+            "mkdir -p target; cp -r {}/criterion/target-criterion target/criterion",
+            {"output": "target/criterion"},
+            "criterion",
+        ),
+        ("cp {}/pyperf/suite.json {{output}}", {}, "pyperf"),
+        ("cat {}/google-benchmark/single.csv", {}, "google-benchmark"),
+        ("cat {}/libtest/bench.txt", {}, "libtest"),
+        ("cat {}/catch2/fib.xml", {}, "catch2"),
+        ("cp {}/vitest/v4.json {{output}}", {}, "vitest"),
+    ],
+)
+def test_what_tools_really_write_is_read(
+    make_engine: MakeEngine, suite: str, keys: dict[str, Any], name: str
+) -> None:
+    engine = make_engine(suite.format(SAMPLES), **keys)
+    found = engine.discover()
+    assert found.found[HEAD], found.failures
+    assert {one.parts["its tool"] for one in found.found[HEAD]} == {name}
+    chosen = ids(found)
+    seen = measure(engine, chosen)
+    assert not any(one.error for one in seen)
+    assert {(one.arm, one.benchmark) for one in seen} == {
+        (arm, id_) for arm in ArmName for id_ in chosen
+    }
+    assert {each.samples.shape for one in seen for each in one.metrics} == {(1,)}
+    assert Kind.SUMMARY not in {each.metric.kind for one in seen for each in one.metrics}
 
 
 def test_results_of_an_earlier_run_are_never_read(make_engine: MakeEngine) -> None:
