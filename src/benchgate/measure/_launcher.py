@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 TAIL_BYTES = 8192
 READ_BYTES = 65536
+# A file grows unnoticed no longer than this.
+LOOK_AT_FILE_MS = 200
 # A process that left the group may keep writing without end; read no more than a full pipe.
 LAST_READS = 32
 # A child must not ignore the signals that Python or this program ignores.
@@ -91,34 +93,13 @@ def watch_exit(pid: int) -> ExitWatch:
     return WaitingThread(pid)
 
 
-class Tail:
-    """The last bytes of what a child prints."""
-
-    def __init__(self) -> None:
-        self._bytes = b""
-
-    def add(self, fresh: bytes | bytearray) -> None:
-        self._bytes = (self._bytes + fresh[-TAIL_BYTES:])[-TAIL_BYTES:]
-
-    def text(self) -> str:
-        return self._bytes.decode(errors="replace")
-
-
 class Output:
-    """The reading end of a child's output: reads everything, and keeps the tail.
+    """The reading end of a child's output: reads everything and keeps only the tail."""
 
-    Args:
-        tail: for outputs that are shown together.
-        copy: a file that gets everything, up to `limit_bytes`; None for no file.
-    """
-
-    def __init__(self, fd: int, tail: Tail, copy: int | None = None, limit_bytes: int = 0) -> None:
+    def __init__(self, fd: int) -> None:
         os.set_blocking(fd, False)
         self.fd = fd
-        self.trouble = ""
-        self._tail = tail
-        self._copy = copy
-        self._limit_bytes = self._left_bytes = limit_bytes
+        self.tail = b""
         self._buffer = bytearray(READ_BYTES)
 
     def read(self) -> bool:
@@ -127,33 +108,17 @@ class Output:
             count = os.readv(self.fd, [self._buffer])
         except BlockingIOError:
             return False
-        fresh = self._buffer[:count]
-        self._tail.add(fresh)
-        if self._copy is not None:
-            self._left_bytes -= count
-            self.trouble = self.trouble or self._keep(fresh)
+        fresh = self._buffer[max(0, count - TAIL_BYTES) : count]
+        self.tail = (self.tail + fresh)[-TAIL_BYTES:]
         return count > 0
 
-    def _keep(self, fresh: bytearray) -> str:
-        """Write to the copy; return why that is not possible, or ""."""
-        if self._copy is None or self._left_bytes < 0:
-            return f"it has more than {self._limit_bytes} bytes"
-        view = memoryview(fresh)
-        try:
-            while view:
-                view = view[os.write(self._copy, view) :]
-        except OSError as error:
-            return reason(error)
-        return ""
-
-    def finish(self) -> None:
-        """Read the rest without waiting."""
+    def finish(self) -> str:
+        """Read the rest without waiting, and return the tail of the output as text."""
         for _ in range(LAST_READS):
-            if self.trouble or not self.read():
+            if not self.read():
                 break
         os.close(self.fd)
-        if self._copy is not None:
-            os.close(self._copy)
+        return self.tail.decode(errors="replace")
 
 
 class Launcher:
@@ -177,27 +142,22 @@ class Launcher:
         Raises:
             Abandoned: after the command was killed.
         """
-        tail = Tail()
-        outputs: list[Output] = []
-        ends: list[int] = []
+        read_end, write_end = os.pipe()
+        output = Output(read_end)
         try:
-            outputs, ends = open_outputs(request, tail)
-            started_ns, pid = self._spawn(request, ends)
+            started_ns, pid = self._spawn(request, write_end)
         except (OSError, ValueError) as error:
-            for output in outputs:
-                output.finish()
+            output.finish()
             return {"refused": reason(error)}
         finally:
-            for end in ends:
-                os.close(end)
+            os.close(write_end)
         watch = self._watch(pid)
         try:
-            ended_ns, timed_out = self._attend(watch, outputs, started_ns, request["timeout_s"])
+            ended_ns, timed_out = self._attend(watch, output, started_ns, request)
         finally:
             kill_group(pid)
             status, usage = watch.reap()
-            for output in outputs:
-                output.finish()
+            tail = output.finish()
         cost = {
             "wall_ns": ended_ns - started_ns,
             "user_ns": round(usage.ru_utime * 1e9),
@@ -206,18 +166,17 @@ class Launcher:
             "peak_rss_floor_bytes": own_peak_rss_bytes(),
             "returncode": os.waitstatus_to_exitcode(status),
             "timed_out": timed_out,
-            "output_tail": tail.text(),
-            "unkept": "".join(output.trouble for output in outputs),
+            "output_tail": tail,
+            "overflowed": overflowed(request),
         }
         return {"usage": cost}
 
-    def _spawn(self, request: ExecutionRequest, ends: list[int]) -> tuple[int, int]:
-        """Start the command; return the time just before, and its process and group number.
-
-        Args:
-            ends: the writing ends for its standard error and for its standard output.
-        """
-        cpus = request["cpus"]
+    def _spawn(self, request: ExecutionRequest, output: int) -> tuple[int, int]:
+        """Start the command; return the time just before, and its process and group number."""
+        cpus, file = request["cpus"], request["stdout"]
+        stdout: tuple[object, ...] = (os.POSIX_SPAWN_DUP2, output, 1)
+        if file is not None:
+            stdout = (os.POSIX_SPAWN_OPEN, 1, file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.chdir(request["cwd"])
         try:
             # A child starts on the CPUs of the thread that spawns it, so it is pinned from its
@@ -230,8 +189,8 @@ class Launcher:
                 request["env"],
                 file_actions=(
                     (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_DUP2, ends[-1], 1),
-                    (os.POSIX_SPAWN_DUP2, ends[0], 2),
+                    stdout,
+                    (os.POSIX_SPAWN_DUP2, output, 2),
                 ),
                 setsid=True,
                 setsigmask=(),
@@ -255,49 +214,35 @@ class Launcher:
             raise OSError(error.errno, message) from error
 
     def _attend(
-        self, watch: ExitWatch, outputs: list[Output], started_ns: int, timeout_s: float
+        self, watch: ExitWatch, output: Output, started_ns: int, request: ExecutionRequest
     ) -> tuple[int, bool]:
-        """Read the outputs until the child ends, or prints too much.
-
-        Returns:
-            The end time, and whether it timed out.
-        """
+        """Read the output until the child ends; return the end time and whether it timed out."""
         poller = select.poll()
-        for fd in (watch.fd, self._control, *(output.fd for output in outputs)):
+        for fd in (watch.fd, output.fd, self._control):
             poller.register(fd, select.POLLIN)
-        deadline_ns = started_ns + round(timeout_s * 1e9)
+        deadline_ns = started_ns + round(request["timeout_s"] * 1e9)
+        longest_ms = float("inf") if request["stdout"] is None else LOOK_AT_FILE_MS
         now_ns = started_ns
         while True:
-            ready = {fd for fd, _ in poller.poll(max(0.0, (deadline_ns - now_ns) / 1e6))}
+            wait_ms = min(max(0.0, (deadline_ns - now_ns) / 1e6), longest_ms)
+            ready = {fd for fd, _ in poller.poll(wait_ms)}
             now_ns = time.perf_counter_ns()
-            if watch.fd in ready:
+            if watch.fd in ready or overflowed(request):
                 return now_ns, False
             if self._control in ready:
                 raise Abandoned
             if now_ns >= deadline_ns:
                 return now_ns, True
-            for output in outputs:
-                if output.fd in ready and not output.read():
-                    poller.unregister(output.fd)  # the child closed it and continues
-                if output.trouble:
-                    return now_ns, False
+            if output.fd in ready and not output.read():
+                poller.unregister(output.fd)  # the child closed it and continues
 
 
-def open_outputs(request: ExecutionRequest, tail: Tail) -> tuple[list[Output], list[int]]:
-    """Make a pipe for all that a child prints, and one more for a standard output that is kept.
-
-    Returns:
-        The reading ends, and the writing ends: of the errors first, of the standard output last.
-    """
-    copy = None
+def overflowed(request: ExecutionRequest) -> bool:
+    """Whether a standard output that is kept is larger than it may be."""
     if request["stdout"] is not None:
-        copy = os.open(request["stdout"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    read_end, write_end = os.pipe()
-    if copy is None:
-        return [Output(read_end, tail)], [write_end]
-    second_read_end, second_write_end = os.pipe()
-    kept = Output(second_read_end, tail, copy, request["stdout_limit_bytes"])
-    return [Output(read_end, tail), kept], [write_end, second_write_end]
+        with suppress(OSError):
+            return os.stat(request["stdout"]).st_size > request["stdout_limit_bytes"]  # noqa: PTH116 - pathlib is large
+    return False
 
 
 def kill_group(pgid: int) -> None:

@@ -59,12 +59,13 @@ class Execution:
         peak_rss_floor_bytes: smallest peak that can be measured; a smaller one reads as about this.
         returncode: exit code, or minus the number of the signal that killed it.
         timed_out: whether it was killed because it reached its timeout.
-        output_tail: the end of its standard output and error, in the order written.
+        output_tail: the end of its standard output and error, in the order written; if the
+            standard output is kept, the end of that first.
         count: how often the launcher's event happened in it and in all processes that it started,
             including children that it did not wait for. A daemon counts until the end of the
             command. None if nothing was counted.
         uncounted: why nothing was counted; "" if it was counted, or if no count was asked for.
-        unkept: why its standard output could not be kept, so that it was killed; "" otherwise.
+        overflowed: whether it was killed because its kept standard output got too large.
     """
 
     wall_ns: int
@@ -77,7 +78,7 @@ class Execution:
     output_tail: str
     count: int | None = None
     uncounted: str = ""
-    unkept: str = ""
+    overflowed: bool = False
 
     def __post_init__(self) -> None:
         for name in ("wall_ns", "user_ns", "system_ns"):
@@ -95,8 +96,8 @@ def trouble_with(
     code = execution.returncode
     if execution.timed_out:
         line = timed_out(timeout_s)
-    elif execution.unkept:
-        line = f"its standard output cannot be kept: {execution.unkept}"
+    elif execution.overflowed:
+        line = f"printed more than {format_value(MOST_OUTPUT_BYTES, 'B')}"
     elif code in ok_exit_codes:
         return None
     elif code < 0:

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,7 +90,10 @@ class CommandLauncher:
             raise
         if "refused" in reply:
             raise MeasureError(f"cannot run {argv[0]!r}: {reply['refused']}")
-        return replace(Execution(**reply["usage"]), count=count, uncounted=uncounted)
+        execution = replace(Execution(**reply["usage"]), count=count, uncounted=uncounted)
+        if stdout is None:
+            return execution
+        return replace(execution, output_tail=_tail_of(stdout) + execution.output_tail)
 
     def close(self) -> None:
         """End the small process, and the command with its group if one is running."""
@@ -149,6 +153,14 @@ class CommandLauncher:
             )
         reply: ExecutionReply = json.loads(line)
         return reply
+
+
+def _tail_of(file: Path) -> str:
+    """The end of a file, as text; "" if it cannot be read."""
+    with suppress(OSError), file.open("rb") as opened:
+        opened.seek(max(0, os.fstat(opened.fileno()).st_size - _launcher.TAIL_BYTES))
+        return opened.read(_launcher.TAIL_BYTES).decode(errors="replace")
+    return ""
 
 
 def _read(counter: Counter) -> tuple[int | None, str]:
