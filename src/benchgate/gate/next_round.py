@@ -86,8 +86,10 @@ def _within(
     dropped: list[str] = []
     for id_ in ids:
         unit = suites.get(id_, id_)
-        cost_s = 0.0 if unit in paid else costs_s.get(unit, 0.0)
-        if cost_s <= left_s and left_s > 0:
+        cost_s = costs_s.get(unit, 0.0)
+        if unit in paid:
+            chosen.append(id_)
+        elif cost_s <= left_s and left_s > 0:
             chosen.append(id_)
             paid.add(unit)
             left_s -= cost_s
