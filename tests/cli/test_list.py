@@ -39,6 +39,16 @@ def test_a_listing_says_where_each_benchmark_is_from() -> None:
     assert lines[-1] == "2 benchmarks"
 
 
+def test_a_suite_is_counted_apart() -> None:
+    target, stream = console()
+
+    print_benchmarks((*LISTED, Definition("unit", "", Tier.SUITE)), target)
+
+    lines = stream.getvalue().splitlines()
+    assert lines[3].split() == ["unit", "suite"]
+    assert lines[-1] == "2 benchmarks, and 1 suite: only a run tells its benchmarks"
+
+
 def test_an_empty_listing_says_so() -> None:
     target, stream = console()
 

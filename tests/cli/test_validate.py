@@ -129,3 +129,13 @@ def test_functions_that_are_made_are_not_denied(
 )
 def test_what_a_session_refuses_is_a_problem(tmp_path: Path, source: str, problem: str) -> None:
     assert found_in(tmp_path, NO_CONFIGURATION, {"bench_a.py": source}).problems == (problem,)
+
+
+def test_suites_are_named_and_their_folders_checked(tmp_path: Path) -> None:
+    suite = "[[benchmark]]\nsuite = 'go test'\ncwd = 'missing'\nformat = 'golang'\n"
+    found = found_in(tmp_path, suite, {})
+    assert (found.commands, found.suites) == ((), ("go test in missing",))
+    assert found.problems == (
+        'benchgate.toml:3: benchmark[0].cwd = "missing": there is no such folder',
+        'benchgate.toml:4: benchmark[0].format = "golang": there is no such format',
+    )

@@ -193,3 +193,13 @@ def test_other_tools_may_say_more_than_can_be_kept() -> None:
     config = loads(f"{ours}[tool.benchgate.aliases]\n{aliases}", "pyproject.toml")
     with pytest.raises(ConfigError, match=r"pyproject\.toml: has more than 100000 characters"):
         to_keep(config.origin, REDACT)
+
+
+def test_the_command_of_a_suite_is_not_kept() -> None:
+    text = "[[benchmark]]\nsuite = 'tool --token=postgres'\n"
+    kept = to_keep(loads(text, "benchgate.toml").origin, str)
+    assert kept is not None
+    assert kept.tables == {"benchmark": [{"suite": "not-kept"}]}
+    base, again = loads(text, "base"), from_kept(kept)
+    assert loosening(base, again, []) == ()
+    assert loosening(again, again, []) == ()

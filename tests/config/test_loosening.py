@@ -379,3 +379,13 @@ def test_one_label_in_place_of_another_is_told() -> None:
 def test_a_waived_regression_waives_no_removal() -> None:
     assert len(found(waive("db/*", "20%"), REMOVED)) == 1
     assert len(found(REMOVED, waive("db/select", "20%"))) == 1
+
+
+def test_a_suite_that_is_left_out_is_laxer() -> None:
+    suite = "[[benchmark]]\nsuite = 'go test'\n"
+    (change,) = loosening(loads(suite, "base"), loads(COMMAND, "head"), [])
+    assert (change.about, change.after) == ("go test", "left out")
+    grouped = "[[benchmark]]\nsuite = '{}'\ngroup = 'unit'\n{}"
+    base = loads(grouped.format("old", "data = ['x']"), "base")
+    (change,) = loosening(base, loads(grouped.format("new", ""), "head"), [])
+    assert (change.key, change.about) == ("benchmark[0].data", "unit")

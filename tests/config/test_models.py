@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from benchgate.config import Benchmark, CommandBenchmark, PythonBenchmark, loads
+from benchgate.config import (
+    Benchmark,
+    CommandBenchmark,
+    PythonBenchmark,
+    SuiteBenchmark,
+    loads,
+)
 
 
 def _benchmark(text: str) -> Benchmark:
@@ -143,3 +149,36 @@ def test_nobody_changes_a_configuration() -> None:
 def test_aliases() -> None:
     config = loads("[aliases]\n'parse/big' = 'parse/large'\n'a[n=1]' = 'b[n=1]'", "x")
     assert config.aliases == {"parse/big": "parse/large", "a[n=1]": "b[n=1]"}
+
+
+def test_a_suite_with_everything() -> None:
+    benchmark = _benchmark("""
+suite = "tool --out={output} {root}"
+format = "go"
+group = "unit"
+prepare = "make clean"
+timeout = "20m"
+ok_exit_codes = [0, 1]
+""")
+    assert isinstance(benchmark, SuiteBenchmark)
+    assert benchmark.command == ("tool", "--out={output}", "{root}")
+    assert (benchmark.format, benchmark.group, benchmark.title) == ("go", "unit", "unit")
+    assert (benchmark.timeout_s, benchmark.ok_exit_codes) == (1200, (0, 1))
+    assert (benchmark.prepare, benchmark.output) == (("make", "clean"), None)
+    assert (benchmark.ids, benchmark.subjects) == ((), ("unit",))
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("suite = 'cargo bench'", "cargo bench"),
+        ("suite = 'go test | tee x'\nshell = true", "go test | tee x"),
+        ("suite = 'go test'\ncwd = 'lib'", "go test in lib"),
+        (f"suite = 'tool {'x' * 60}'", f"tool {'x' * 52}..."),
+    ],
+)
+def test_what_a_suite_is_called(text: str, title: str) -> None:
+    benchmark = _benchmark(text)
+    assert isinstance(benchmark, SuiteBenchmark)
+    assert benchmark.title == title
+    assert benchmark.timeout_s == 600

@@ -101,16 +101,32 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
         ),
         ("[benchmark]\nname = 'x'", ":1: benchmark: must be written [[benchmark]]"),
         ("benchmark = ['x']", ':1: benchmark[0] = "x": must be a table: write [[benchmark]]'),
-        ("[[benchmark]]", ":1: benchmark[0]: has neither `command` nor `python`"),
+        ("[[benchmark]]", ":1: benchmark[0]: has none of `command`, `python`, `suite`"),
         (
             "[[benchmark]]\ncomand = 'x'",
-            ":1: benchmark[0]: has neither `command` nor `python`; did you mean 'command'",
+            ":1: benchmark[0]: has none of `command`, `python`, `suite`; did you mean 'command'",
         ),
         (
             "[[benchmark]]\ncommand = 'x'\npython = 'y'",
-            ":1: benchmark[0]: has both `command` and `python`: one entry is one of them",
+            ":1: benchmark[0]: has `command` and `python`: one entry is one of them",
         ),
         ("[[benchmark]]\ncommand = 'x'", ":1: benchmark[0]: `name` is missing"),
+        (
+            "[[benchmark]]\nsuite = 'x {output}'\noutput = 'y'",
+            ':3: benchmark[0].output = "y": contradicts {output} in `suite`',
+        ),
+        (
+            "[[benchmark]]\nsuite = 'x {out}'",
+            ':2: benchmark[0].suite = "x {out}": {out} is not one of {root}, {env}, {sha}, {o',
+        ),
+        (
+            "[[benchmark]]\nsuite = 'x'\nprepare = 'y {output}'",
+            ':3: benchmark[0].prepare = "y {output}": {output} is not one of {root}, {env}, {sha};',
+        ),
+        (
+            "[[benchmark]]\nsuite = 'x'\nexecutions = 3",
+            ":3: benchmark[0].executions: unknown key; it belongs in",
+        ),
         (
             "[[benchmark]]\npython = 'x'\nname = 'y'",
             ":3: benchmark[0].name: unknown key; it belongs in [[benchmark]] with `command`",

@@ -17,7 +17,7 @@ import pytest
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.affinity import available_cpus, supports_pinning
-from benchgate.measure.execution import Execution
+from benchgate.measure.execution import Execution, trouble_with
 from benchgate.measure.process import CommandLauncher, find_program
 
 if TYPE_CHECKING:
@@ -308,6 +308,36 @@ def test_nothing_survives_when_benchgate_is_killed(
     assert eventually(lambda: not any(alive(int(pid)) for pid in pids.read_text().split()))
 
 
+def test_a_standard_output_can_be_kept(launcher: CommandLauncher, tmp_path: Path) -> None:
+    file = tmp_path / "stdout"
+    for text in ("first run, with more to say", "second"):
+        argv = ["/bin/sh", "-c", f"echo '{text}'; sleep 0.1; echo oops >&2; exit 3"]
+        execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=9, stdout=file)
+        assert (execution.returncode, execution.overflowed) == (3, False)
+        assert file.read_text() == f"{text}\n"
+        assert execution.output_tail == f"{text}\noops\n"
+
+
+def test_an_endless_output_ends_the_command(
+    launcher: CommandLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchgate.measure.process.MOST_OUTPUT_BYTES", 100_000)
+    text = "yes | head -c 200000; exec sleep 60"
+    argv, file = ["/bin/sh", "-c", text], tmp_path / "stdout"
+    execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=60, stdout=file)
+    assert (execution.overflowed, execution.timed_out) == (True, False)
+    assert execution.wall_ns < 50e9
+    trouble = trouble_with(execution, frozenset({0}), 60) or ""
+    assert trouble.startswith("printed more than 256.0 MiB\ny\n")
+
+
+def test_a_file_that_cannot_be_made_is_an_error(launcher: CommandLauncher, tmp_path: Path) -> None:
+    missing = tmp_path / "missing/file"
+    with pytest.raises(MeasureError, match="No such file or directory"):
+        launcher.execute(["yes"], cwd=tmp_path, env=os.environ, timeout_s=60, stdout=missing)
+    assert launcher.execute(["true"], cwd=tmp_path, env=os.environ, timeout_s=9).returncode == 0
+
+
 def test_without_a_pidfd_a_thread_waits(tmp_path: Path, alive: Alive) -> None:
     portable = (
         "import os\n"
@@ -324,6 +354,8 @@ def test_without_a_pidfd_a_thread_waits(tmp_path: Path, alive: Alive) -> None:
             "env": dict(os.environ),
             "timeout_s": timeout_s,
             "cpus": None,
+            "stdout": None,
+            "stdout_limit_bytes": 0,
         }
         assert process.stdin is not None
         assert process.stdout is not None

@@ -100,3 +100,34 @@ def test_what_could_not_be_read_is_why_nothing_matches(world: World) -> None:
     session = session_of("text")
     leave_out_unwanted(Choice(("parse/*",)), session)
     assert session.failures == ()
+
+
+@pytest.mark.parametrize(
+    ("choice", "group", "may"),
+    [
+        (Choice(), "unit", True),
+        (Choice(), None, True),
+        (Choice(("unit/*",)), "unit", True),
+        (Choice(("u*",)), "unit", True),
+        (Choice(("unit/parse",)), "unit", True),
+        (Choice(("units/parse",)), "unit", False),
+        (Choice(("parse/*",)), "unit", False),
+        (Choice(("parse/*",)), None, True),
+        (Choice(tags=("slow",)), None, True),
+        (Choice(tags=("quick",)), None, False),
+        (Choice(ids=frozenset({"unit/parse"})), "unit", True),
+        (Choice(ids=frozenset({"other"})), "unit", False),
+        (Choice(ids=frozenset({"other"})), None, True),
+    ],
+)
+def test_a_suite_is_left_out_only_if_it_cannot_have_what_is_wanted(
+    choice: Choice, group: str | None, *, may: bool
+) -> None:
+    assert choice.may_want_of_suite(group, ["slow"]) is may
+
+
+def test_suites_that_did_not_run_are_named(world: World) -> None:
+    session, _ = world.open({})
+    with pytest.raises(UsageError, match="no benchmark matches --filter other") as caught:
+        leave_out_unwanted(Choice(("other",)), session, {"unit": ()})
+    assert "Available: unit." in caught.value.hint

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate.config import loads, policy_from
+from benchgate.errors import ConfigError
 from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
+from benchgate.session.choice import Choice
 from benchgate.session.engines import Place, make_engines
 
 if TYPE_CHECKING:
@@ -93,3 +95,68 @@ def test_each_side_runs_its_own_command_as_the_base_says(
     )
     for seen in measured(config, tmp_path, guardian, "cmd"):
         assert (seen.error, seen.metrics[0].samples.shape) == (None, (executions,))
+
+
+SUITE = '[[benchmark]]\nsuite = "{}"\nshell = true\nallow_foreign = true\n'
+
+
+def suites_of(config: Config, tmp_path: Path, guardian: Guardian, **keys: Any) -> list[Engine]:  # noqa: ANN401 - any argument
+    (tmp_path / "tree").mkdir()
+    arm = Arm(ArmName.HEAD, tmp_path / "tree", tmp_path / "env", variables=guardian.variables)
+    place = Place(None, available_cpus(), None, "not pinned")
+    environ = {"PATH": os.environ["PATH"]}
+    return make_engines(config, [arm], place, guardian, environ, event=None, **keys)
+
+
+def test_each_suite_has_an_engine(tmp_path: Path, guardian: Guardian) -> None:
+    config = loads(SUITE.format("one") + SUITE.format("two") + SUITE.format("two"), "x")
+    assert len(suites_of(config, tmp_path, guardian)) == 3
+
+
+def test_a_suite_that_is_not_run_is_one_entry(tmp_path: Path, guardian: Guardian) -> None:
+    config = loads(SUITE.format("touch ran") + 'tags = ["slow"]\n', "x")
+    (engine,) = suites_of(config, tmp_path, guardian, runs_suites=False)
+    (entry,) = engine.discover().found[ArmName.HEAD]
+    assert (entry.id, entry.tags, entry.is_unrun_suite) == ("touch ran", ("slow",), True)
+    assert not (tmp_path / "tree/ran").exists()
+    engine.close()
+
+
+def test_a_suite_that_cannot_have_what_is_wanted_has_no_engine(
+    tmp_path: Path, guardian: Guardian
+) -> None:
+    config = loads(SUITE.format("one") + 'group = "unit"\n', "x")
+    assert suites_of(config, tmp_path, guardian, choice=Choice(("parse/*",))) == []
+
+
+def test_an_unknown_format_is_an_error_with_its_place(tmp_path: Path, guardian: Guardian) -> None:
+    config = loads(SUITE.format("one") + 'format = "hyperfin"\n', "benchgate.toml")
+    with pytest.raises(ConfigError) as caught:
+        suites_of(config, tmp_path, guardian)
+    assert caught.value.message == (
+        'benchgate.toml:5: benchmark[0].format = "hyperfin": there is no such format; '
+        "did you mean 'hyperfine'?"
+    )
+
+
+def test_suites_are_joined_by_their_titles(tmp_path: Path, guardian: Guardian) -> None:
+    both = SUITE.format("false")
+    config = policy_from(
+        loads(both + SUITE.format("old") + 'group = "g"\n', "base"),
+        loads(SUITE.format("new") + f'group = "g"\n{both}', "head"),
+    )
+    arms = []
+    for name in ArmName:
+        (tmp_path / name).mkdir()
+        arms.append(Arm(name, tmp_path / name, tmp_path / "env", variables=guardian.variables))
+    place = Place(None, available_cpus(), None, "not pinned")
+    environ = {"PATH": os.environ["PATH"]}
+    engines = make_engines(config, arms, place, guardian, environ, event=None, runs_suites=False)
+    found = [
+        {arm: [one.id for one in each] for arm, each in engine.discover().found.items()}
+        for engine in engines
+    ]
+    assert {tuple(each[ArmName.BASE] + each[ArmName.HEAD]) for each in found if each} >= {
+        ("g", "g"),
+        ("false", "false"),
+    }

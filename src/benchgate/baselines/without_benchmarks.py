@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from benchgate.config.function_benchmarks import FunctionBenchmarks, is_benchmark_file
+from benchgate.config.program_benchmark import ProgramBenchmark
 from benchgate.git.changes import gitlinks
 from benchgate.git.contents import list_committed, resolve_committed
 
@@ -42,7 +43,7 @@ def has_no_benchmarks(git: Git, sha: str, config: Config) -> bool:
         return _has_folder(git, sha, config) and not _may_hold_files(git, sha, config)
     if own.is_empty:
         return _has_folder(git, sha, config)
-    if any(not isinstance(one, FunctionBenchmarks) for one in own.benchmarks):
+    if any(isinstance(one, ProgramBenchmark) for one in own.benchmarks):
         return False
     is_made = bool(own.benchmarks and own.build.commands)
     return not is_made and not _may_hold_files(git, sha, own)

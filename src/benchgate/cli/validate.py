@@ -10,7 +10,8 @@ import click
 
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, repository_or_none
-from benchgate.config import CommandBenchmark, FunctionBenchmarks, PythonBenchmark
+from benchgate.config import FunctionBenchmarks, PythonBenchmark, SuiteBenchmark
+from benchgate.config.program_benchmark import ProgramBenchmark
 from benchgate.git.changes import is_ignored
 from benchgate.measure.benchfiles import (
     BenchSource,
@@ -20,6 +21,7 @@ from benchgate.measure.benchfiles import (
     search_of,
 )
 from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.suite_output import why_no_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +43,7 @@ class Validation:
     functions: dict[str, tuple[str, ...]]
     unlisted: frozenset[str]
     commands: tuple[str, ...]
+    suites: tuple[str, ...]
     problems: tuple[str, ...]
 
 
@@ -74,24 +77,33 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
             problems += wrong
             if git and is_ignored(git, root / file.path):
                 problems.append(f"{file.path}: git ignores it, so it is not measured")
-    problems += _missing_folders(config, arm)
+    problems += [*_missing_folders(config, arm), *_unknown_formats(config)]
     commands = tuple(id_ for one in config.benchmarks for id_ in one.ids)
-    if not commands and not functions and not problems:
+    suites = tuple(one.title for one in config.benchmarks if isinstance(one, SuiteBenchmark))
+    if not commands and not suites and not functions and not problems:
         problems.append("no benchmarks: there is neither a file bench_*.py nor a [[benchmark]]")
-    return Validation(functions, frozenset(unlisted), commands, tuple(problems))
+    return Validation(functions, frozenset(unlisted), commands, suites, tuple(problems))
 
 
 def _missing_folders(config: Config, arm: Arm) -> Iterator[str]:
     """Report folders that do not exist; `[build]` may create those of a tree that is built."""
     for index, one in enumerate(config.benchmarks):
         named = [("pythonpath", folder) for folder in one.pythonpath or ()]
-        if isinstance(one, CommandBenchmark):
+        if isinstance(one, ProgramBenchmark):
             named.append(("cwd", one.cwd))
         for key, folder in named:
             is_known = arm.substitute(folder) == folder and not config.build.commands
             if is_known and not (arm.folder / folder).is_dir():
                 place = config.origin.place(("benchmark", index, key))
                 yield f'{place} = "{folder}": there is no such folder'
+
+
+def _unknown_formats(config: Config) -> Iterator[str]:
+    """Report the formats of suites that do not exist."""
+    for index, one in enumerate(config.benchmarks):
+        if isinstance(one, SuiteBenchmark) and (why := why_no_format(one.format)):
+            place = config.origin.place(("benchmark", index, "format"))
+            yield f'{place} = "{one.format}": {why}'
 
 
 def _read(benchmark: FunctionBenchmarks, path: Path, name: str) -> tuple[BenchSource, list[str]]:
@@ -134,6 +146,8 @@ def command(config_file: Path | None) -> int:
         click.echo(f"{file}: {', '.join((*functions, *more)) or 'nothing'}")
     for name in found.commands:
         click.echo(f"command: {name}")
+    for title in found.suites:
+        click.echo(f"suite: {title}")
     for problem in found.problems:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
     return PROBLEM_EXIT_CODE if found.problems else 0

@@ -9,12 +9,14 @@ from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
 from benchgate.config.function_benchmarks import PytestBenchmark, PythonBenchmark
 from benchgate.config.pyperf_benchmark import PyperfBenchmark
+from benchgate.config.suite_benchmark import SuiteBenchmark
 
 KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
     "command": CommandBenchmark,
     "python": PythonBenchmark,
     "pytest": PytestBenchmark,
     "pyperf": PyperfBenchmark,
+    "suite": SuiteBenchmark,
 }
 """The kinds of [[benchmark]], by the key that tells them apart."""
 
@@ -25,11 +27,12 @@ def _kind(value: object) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark | PyperfBenchmark
+Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark | PyperfBenchmark | SuiteBenchmark
 TaggedBenchmark = Annotated[
     Annotated[CommandBenchmark, Tag("command")]
     | Annotated[PythonBenchmark, Tag("python")]
     | Annotated[PytestBenchmark, Tag("pytest")]
-    | Annotated[PyperfBenchmark, Tag("pyperf")],
+    | Annotated[PyperfBenchmark, Tag("pyperf")]
+    | Annotated[SuiteBenchmark, Tag("suite")],
     Discriminator(_kind),
 ]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.origin import Origin, dotted, paths
 from benchgate.config.resolved import resolve
+from benchgate.config.suite_benchmark import NOT_KEPT
 from benchgate.errors import ConfigError
 from benchgate.model.policy import MOST_CHARACTERS, ConfigTables
 from benchgate.model.redact import redacted
@@ -35,8 +36,7 @@ _MEASURES_ONLY: Final = frozenset(
         ("benchmark", "cleanup"),
     }
 )
-_COMMAND = ("benchmark", "command")
-_STAND_IN = "not-kept"
+_COMMANDS: Final = frozenset({("benchmark", "command"), ("benchmark", "suite")})
 
 
 def load(start: Path, stop: Path | None = None, explicit: Path | None = None) -> Config:
@@ -156,8 +156,8 @@ def _without_measuring(value: Any, path: tuple[str, ...] = ()) -> Any:  # noqa: 
         }
     if isinstance(value, list):
         return [_without_measuring(one, path) for one in value]
-    if path == _COMMAND:
-        return _STAND_IN
+    if path in _COMMANDS:
+        return NOT_KEPT
     return value.isoformat() if isinstance(value, date) else value
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from benchgate.gate.tool_files import work_in_files
 from benchgate.model.result import SkippedResult
 from benchgate.model.row import RUNS_NEEDED
 from benchgate.model.run import CANARY_IDS
@@ -222,7 +223,7 @@ def _why_unfit(
         return "it was interrupted"
     if run.suite != head.suite:
         return f"it measured the suite {run.suite!r}, but the head is {head.suite!r}"
-    measured = _work(head, {})
+    measured = _work(head, {}) | _work_in_files(head)
     if measured and not measured & _work(run, aliases):
         return "it measured none of the head's benchmarks, or different work under the same names"
     return None
@@ -234,6 +235,11 @@ def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:
     names = {one.id for one in measured}
     renamed = {(aliases[one.id], one.workload) for one in measured if one.id in aliases}
     return {(one.id, one.workload) for one in measured} | {x for x in renamed if x[0] not in names}
+
+
+def _work_in_files(head: Run) -> set[tuple[str, str]]:
+    works = ((one.id, work_in_files(one)) for one in head.benchmarks)
+    return {(id_, work) for id_, work in works if work is not None}
 
 
 def differences(run: Run, head: Run) -> tuple[str, ...]:

@@ -22,10 +22,11 @@ from benchgate.gate.rows import (
     unpaired_row,
     untested_row,
 )
+from benchgate.gate.tool_files import does_same_work, like_a_suite
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Row
-from benchgate.model.run import Kind, Status
+from benchgate.model.run import Kind, Status, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -169,7 +170,7 @@ def _compare(
     Args:
         base, head: the results of both sides, which succeeded.
     """
-    if base.workload != head.workload:
+    if not does_same_work(base, head):
         return [incomparable_row(one, different_work(base, head))], []
     rows: list[Row] = []
     evidences: list[Evidence] = []
@@ -177,6 +178,8 @@ def _compare(
     for name in config.effective(known_as).metrics:
         policy = config.effective(known_as, name)
         before, after = series_of(base, name), series_of(head, name)
+        if before and base.tier is not head.tier:
+            before = like_a_suite(before, head)
         if before is None or after is None:
             rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))
         elif why_not := _difference(before, after, paired=paired):
@@ -204,8 +207,13 @@ def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
 def _evidences(
     one: Pair, base: Series, head: Series, policy: RowPolicy, *, paired: bool
 ) -> list[Evidence]:
-    """Gather one row per statistic. Tails are only settled if nothing else is."""
-    settled = [s for s in policy.statistics if s not in TAIL_STATISTICS] or policy.statistics
+    """Gather one row per statistic. Tails are only settled if nothing else is.
+
+    A run of a suite gives one value: all statistics of it are the same.
+    """
+    is_suite = one.head is not None and one.head.tier is Tier.SUITE
+    statistics = ("median",) if is_suite else policy.statistics
+    settled = [s for s in statistics if s not in TAIL_STATISTICS] or statistics
     return [
         gather(
             one,
@@ -216,7 +224,7 @@ def _evidences(
             paired=paired,
             settles=statistic in settled,
         )
-        for statistic in policy.statistics
+        for statistic in statistics
     ]
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 TAIL_BYTES = 8192
 READ_BYTES = 65536
+# A file grows unnoticed no longer than this.
+LOOK_AT_FILE_MS = 200
 # A process that left the group may keep writing without end; read no more than a full pipe.
 LAST_READS = 32
 # A child must not ignore the signals that Python or this program ignores.
@@ -151,7 +153,7 @@ class Launcher:
             os.close(write_end)
         watch = self._watch(pid)
         try:
-            ended_ns, timed_out = self._attend(watch, output, started_ns, request["timeout_s"])
+            ended_ns, timed_out = self._attend(watch, output, started_ns, request)
         finally:
             kill_group(pid)
             status, usage = watch.reap()
@@ -165,12 +167,16 @@ class Launcher:
             "returncode": os.waitstatus_to_exitcode(status),
             "timed_out": timed_out,
             "output_tail": tail,
+            "overflowed": overflowed(request),
         }
         return {"usage": cost}
 
     def _spawn(self, request: ExecutionRequest, output: int) -> tuple[int, int]:
         """Start the command; return the time just before, and its process and group number."""
-        cpus = request["cpus"]
+        cpus, file = request["cpus"], request["stdout"]
+        stdout: tuple[object, ...] = (os.POSIX_SPAWN_DUP2, output, 1)
+        if file is not None:
+            stdout = (os.POSIX_SPAWN_OPEN, 1, file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.chdir(request["cwd"])
         try:
             # A child starts on the CPUs of the thread that spawns it, so it is pinned from its
@@ -183,7 +189,7 @@ class Launcher:
                 request["env"],
                 file_actions=(
                     (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_DUP2, output, 1),
+                    stdout,
                     (os.POSIX_SPAWN_DUP2, output, 2),
                 ),
                 setsid=True,
@@ -208,18 +214,20 @@ class Launcher:
             raise OSError(error.errno, message) from error
 
     def _attend(
-        self, watch: ExitWatch, output: Output, started_ns: int, timeout_s: float
+        self, watch: ExitWatch, output: Output, started_ns: int, request: ExecutionRequest
     ) -> tuple[int, bool]:
         """Read the output until the child ends; return the end time and whether it timed out."""
         poller = select.poll()
         for fd in (watch.fd, output.fd, self._control):
             poller.register(fd, select.POLLIN)
-        deadline_ns = started_ns + round(timeout_s * 1e9)
+        deadline_ns = started_ns + round(request["timeout_s"] * 1e9)
+        longest_ms = float("inf") if request["stdout"] is None else LOOK_AT_FILE_MS
         now_ns = started_ns
         while True:
-            ready = {fd for fd, _ in poller.poll(max(0.0, (deadline_ns - now_ns) / 1e6))}
+            wait_ms = min(max(0.0, (deadline_ns - now_ns) / 1e6), longest_ms)
+            ready = {fd for fd, _ in poller.poll(wait_ms)}
             now_ns = time.perf_counter_ns()
-            if watch.fd in ready:
+            if watch.fd in ready or overflowed(request):
                 return now_ns, False
             if self._control in ready:
                 raise Abandoned
@@ -227,6 +235,14 @@ class Launcher:
                 return now_ns, True
             if output.fd in ready and not output.read():
                 poller.unregister(output.fd)  # the child closed it and continues
+
+
+def overflowed(request: ExecutionRequest) -> bool:
+    """Whether a standard output that is kept is larger than it may be."""
+    if request["stdout"] is not None:
+        with suppress(OSError):
+            return os.stat(request["stdout"]).st_size > request["stdout_limit_bytes"]  # noqa: PTH116 - pathlib is large
+    return False
 
 
 def kill_group(pgid: int) -> None:

@@ -81,6 +81,8 @@ class Definition:
         renamed_from: its id in the base, if the head renamed it.
         common: what in its files may change what any of their benchmarks measures.
         bystanders: what else may change what this one measures.
+        suite: names the suite that is run to measure it; "" if it is measured alone.
+        is_unrun_suite: whether it stands for a suite that was not run, and its benchmarks.
     """
 
     id: str
@@ -94,6 +96,8 @@ class Definition:
     parts: Mapping[str, str] = field(default_factory=dict)
     common: tuple[Bystander, ...] = ()
     bystanders: tuple[Bystander, ...] = ()
+    suite: str = ""
+    is_unrun_suite: bool = False
 
     @property
     def own_id(self) -> str:
@@ -109,12 +113,14 @@ class DiscoveryFailure:
         id: stands for the benchmarks that were not found, e.g. the group of the file.
         error: one line, then the tail of the output.
         of_all: the failure counts for every arm, because no arm's numbers would be meaningful.
+        suite: the suite that failed as a whole, if `id` is one of its benchmarks; else "".
     """
 
     arm: ArmName
     id: str
     error: str
     of_all: bool = False
+    suite: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +164,8 @@ class Observation:
         skipped: it did not fail, but its author has said that it does not run here; `error` says
             why.
         notes: notes that a reader of the numbers must see.
-        once_s: the part of its time on all arms, in seconds, that only the first round needs.
+        once_s: the part of its time on all arms, in seconds, that only the first round needs;
+            negative for time that was spent before.
     """
 
     arm: ArmName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 
+MOST_OUTPUT_BYTES: Final = 256 << 20
+"""Size limit of a standard output that is kept."""
+
+
 class ExecutionRequest(TypedDict):
-    """A command to run; `program` is the file of `argv[0]`, already looked up."""
+    """A command to run; `program` is the file of `argv[0]`, already looked up.
+
+    `stdout` is a file for its standard output, None to keep only the tail of all that it prints.
+    """
 
     program: str
     argv: list[str]
@@ -29,6 +36,8 @@ class ExecutionRequest(TypedDict):
     env: dict[str, str]
     timeout_s: float
     cpus: list[int] | None
+    stdout: str | None
+    stdout_limit_bytes: int
 
 
 class ExecutionReply(TypedDict, total=False):
@@ -50,11 +59,13 @@ class Execution:
         peak_rss_floor_bytes: smallest peak that can be measured; a smaller one reads as about this.
         returncode: exit code, or minus the number of the signal that killed it.
         timed_out: whether it was killed because it reached its timeout.
-        output_tail: the end of its standard output and error, in the order written.
+        output_tail: the end of its standard output and error, in the order written; if the
+            standard output is kept, the end of that first.
         count: how often the launcher's event happened in it and in all processes that it started,
             including children that it did not wait for. A daemon counts until the end of the
             command. None if nothing was counted.
         uncounted: why nothing was counted; "" if it was counted, or if no count was asked for.
+        overflowed: whether it was killed because its kept standard output got too large.
     """
 
     wall_ns: int
@@ -67,6 +78,7 @@ class Execution:
     output_tail: str
     count: int | None = None
     uncounted: str = ""
+    overflowed: bool = False
 
     def __post_init__(self) -> None:
         for name in ("wall_ns", "user_ns", "system_ns"):
@@ -84,6 +96,8 @@ def trouble_with(
     code = execution.returncode
     if execution.timed_out:
         line = timed_out(timeout_s)
+    elif execution.overflowed:
+        line = f"printed more than {format_value(MOST_OUTPUT_BYTES, 'B')}"
     elif code in ok_exit_codes:
         return None
     elif code < 0:

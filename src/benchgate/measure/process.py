@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.counters import Counter, CounterError
-from benchgate.measure.execution import Execution
+from benchgate.measure.execution import MOST_OUTPUT_BYTES, Execution
 from benchgate.measure.guardian import helper_environment
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class CommandLauncher:
         env: Mapping[str, str],
         timeout_s: float,
         cpus: frozenset[int] | None = None,
+        stdout: Path | None = None,
     ) -> Execution:
         """Run a command until it ends, with standard input closed, and read its output.
 
@@ -64,6 +66,7 @@ class CommandLauncher:
             env: the whole environment, except the guardian's variables.
             timeout_s: limit; after it, the process group is killed.
             cpus: the only CPUs that it may use; None for all that benchgate may use.
+            stdout: a file for its standard output; None if nobody reads that.
 
         Raises:
             MeasureError: it could not be started. A command that fails is not an error here.
@@ -77,6 +80,8 @@ class CommandLauncher:
             "env": {**env, **self._guardian.variables},
             "timeout_s": timeout_s,
             "cpus": None if cpus is None else sorted(cpus),
+            "stdout": None if stdout is None else str(stdout),
+            "stdout_limit_bytes": MOST_OUTPUT_BYTES,
         }
         try:
             reply, count, uncounted = self._ask_and_count(request)
@@ -85,7 +90,10 @@ class CommandLauncher:
             raise
         if "refused" in reply:
             raise MeasureError(f"cannot run {argv[0]!r}: {reply['refused']}")
-        return replace(Execution(**reply["usage"]), count=count, uncounted=uncounted)
+        execution = replace(Execution(**reply["usage"]), count=count, uncounted=uncounted)
+        if stdout is None:
+            return execution
+        return replace(execution, output_tail=_tail_of(stdout) + execution.output_tail)
 
     def close(self) -> None:
         """End the small process, and the command with its group if one is running."""
@@ -145,6 +153,14 @@ class CommandLauncher:
             )
         reply: ExecutionReply = json.loads(line)
         return reply
+
+
+def _tail_of(file: Path) -> str:
+    """The end of a file, as text; "" if it cannot be read."""
+    with suppress(OSError), file.open("rb") as opened:
+        opened.seek(max(0, os.fstat(opened.fileno()).st_size - _launcher.TAIL_BYTES))
+        return opened.read(_launcher.TAIL_BYTES).decode(errors="replace")
+    return ""
 
 
 def _read(counter: Counter) -> tuple[int | None, str]:

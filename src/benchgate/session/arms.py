@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from benchgate.config import SuiteBenchmark
 from benchgate.gate.judging import judge_run
 from benchgate.gate.waves import LOOKS, WaveSettings
 from benchgate.measure.engine import ArmName
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from benchgate.model.result import Result
     from benchgate.model.row import Row
     from benchgate.model.run import Source
+    from benchgate.session.choice import Choice
     from benchgate.session.effects import Effects
     from benchgate.session.outlook import BudgetForecast, Shortage
     from benchgate.session.recorder import BaseTrial
@@ -118,7 +121,7 @@ def measure_arms(
                 *warnings,
                 *trees.notes,
                 *unlike_arms(config, session.toolchains),
-                *config.unmatched(session.known_ids),
+                *unmatched(config, request.choice, session),
             ),
         )
         _measure(session, result_file, config, effects, self_check=request.self_check)
@@ -179,6 +182,7 @@ def _measure(
             still_open,
             rows,
             session.costs_s,
+            session.suites,
             least_rounds=LOOKS * waves.screen_rounds,
         )
     result_file.finish(session.conclude())
@@ -189,6 +193,7 @@ def budget_ended(
     still_open: Iterable[str],
     rows: Sequence[Row],
     costs_s: Mapping[str, float],
+    suites: Mapping[str, str] = MappingProxyType({}),
     *,
     least_rounds: int,
 ) -> tuple[str, ...]:
@@ -197,7 +202,8 @@ def budget_ended(
     Args:
         still_open: the benchmarks that more rounds were planned for.
         rows: what was found with the rounds that the budget allowed.
-        costs_s: what a round of each benchmark takes.
+        costs_s: what a round of each suite and of each other benchmark takes.
+        suites: for each benchmark of a suite, which one it is.
         least_rounds: how many rounds every benchmark should get.
     """
     decided = decided_benchmarks(rows)
@@ -212,7 +218,11 @@ def budget_ended(
     missing = missing_rounds(rows, least_rounds)
     if not missing.keys() >= set(undecided):
         return (said,)
-    enough_s = budget_s + sum(missing[id_] * costs_s.get(id_, 0.0) for id_ in undecided)
+    units: dict[str, int] = {}
+    for id_ in undecided:
+        unit = suites.get(id_, id_)
+        units[unit] = max(missing[id_], units.get(unit, 0))
+    enough_s = budget_s + sum(rounds * costs_s.get(unit, 0.0) for unit, rounds in units.items())
     return (f"{said}; a budget of {format_budget(enough_s)} would be long enough",)
 
 
@@ -226,11 +236,21 @@ def unlike_arms(config: Config, toolchains: Mapping[ArmName, Mapping[str, str]])
     base, head = (config_in(arm, config).build for arm in (ArmName.BASE, ArmName.HEAD))
     if (base.commands, base.env) != (head.commands, head.env):
         said.append(_BUILT_BY_THEIR_OWN)
-    before, after = (toolchains[arm].get("python") for arm in (ArmName.BASE, ArmName.HEAD))
-    if before and after and before != after:
-        runs_on = f"the base runs on {before}, the head on {after}"
-        said.append(f"{runs_on}: this may cause a difference")
+    before, after = (toolchains[arm] for arm in (ArmName.BASE, ArmName.HEAD))
+    for tool in sorted(before.keys() & after.keys()):
+        if before[tool] != after[tool]:
+            name = "" if tool == "python" else f"{tool} "
+            runs_on = f"the base runs on {name}{before[tool]}, the head on {name}{after[tool]}"
+            said.append(f"{runs_on}: this may cause a difference")
     return tuple(said)
+
+
+def unmatched(config: Config, choice: Choice, session: Session) -> tuple[str, ...]:
+    """Warn of rules and waivers that match nothing, unless a suite that did not run may match."""
+    suites = any(isinstance(one, SuiteBenchmark) for one in config.benchmarks)
+    if suites and not choice.is_everything:
+        return ()
+    return config.unmatched(session.known_ids)
 
 
 def fixed_rounds(config: Config) -> int | None:

@@ -58,6 +58,16 @@ class Choice:
             )
         return not self.globs or any(_may_concern(glob, failed) for glob in self.globs)
 
+    def may_want_of_suite(self, group: str | None, tags: Iterable[str]) -> bool:
+        """Whether a suite may have a chosen benchmark: only a run tells which ones it has.
+
+        Args:
+            group: what its ids begin with; None if that is unknown.
+        """
+        if self.tags and not set(self.tags) & set(tags):
+            return False
+        return group is None or self.may_want_of(group)
+
     def describe(self) -> str:
         """Format the options as the user wrote them."""
         options = [f"--filter {glob}" for glob in self.globs]
@@ -68,25 +78,38 @@ EVERYTHING: Final = Choice()
 """Every benchmark is chosen."""
 
 
-def leave_out_unwanted(choice: Choice, session: Session) -> None:
+def leave_out_unwanted(
+    choice: Choice,
+    session: Session,
+    suites: Mapping[str, Iterable[str]] = MappingProxyType({}),
+) -> None:
     """Keep only the chosen benchmarks; a benchmark has the tags of both arms.
+
+    Args:
+        suites: titles and tags of the suites that there are, for the error: those that cannot have
+            a chosen benchmark did not run.
 
     Raises:
         UsageError: none is left, although there are benchmarks.
     """
     found: dict[str, tuple[str, ...]] = {}
+    unrun: set[str] = set()
     for arm in session.arms:
         for one in session.definitions(arm):
             found[one.id] = (*found.get(one.id, ()), *one.tags)
+            unrun |= {one.id} if one.is_unrun_suite else set()
     failed = {failure.id: failure.error or "" for failure in session.unread}
     session.leave_out(
-        id_ for id_, tags in found.items() if id_ not in CANARY_IDS and not choice.wants(id_, tags)
+        id_
+        for id_, tags in found.items()
+        if id_ not in CANARY_IDS | unrun and not choice.wants(id_, tags)
     )
     session.leave_out(id_ for id_ in failed if not choice.may_want_of(id_))
     if session.ids or session.failures or choice.is_everything:
         return
-    if found or failed:
-        named = {id_: tags for id_, tags in found.items() if id_ not in CANARY_IDS}
+    if found or failed or suites:
+        benchmarks = {id_: tags for id_, tags in found.items() if id_ not in CANARY_IDS}
+        named = {**benchmarks, **suites}
         raise nothing_chosen(choice, named, failed)
 
 

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.config import SuiteBenchmark
 from benchgate.errors import UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import kept_off
@@ -47,6 +48,7 @@ def open_session(
     tried: BaseTrial | None = None,
     ground: Ground | None = None,
     lends: bool = False,
+    runs_suites: bool = True,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
@@ -56,6 +58,7 @@ def open_session(
         tried: what trying the base before the head ran has shown; None to try it here.
         ground: keeps the trees unchanged; None if the user's own tree is measured.
         lends: whether the base has the head's benchmarks: those that do not run there are new.
+        runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
 
     Raises:
         MeasureError: the head cannot be built.
@@ -76,7 +79,18 @@ def open_session(
     event = None if uncounted else USER_INSTRUCTIONS
     environ = clean_environ(effects.environ)
     session = Session(
-        make_engines(config, drawn, place, guardian, environ, event=event, unable=tried.unable),
+        make_engines(
+            config,
+            drawn,
+            place,
+            guardian,
+            environ,
+            event=event,
+            unable=tried.unable,
+            choice=choice,
+            runs_suites=runs_suites,
+            tell=effects.progress.message,
+        ),
         [arm.name for arm in ready],
         seed,
         effects.clock,
@@ -91,7 +105,8 @@ def open_session(
     if uncounted:
         note_uncounted(session, config, uncounted)
     note_unable(session, tried)
-    leave_out_unwanted(choice, session)
+    suites = {one.title: one.tags for one in config.benchmarks if isinstance(one, SuiteBenchmark)}
+    leave_out_unwanted(choice, session, suites)
     _require_benchmarks(session, config)
     if choice.shard:
         keep_share(choice.shard, session, config.aliases)
@@ -131,7 +146,8 @@ def note_unable(session: Session, tried: BaseTrial) -> None:
     """Note on benchmarks of the head why they do not run on the base, if it was tried."""
     for definition in session.definitions(ArmName.HEAD):
         for place, error in tried.unable.items():
-            if definition.id == place or definition.id.startswith((f"{place}/", f"{place}[")):
+            is_in = definition.id.startswith((f"{place}/", f"{place}["))
+            if is_in or place in {definition.id, definition.suite}:
                 session.note(definition.id, f"{UNABLE}: {error}")
 
 
@@ -141,5 +157,5 @@ def _require_benchmarks(session: Session, config: Config) -> None:
     raise UsageError(
         f"no benchmarks found ({config.source or 'there is no configuration file'})",
         hint="A benchmark is a function `bench_*` in a file `bench_*.py`, or a [[benchmark]] with "
-        "a command in benchgate.toml; `benchgate init` writes the first one.",
+        "a command or suite in benchgate.toml; `benchgate init` writes the first one.",
     )

@@ -113,7 +113,7 @@ class Recorder:
             for definition in definitions:
                 self._records[arm][definition.id] = _BenchmarkRecord(definition)
         for found in discovery.failures:
-            failure = self._tried.blame(found, found.id)
+            failure = self._tried.blame(found, found.suite or found.id)
             result = BenchmarkResult(
                 failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error
             )
@@ -164,7 +164,11 @@ class Recorder:
             failures.append(result)
 
     def took(self, id_: str, round_s: float) -> None:
-        """Record how long a round of a benchmark took, on all arms together."""
+        """Record how long a round of a benchmark took, on all arms together.
+
+        Args:
+            round_s: of a suite, its share.
+        """
         for records in self._records.values():
             if id_ in records:
                 records[id_].round_s = round_s
