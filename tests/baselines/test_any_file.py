@@ -131,6 +131,13 @@ def test_our_own_result_may_quote_any_tool(tmp_path: Path) -> None:
     assert read_any([own]).warnings == (quoted,)
 
 
+def test_a_folder_of_no_known_tool_is_not_guessed_at(tmp_path: Path) -> None:
+    write(tmp_path / "0001_a.json", row("t::a", [1.0]))
+    with pytest.raises(FormatError, match="is a folder, but neither one of asv") as caught:
+        read_any([tmp_path])
+    assert caught.value.hint.endswith("/0001_a.json.")
+
+
 ASV = Path(__file__).parents[1] / "formats" / "samples" / "asv"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -104,6 +105,13 @@ def _unknown(source: Source) -> FormatError:
             hint=f"Add --format {custom_smaller.NAME} if less is better in all of it, or "
             f"--format {custom_bigger.NAME} if more is. Where there is no --format: benchgate "
             f"import {source.name} --format {custom_smaller.NAME} --output result.json.gz",
+        )
+    if source.files:
+        first = shlex.quote(f"{source.name}/{min(source.files)}")
+        return source.error(
+            "",
+            "is a folder, but neither one of asv nor target/criterion",
+            hint=f"Name the files in it, such as {first}.",
         )
     return source.error(
         "",
