@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import zlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -78,6 +79,7 @@ def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
         f"{datetime.fromtimestamp(started, UTC):%Y-%m-%dT%H:%M:%SZ}",
         Environment(),
         benchmarks,
+        seed=_identity(sources),
     )
     skipped = (f"{each.path}: {one}" for each in found for one in each.reading.skipped)
     return Result(
@@ -128,6 +130,15 @@ def _beside(path: Path) -> dict[str, bytes]:
     return {asv.BENCHMARKS: read_bytes(found)} if found else {}
 
 
+def _identity(sources: Iterable[Source]) -> int:
+    """A number that tells runs of a tool apart, of which the files may be from the same second."""
+    found = 0
+    for source in sources:
+        for data in (source.data, *source.files.values()):
+            found = zlib.crc32(data, found)
+    return found
+
+
 def _source(path: Path) -> Source:
     if not path.is_dir():
         return Source(str(path), read_bytes(path))
@@ -154,9 +165,10 @@ def _doubts(benchmarks: Iterable[BenchmarkResult], of: ForeignFormat) -> Iterato
     advice = of.ADVICE
     if advice.has_samples and all(each.metric.kind is Kind.SUMMARY for each in every):
         yield f"there are no samples in what {of.NAME} wrote; this writes them: {advice.command}"
-    run = f"run it ten times on each side ({advice.command})" if advice.command else "do ten runs"
+    how = f" ({advice.command})" if advice.command else ""
     more = f" {advice.launches}" if advice.launches else ""
     yield (
-        f"one launch of {of.NAME}: run-to-run noise is unknown; {run}, and compare all files: "
-        f"--base A1 A2 ... --head B1 B2 ...{more}"
+        f"one launch of {of.NAME} does not show how much its runs differ: run it ten times on each "
+        f"side{how}, and name all files with --base and --head, or keep the files of ten earlier "
+        f"runs and compare with all of them.{more}"
     )
