@@ -36,7 +36,7 @@ from benchgate.formats import (
 )
 
 if TYPE_CHECKING:
-    from benchgate.formats.advice import Advice
+    from benchgate.formats.best_input import Advice
     from benchgate.formats.parsed import Reading, Source
 
 
