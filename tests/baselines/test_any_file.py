@@ -38,6 +38,7 @@ def test_each_file_is_a_launch(tmp_path: Path) -> None:
     launches = [(each.round, each.samples.tolist()) for each in series.launches]
     assert launches == [(0, [0, 1]), (1, [1, 2]), (2, [2, 3])]
     assert (result.tool, result.warnings) == ("pytest-benchmark 5.1.0", ())
+    assert result.head.source.why == "from 0.json and 2 more files"
 
 
 def test_files_of_the_same_second_are_different_runs_unless_they_are_equal(tmp_path: Path) -> None:
