@@ -136,6 +136,15 @@ def test_a_file_that_does_not_say_what_is_better_names_both_formats(
     assert read_any([path], "customBiggerIsBetter").head.benchmarks[0].id == "a"
 
 
+def test_the_text_of_two_tools_is_not_guessed_at(tmp_path: Path) -> None:
+    path = tmp_path / "it.txt"
+    path.write_text("test a ... bench: 1 ns/iter (+/- 0)\nBenchmarkX-8 1 1 ns/op\n")
+    with pytest.raises(FormatError, match="looks like what go and libtest print") as caught:
+        read_any([path])
+    assert caught.value.hint == "Add --format go or --format libtest, or split the file."
+    assert read_any([path], "libtest").head.benchmarks[0].id == "a"
+
+
 def test_our_own_result_may_quote_any_tool(tmp_path: Path) -> None:
     own = tmp_path / "own.json"
     quoted = "line 1: 'a x 1 ops/sec (9 runs sampled)'"
