@@ -1,0 +1,126 @@
+"""docs/suites.md says what works: with the real tools, as far as the machine has them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.docs.conftest import read_page
+from tests.suites.page import read_sections
+from tests.suites.scratch import commit, typed
+from tests.suites.tools import PAGE, TOOLS
+
+from benchgate.baselines.any_file import read_any
+from benchgate.config import loads
+from benchgate.git.repository import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.suites.page import Section
+    from tests.suites.tools import Tool
+
+    from benchgate.model.result import Result
+
+_VERDICT_CODES = {0, 3, 4}  # which one depends on the machine
+_FEW_ROUNDS = '\n[measure]\nrounds = 2\ncanary = false\nlaunch_time = "1ms"\n'
+
+
+def test_every_tool_has_a_section_and_a_row_of_the_overview() -> None:
+    names = [section.name for section in read_sections() if section.name in TOOLS]
+    assert sorted(names) == sorted(TOOLS)
+    overview = read_page(PAGE).text.partition("\n## ")[0]
+    links = re.findall(r"^\| \[.+?\]\(#(.+?)\)", overview, re.MULTILINE)
+    anchors = [re.sub(r"[^a-z0-9 -]", "", name.lower()).replace(" ", "-") for name in names]
+    assert links == anchors
+
+
+def test_a_row_shows_a_part_of_the_configuration() -> None:
+    overview = read_page(PAGE).text.partition("\n## ")[0]
+    rows = [line for line in overview.splitlines() if line.startswith("| [")]
+    sections = [section for section in read_sections() if section.name in TOOLS]
+    for row, section in zip(rows, sections, strict=True):
+        keys = re.findall(r"`(\w+ = \"[^`]+\")`", row)
+        assert keys
+        words = {word for key in keys for word in key.split()} - {"...", '..."'}
+        lacking = [word for word in words if word.strip('"') not in section.configuration]
+        assert lacking == [], section.name
+
+
+def test_the_configuration_of_a_tool_is_valid(section: Section) -> None:
+    loads(section.configuration, "benchgate.toml")
+
+
+def test_a_script_can_print_what_the_page_shows(tmp_path: Path) -> None:
+    section = next(each for each in read_sections() if each.name == "Numbers of your own")
+    found = []
+    for name, text in zip((None, "customSmallerIsBetter"), section.texts("json"), strict=True):
+        path = tmp_path / "numbers.json"
+        path.write_text(text, encoding="utf-8")
+        found.append(series_of(read_any([path], name)))
+    assert found == [{"count": {"time s lower"}}] * 2
+
+
+@pytest.mark.slow
+def test_the_commands_write_files_that_benchgate_reads(
+    section: Section, make_project: Callable[[Tool], Path]
+) -> None:
+    tool = TOOLS[section.name]
+    scratch = make_project(tool)
+    for command in section.build:
+        typed(command, scratch)
+    others = [each for each in section.commands if not each.startswith("benchgate ")]
+    for side in ("base-1", "head-1"):
+        for command in others:
+            typed(command.replace("base-1", side), scratch)
+    # So the shell completes `base-*`, as it does for several runs.
+    base, head = (sorted(scratch.glob(f"{side}-*")) for side in ("base", "head"))
+    named = re.search(r"benchgate .*--format (\S+)", "\n".join(section.commands))
+    name = named[1] if named else None
+    assert series_of(read_any(base, name)) == series_of(read_any(head, name))
+    found = series_of(read_any(base, name))
+    assert found.keys() == tool.rows.keys()
+    for id_, metrics in tool.rows.items():
+        assert found[id_] >= set(metrics)
+    assert any(f"`{id_}`" in section.text for id_ in found)
+    for command in section.commands:
+        if command not in others:
+            typed(command, scratch, _VERDICT_CODES)
+
+
+def series_of(result: Result) -> dict[str, set[str]]:
+    """By id the metrics that were read, each with its unit and direction."""
+    assert [row.error for row in result.head.benchmarks if row.error] == []
+    return {
+        row.id: {f"{s.metric.name} {s.metric.unit} {s.metric.better}" for s in row.series}
+        for row in result.head.benchmarks
+    }
+
+
+@pytest.mark.slow
+def test_files_of_several_runs_are_compared(make_project: Callable[[Tool], Path]) -> None:
+    section = next(each for each in read_sections() if each.name.startswith("Compare files"))
+    (example,) = section.texts("sh")
+    printed = typed(example, make_project(TOOLS["hyperfine"]), _VERDICT_CODES)
+    assert "looks slower: sort words.txt" in printed
+
+
+@pytest.mark.slow
+def test_the_configuration_measures_the_suite(
+    section: Section, make_project: Callable[[Tool], Path]
+) -> None:
+    tool = TOOLS[section.name]
+    if tool.not_checked:
+        pytest.skip(tool.not_checked)
+    scratch = make_project(tool)
+    text = section.configuration + _FEW_ROUNDS
+    (scratch / "benchgate.toml").write_text(text, encoding="utf-8")
+    commit(Git(scratch))
+    typed("benchgate validate", scratch)
+    printed = typed("benchgate check --quiet --against HEAD --json -", scratch, _VERDICT_CODES)
+    rows = json.loads(printed)["rows"]
+    assert {row["benchmark"] for row in rows} == tool.rows.keys(), printed
+    assert {row["error"] for row in rows} == {None}
