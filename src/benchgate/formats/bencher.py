@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.formats.advice import Advice
 from benchgate.formats.load_metrics import THROUGHPUT
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "bencher"
+ADVICE = Advice("", has_samples=False)
 
 _TEXT = rb'\s*"(?:[^"\\]|\\.)*"\s*:\s*'
 _START = re.compile(rb"\{" + _TEXT + rb"\{" + _TEXT + rb'\{\s*"(?:lower_|upper_)?value"\s*:')

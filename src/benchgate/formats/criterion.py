@@ -12,6 +12,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from benchgate.errors import FormatError
+from benchgate.formats.advice import Advice
 from benchgate.formats.means import means
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "criterion"
+ADVICE = Advice("cargo bench, which writes target/criterion")
 
 _NAME, _SAMPLE, _RAW = "benchmark.json", "sample.json", "raw.csv"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.advice import Advice
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled, times
 from benchgate.model.metrics import PEAK_RSS
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "hyperfine"
+ADVICE = Advice("hyperfine --export-json FILE COMMAND")
 
 
 def sniff(source: Source) -> bool:

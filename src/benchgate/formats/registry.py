@@ -36,6 +36,7 @@ from benchgate.formats import (
 )
 
 if TYPE_CHECKING:
+    from benchgate.formats.advice import Advice
     from benchgate.formats.parsed import Reading, Source
 
 
@@ -43,6 +44,7 @@ class ForeignFormat(Protocol):
     """The names that a module of this package has."""
 
     NAME: str
+    ADVICE: Advice
 
     def sniff(self, source: Source) -> bool:
         """Whether the content looks like this format."""
