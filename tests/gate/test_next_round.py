@@ -59,3 +59,13 @@ def test_a_small_budget_goes_to_the_suspects() -> None:
     needs = [Need("a", SETTLE, 5), Need("b", CONFIRM, 1), Need("c", CONFIRM, 2)]
     plan = follow_up(needs, {"a": 1, "b": 1, "c": 1}, 2.0)
     assert plan == RoundPlan("confirm", ("c", "b"), ("a",))
+
+
+def test_the_others_of_a_suite_cost_nothing_more() -> None:
+    suites = {"a": "suite: x", "b": "suite: x"}
+    needs = [Need("a", CONFIRM, 1), Need("c", CONFIRM, 2), Need("b", SETTLE, 1)]
+    plan = follow_up(needs, {"suite: x": 10, "c": 5}, 14.0, suites)
+    assert plan == RoundPlan("confirm", ("c",), ("a", "b"))
+    plan = follow_up(needs, {"suite: x": 10, "c": 5}, 15.0, suites)
+    assert plan == RoundPlan("confirm", ("c", "a", "b"))
+    assert screen(("a", "b", "c"), {"suite: x": 10, "c": 5}, 10.0, suites).ids == ("a", "b")

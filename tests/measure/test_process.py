@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,12 +18,10 @@ import pytest
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.affinity import available_cpus, supports_pinning
-from benchgate.measure.execution import Execution
+from benchgate.measure.execution import Execution, trouble_with
 from benchgate.measure.process import CommandLauncher, find_program
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from benchgate.measure.guardian import Guardian
 
 MIB = 2**20
@@ -308,6 +307,42 @@ def test_nothing_survives_when_benchgate_is_killed(
     assert eventually(lambda: not any(alive(int(pid)) for pid in pids.read_text().split()))
 
 
+def test_a_standard_output_can_be_kept(launcher: CommandLauncher, tmp_path: Path) -> None:
+    file = tmp_path / "stdout"
+    for text in ("first run, with more to say", "second"):
+        argv = ["/bin/sh", "-c", f"echo '{text}'; sleep 0.1; echo oops >&2; exit 3"]
+        execution = launcher.execute(argv, cwd=tmp_path, env=os.environ, timeout_s=9, stdout=file)
+        assert (execution.returncode, execution.unkept) == (3, "")
+        assert file.read_text() == f"{text}\n"
+        assert execution.output_tail == f"{text}\noops\n"
+
+
+def test_an_endless_output_ends_the_command(
+    launcher: CommandLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchgate.measure.process.MOST_OUTPUT_BYTES", 100_000)
+    file = tmp_path / "stdout"
+    execution = launcher.execute(["yes"], cwd=tmp_path, env=os.environ, timeout_s=60, stdout=file)
+    assert not execution.timed_out
+    assert file.stat().st_size <= 100_000
+    trouble = trouble_with(execution, frozenset({0}), 60) or ""
+    assert trouble.startswith("its standard output cannot be kept: it has more than 100000 bytes")
+
+
+def test_an_output_that_cannot_be_written_ends_the_command(
+    launcher: CommandLauncher, tmp_path: Path
+) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("there is no /dev/full")
+    execution = launcher.execute(["yes"], cwd=tmp_path, env=os.environ, timeout_s=60, stdout=full)
+    assert execution.unkept == "No space left on device"
+    missing = tmp_path / "missing/file"
+    with pytest.raises(MeasureError, match="No such file or directory"):
+        launcher.execute(["yes"], cwd=tmp_path, env=os.environ, timeout_s=60, stdout=missing)
+    assert launcher.execute(["true"], cwd=tmp_path, env=os.environ, timeout_s=9).returncode == 0
+
+
 def test_without_a_pidfd_a_thread_waits(tmp_path: Path, alive: Alive) -> None:
     portable = (
         "import os\n"
@@ -324,6 +359,8 @@ def test_without_a_pidfd_a_thread_waits(tmp_path: Path, alive: Alive) -> None:
             "env": dict(os.environ),
             "timeout_s": timeout_s,
             "cpus": None,
+            "stdout": None,
+            "stdout_limit_bytes": 0,
         }
         assert process.stdin is not None
         assert process.stdout is not None

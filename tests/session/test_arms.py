@@ -36,3 +36,15 @@ def test_a_budget_that_is_long_enough_is_named_if_it_is_known() -> None:
     assert warning.endswith(": sort, parse; a budget of 3m would be long enough")
     (warning,) = budget_ended(60.0, ["sort", "more"], rows, {"sort": 10.0}, least_rounds=10)
     assert warning.endswith(": sort, more")
+
+
+def test_a_suite_is_run_once_for_all_that_is_open_in_it() -> None:
+    rows = [
+        Row("sort", Outcome.INCONCLUSIVE, statistic="p25", rounds_needed=7),
+        Row("parse", Outcome.INCONCLUSIVE, unconfirmed=ConfirmationCost(12, 24.0)),
+    ]
+    suites = {"sort": "suite: all", "parse": "suite: all"}
+    (warning,) = budget_ended(
+        60.0, ["sort", "parse"], rows, {"suite: all": 10.0}, suites, least_rounds=10
+    )
+    assert warning.endswith(": sort, parse; a budget of 4m would be long enough")

@@ -46,6 +46,7 @@ class FakeEngine:
     costs_s: dict[str, float]
     failing: frozenset[str] = frozenset()
     once_s: float = 0.0
+    suite: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     timer: Timer | None = None
     failures: tuple[DiscoveryFailure, ...] = ()
@@ -54,7 +55,9 @@ class FakeEngine:
     is_closed: bool = False
 
     def discover(self) -> Discovery:
-        found = tuple(Definition(id_, "hash", Tier.LOCKSTEP) for id_ in self.costs_s)
+        found = tuple(
+            Definition(id_, "hash", Tier.LOCKSTEP, suite=self.suite) for id_ in self.costs_s
+        )
         toolchains = dict.fromkeys(ArmName, self.versions)
         timers = dict.fromkeys(ArmName, self.timer) if self.timer else {}
         return Discovery(dict.fromkeys(ArmName, found), self.failures, toolchains, timers)
@@ -115,6 +118,21 @@ def test_what_a_launch_costs_is_taken_from_the_clock(clock: FakeClock) -> None:
     session = make_session(engine, clock=clock)
     session.measure_round(0, session.ids, lambda _: None)
     assert session.costs_s == {"a": 1.5, "b": 20.0, "c": 0.25}
+
+
+def test_a_suite_costs_its_run_whichever_of_its_benchmarks_come_first(clock: FakeClock) -> None:
+    engine = FakeEngine(clock, dict.fromkeys("abc", 0.0), once_s=1.0, suite="suite: x")
+    alone = FakeEngine(clock, {"d": 2.0})
+    session = make_session(engine, alone, clock=clock)
+
+    def started(id_: str) -> None:
+        if id_ in "abc" and session.costs_s.keys() <= {"d"}:
+            clock.now_s += 6.0  # the first of them waits for the whole suite
+
+    session.measure_round(0, session.ids, lambda _: None, starting=started)
+
+    assert session.costs_s == {"suite: x": 6.0, "d": 2.0}
+    assert {one.round_s for one in session.results()[HEAD]} == {2.0}
 
 
 def test_the_order_follows_from_the_seed_and_the_round(clock: FakeClock) -> None:

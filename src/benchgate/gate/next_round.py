@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.gate.findings import Stage
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from benchgate.gate.suite import Need
 
+_ALONE: Mapping[str, str] = MappingProxyType({})
 _URGENCY = {Stage.CONFIRM: 0, Stage.SCREEN: 1, Stage.SETTLE: 2}
 
 
@@ -33,17 +35,31 @@ class RoundPlan:
     canary: bool = True
 
 
-def screen(ids: Sequence[str], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
-    """Plan a round of everything; if the budget is too short, drop benchmarks from the end."""
-    return _within(Stage.SCREEN, ids, costs_s, left_s)
+def screen(
+    ids: Sequence[str],
+    costs_s: Mapping[str, float],
+    left_s: float,
+    suites: Mapping[str, str] = _ALONE,
+) -> RoundPlan:
+    """Plan a round of everything; if the budget is too short, drop benchmarks from the end.
+
+    For the arguments see `follow_up`.
+    """
+    return _within(Stage.SCREEN, ids, costs_s, left_s, suites)
 
 
-def follow_up(needs: Iterable[Need], costs_s: Mapping[str, float], left_s: float) -> RoundPlan:
+def follow_up(
+    needs: Iterable[Need],
+    costs_s: Mapping[str, float],
+    left_s: float,
+    suites: Mapping[str, str] = _ALONE,
+) -> RoundPlan:
     """Plan a round of open benchmarks: suspects, then those the screen left out, then the widest.
 
     Args:
-        costs_s: for each benchmark the duration of a round.
+        costs_s: for each suite and each other benchmark the duration of a round.
         left_s: remaining time of the budget.
+        suites: for each benchmark of a suite, which one it is.
 
     Returns:
         The plan; without ids if nothing is open, or nothing open fits.
@@ -54,19 +70,26 @@ def follow_up(needs: Iterable[Need], costs_s: Mapping[str, float], left_s: float
     )
     ids = list(dict.fromkeys(need.benchmark for need in open_needs))
     phase = open_needs[0].stage if open_needs else Stage.DONE
-    plan = _within(phase, ids, costs_s, left_s)
+    plan = _within(phase, ids, costs_s, left_s, suites)
     return replace(plan, canary=phase is not Stage.SETTLE)
 
 
 def _within(
-    phase: str, ids: Sequence[str], costs_s: Mapping[str, float], left_s: float
+    phase: str,
+    ids: Sequence[str],
+    costs_s: Mapping[str, float],
+    left_s: float,
+    suites: Mapping[str, str],
 ) -> RoundPlan:
+    paid: set[str] = set()  # the others of a suite cost nothing more
     chosen: list[str] = []
     dropped: list[str] = []
     for id_ in ids:
-        cost_s = costs_s.get(id_, 0.0)
+        unit = suites.get(id_, id_)
+        cost_s = 0.0 if unit in paid else costs_s.get(unit, 0.0)
         if cost_s <= left_s and left_s > 0:
             chosen.append(id_)
+            paid.add(unit)
             left_s -= cost_s
         else:
             dropped.append(id_)

@@ -91,13 +91,34 @@ def watch_exit(pid: int) -> ExitWatch:
     return WaitingThread(pid)
 
 
-class Output:
-    """The reading end of a child's output: reads everything and keeps only the tail."""
+class Tail:
+    """The last bytes of what a child prints."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self) -> None:
+        self._bytes = b""
+
+    def add(self, fresh: bytes | bytearray) -> None:
+        self._bytes = (self._bytes + fresh[-TAIL_BYTES:])[-TAIL_BYTES:]
+
+    def text(self) -> str:
+        return self._bytes.decode(errors="replace")
+
+
+class Output:
+    """The reading end of a child's output: reads everything, and keeps the tail.
+
+    Args:
+        tail: for outputs that are shown together.
+        copy: a file that gets everything, up to `limit_bytes`; None for no file.
+    """
+
+    def __init__(self, fd: int, tail: Tail, copy: int | None = None, limit_bytes: int = 0) -> None:
         os.set_blocking(fd, False)
         self.fd = fd
-        self.tail = b""
+        self.trouble = ""
+        self._tail = tail
+        self._copy = copy
+        self._limit_bytes = self._left_bytes = limit_bytes
         self._buffer = bytearray(READ_BYTES)
 
     def read(self) -> bool:
@@ -106,17 +127,33 @@ class Output:
             count = os.readv(self.fd, [self._buffer])
         except BlockingIOError:
             return False
-        fresh = self._buffer[max(0, count - TAIL_BYTES) : count]
-        self.tail = (self.tail + fresh)[-TAIL_BYTES:]
+        fresh = self._buffer[:count]
+        self._tail.add(fresh)
+        if self._copy is not None:
+            self._left_bytes -= count
+            self.trouble = self.trouble or self._keep(fresh)
         return count > 0
 
-    def finish(self) -> str:
-        """Read the rest without waiting, and return the tail of the output as text."""
+    def _keep(self, fresh: bytearray) -> str:
+        """Write to the copy; return why that is not possible, or ""."""
+        if self._copy is None or self._left_bytes < 0:
+            return f"it has more than {self._limit_bytes} bytes"
+        view = memoryview(fresh)
+        try:
+            while view:
+                view = view[os.write(self._copy, view) :]
+        except OSError as error:
+            return reason(error)
+        return ""
+
+    def finish(self) -> None:
+        """Read the rest without waiting."""
         for _ in range(LAST_READS):
-            if not self.read():
+            if self.trouble or not self.read():
                 break
         os.close(self.fd)
-        return self.tail.decode(errors="replace")
+        if self._copy is not None:
+            os.close(self._copy)
 
 
 class Launcher:
@@ -140,22 +177,27 @@ class Launcher:
         Raises:
             Abandoned: after the command was killed.
         """
-        read_end, write_end = os.pipe()
-        output = Output(read_end)
+        tail = Tail()
+        outputs: list[Output] = []
+        ends: list[int] = []
         try:
-            started_ns, pid = self._spawn(request, write_end)
+            outputs, ends = open_outputs(request, tail)
+            started_ns, pid = self._spawn(request, ends)
         except (OSError, ValueError) as error:
-            output.finish()
+            for output in outputs:
+                output.finish()
             return {"refused": reason(error)}
         finally:
-            os.close(write_end)
+            for end in ends:
+                os.close(end)
         watch = self._watch(pid)
         try:
-            ended_ns, timed_out = self._attend(watch, output, started_ns, request["timeout_s"])
+            ended_ns, timed_out = self._attend(watch, outputs, started_ns, request["timeout_s"])
         finally:
             kill_group(pid)
             status, usage = watch.reap()
-            tail = output.finish()
+            for output in outputs:
+                output.finish()
         cost = {
             "wall_ns": ended_ns - started_ns,
             "user_ns": round(usage.ru_utime * 1e9),
@@ -164,12 +206,17 @@ class Launcher:
             "peak_rss_floor_bytes": own_peak_rss_bytes(),
             "returncode": os.waitstatus_to_exitcode(status),
             "timed_out": timed_out,
-            "output_tail": tail,
+            "output_tail": tail.text(),
+            "unkept": "".join(output.trouble for output in outputs),
         }
         return {"usage": cost}
 
-    def _spawn(self, request: ExecutionRequest, output: int) -> tuple[int, int]:
-        """Start the command; return the time just before, and its process and group number."""
+    def _spawn(self, request: ExecutionRequest, ends: list[int]) -> tuple[int, int]:
+        """Start the command; return the time just before, and its process and group number.
+
+        Args:
+            ends: the writing ends for its standard error and for its standard output.
+        """
         cpus = request["cpus"]
         os.chdir(request["cwd"])
         try:
@@ -183,8 +230,8 @@ class Launcher:
                 request["env"],
                 file_actions=(
                     (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_DUP2, output, 1),
-                    (os.POSIX_SPAWN_DUP2, output, 2),
+                    (os.POSIX_SPAWN_DUP2, ends[-1], 1),
+                    (os.POSIX_SPAWN_DUP2, ends[0], 2),
                 ),
                 setsid=True,
                 setsigmask=(),
@@ -208,11 +255,15 @@ class Launcher:
             raise OSError(error.errno, message) from error
 
     def _attend(
-        self, watch: ExitWatch, output: Output, started_ns: int, timeout_s: float
+        self, watch: ExitWatch, outputs: list[Output], started_ns: int, timeout_s: float
     ) -> tuple[int, bool]:
-        """Read the output until the child ends; return the end time and whether it timed out."""
+        """Read the outputs until the child ends, or prints too much.
+
+        Returns:
+            The end time, and whether it timed out.
+        """
         poller = select.poll()
-        for fd in (watch.fd, output.fd, self._control):
+        for fd in (watch.fd, self._control, *(output.fd for output in outputs)):
             poller.register(fd, select.POLLIN)
         deadline_ns = started_ns + round(timeout_s * 1e9)
         now_ns = started_ns
@@ -225,8 +276,28 @@ class Launcher:
                 raise Abandoned
             if now_ns >= deadline_ns:
                 return now_ns, True
-            if output.fd in ready and not output.read():
-                poller.unregister(output.fd)  # the child closed it and continues
+            for output in outputs:
+                if output.fd in ready and not output.read():
+                    poller.unregister(output.fd)  # the child closed it and continues
+                if output.trouble:
+                    return now_ns, False
+
+
+def open_outputs(request: ExecutionRequest, tail: Tail) -> tuple[list[Output], list[int]]:
+    """Make a pipe for all that a child prints, and one more for a standard output that is kept.
+
+    Returns:
+        The reading ends, and the writing ends: of the errors first, of the standard output last.
+    """
+    copy = None
+    if request["stdout"] is not None:
+        copy = os.open(request["stdout"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    read_end, write_end = os.pipe()
+    if copy is None:
+        return [Output(read_end, tail)], [write_end]
+    second_read_end, second_write_end = os.pipe()
+    kept = Output(second_read_end, tail, copy, request["stdout_limit_bytes"])
+    return [Output(read_end, tail), kept], [write_end, second_write_end]
 
 
 def kill_group(pgid: int) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.config import CommandBenchmark, Measure
+    from benchgate.config.program_benchmark import ProgramBenchmark
     from benchgate.measure.engine import Arm, ArmName
 
 PADDING = "BENCHGATE_PADDING"
@@ -52,6 +53,7 @@ class ArmCommand:
     Attributes:
         names_its_arm: whether the command line itself names the arm's files, so that it runs
             the arm's own code whichever files it opens.
+        stdout: a file for its standard output; None if nobody reads that.
     """
 
     arm: ArmName
@@ -62,6 +64,7 @@ class ArmCommand:
     env: Mapping[str, str]
     names_its_arm: bool
     ok_exit_codes: frozenset[int]
+    stdout: Path | None = None
 
 
 def run_settings(
@@ -87,7 +90,7 @@ def run_settings(
 
 
 def arm_commands(
-    benchmarks: Mapping[ArmName, CommandBenchmark],
+    benchmarks: Mapping[ArmName, ProgramBenchmark],
     arms: Sequence[Arm],
     outside: StartingEnvironment,
 ) -> tuple[ArmCommand, ...]:
@@ -124,7 +127,7 @@ def arm_commands(
     )
 
 
-def _arm_command(benchmark: CommandBenchmark, arm: Arm, environ: Mapping[str, str]) -> ArmCommand:
+def _arm_command(benchmark: ProgramBenchmark, arm: Arm, environ: Mapping[str, str]) -> ArmCommand:
     cwd = arm.folder / arm.substitute(benchmark.cwd)
     variables = {name: arm.substitute(value) for name, value in benchmark.env.items()}
 
@@ -154,7 +157,7 @@ def _stack_bytes(one: ArmCommand) -> int:
     return sum(len(string.encode(errors="surrogateescape")) + 1 for string in strings)
 
 
-def workload_hash(benchmark: CommandBenchmark, *, pin: bool, inside: str = ".") -> str:
+def workload_hash(benchmark: ProgramBenchmark, *, pin: bool, inside: str = ".") -> str:
     """16 hex digits that change if the work changes, but not with secrets or repetitions.
 
     Args:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from benchgate.measure.affinity import supports_pinning
+from benchgate.measure.arm_runner import ArmRunner, CommandFailedError
 from benchgate.measure.armcommand import (
     StartingEnvironment,
     arm_commands,
     run_settings,
     workload_hash,
 )
-from benchgate.measure.burst import BurstRunner, CommandFailedError
+from benchgate.measure.burst import BurstRunner
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import (
     ArmName,
@@ -88,17 +88,15 @@ class CommandEngine:
             id_: arm_commands(each, arms, outside) for id_, each in self._benchmarks.items()
         }
         self._launcher = CommandLauncher(guardian, event)
-        self._bursts = BurstRunner(
+        self._runner = ArmRunner(
             self._arms,
             self._launcher,
             checkout=outside.checkout,
             cpu=cpu,
             all_cpus=all_cpus,
-            burst_s=burst_s,
+            unpinned=unpinned,
         )
-        pinning = supports_pinning()
-        self._is_pinning = cpu is not None and bool(pinning)
-        self._unpinned = unpinned if pinning else f"not pinned: {pinning.reason}"
+        self._bursts = BurstRunner(self._runner, burst_s=burst_s)
 
     def discover(self) -> Discovery:
         """Return the benchmarks that the configuration of each arm defines."""
@@ -154,7 +152,7 @@ class CommandEngine:
             workload=workload_of(parts) if files else definition,
             tier=Tier.INTERLEAVED,
             tags=benchmark.tags,
-            notes=(self._unpinned,) if pin and not self._is_pinning else (),
+            notes=self._runner.notes_on_pinning(pin=pin),
             parts=parts,
             renamed_from=None if benchmark.name == id_ else benchmark.name,
         )

@@ -81,6 +81,7 @@ class Definition:
         renamed_from: its id in the base, if the head renamed it.
         common: what in its files may change what any of their benchmarks measures.
         bystanders: what else may change what this one measures.
+        suite: names the suite that is run to measure it; "" if it is measured alone.
     """
 
     id: str
@@ -94,6 +95,7 @@ class Definition:
     parts: Mapping[str, str] = field(default_factory=dict)
     common: tuple[Bystander, ...] = ()
     bystanders: tuple[Bystander, ...] = ()
+    suite: str = ""
 
     @property
     def own_id(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 
+MOST_OUTPUT_BYTES: Final = 256 << 20
+"""Size limit of a standard output that is kept."""
+
+
 class ExecutionRequest(TypedDict):
-    """A command to run; `program` is the file of `argv[0]`, already looked up."""
+    """A command to run; `program` is the file of `argv[0]`, already looked up.
+
+    `stdout` is a file for its standard output, None to keep only the tail of all that it prints.
+    """
 
     program: str
     argv: list[str]
@@ -29,6 +36,8 @@ class ExecutionRequest(TypedDict):
     env: dict[str, str]
     timeout_s: float
     cpus: list[int] | None
+    stdout: str | None
+    stdout_limit_bytes: int
 
 
 class ExecutionReply(TypedDict, total=False):
@@ -55,6 +64,7 @@ class Execution:
             including children that it did not wait for. A daemon counts until the end of the
             command. None if nothing was counted.
         uncounted: why nothing was counted; "" if it was counted, or if no count was asked for.
+        unkept: why its standard output could not be kept, so that it was killed; "" otherwise.
     """
 
     wall_ns: int
@@ -67,6 +77,7 @@ class Execution:
     output_tail: str
     count: int | None = None
     uncounted: str = ""
+    unkept: str = ""
 
     def __post_init__(self) -> None:
         for name in ("wall_ns", "user_ns", "system_ns"):
@@ -84,6 +95,8 @@ def trouble_with(
     code = execution.returncode
     if execution.timed_out:
         line = timed_out(timeout_s)
+    elif execution.unkept:
+        line = f"its standard output cannot be kept: {execution.unkept}"
     elif code in ok_exit_codes:
         return None
     elif code < 0:

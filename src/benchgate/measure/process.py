@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import MeasureError
 from benchgate.measure import _launcher
 from benchgate.measure.counters import Counter, CounterError
-from benchgate.measure.execution import Execution
+from benchgate.measure.execution import MOST_OUTPUT_BYTES, Execution
 from benchgate.measure.guardian import helper_environment
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class CommandLauncher:
         env: Mapping[str, str],
         timeout_s: float,
         cpus: frozenset[int] | None = None,
+        stdout: Path | None = None,
     ) -> Execution:
         """Run a command until it ends, with standard input closed, and read its output.
 
@@ -64,6 +65,7 @@ class CommandLauncher:
             env: the whole environment, except the guardian's variables.
             timeout_s: limit; after it, the process group is killed.
             cpus: the only CPUs that it may use; None for all that benchgate may use.
+            stdout: a file for its standard output; None if nobody reads that.
 
         Raises:
             MeasureError: it could not be started. A command that fails is not an error here.
@@ -77,6 +79,8 @@ class CommandLauncher:
             "env": {**env, **self._guardian.variables},
             "timeout_s": timeout_s,
             "cpus": None if cpus is None else sorted(cpus),
+            "stdout": None if stdout is None else str(stdout),
+            "stdout_limit_bytes": MOST_OUTPUT_BYTES,
         }
         try:
             reply, count, uncounted = self._ask_and_count(request)

@@ -162,7 +162,7 @@ class BenchmarkResult(JsonObject):
         parts: digest of each part that `workload` is made of, by a name for people. It may be
             empty.
         round_s: how long its last round took on all arms, including what had to be started and set
-            up; None if unknown.
+            up; its share if a suite was run for several benchmarks; None if unknown.
     """
 
     id: Name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from benchgate.gate.judging import judge_run
@@ -179,6 +180,7 @@ def _measure(
             still_open,
             rows,
             session.costs_s,
+            session.suites,
             least_rounds=LOOKS * waves.screen_rounds,
         )
     result_file.finish(session.conclude())
@@ -189,6 +191,7 @@ def budget_ended(
     still_open: Iterable[str],
     rows: Sequence[Row],
     costs_s: Mapping[str, float],
+    suites: Mapping[str, str] = MappingProxyType({}),
     *,
     least_rounds: int,
 ) -> tuple[str, ...]:
@@ -197,7 +200,8 @@ def budget_ended(
     Args:
         still_open: the benchmarks that more rounds were planned for.
         rows: what was found with the rounds that the budget allowed.
-        costs_s: what a round of each benchmark takes.
+        costs_s: what a round of each suite and of each other benchmark takes.
+        suites: for each benchmark of a suite, which one it is.
         least_rounds: how many rounds every benchmark should get.
     """
     decided = decided_benchmarks(rows)
@@ -212,7 +216,11 @@ def budget_ended(
     missing = missing_rounds(rows, least_rounds)
     if not missing.keys() >= set(undecided):
         return (said,)
-    enough_s = budget_s + sum(missing[id_] * costs_s.get(id_, 0.0) for id_ in undecided)
+    units: dict[str, int] = {}
+    for id_ in undecided:
+        unit = suites.get(id_, id_)
+        units[unit] = max(missing[id_], units.get(unit, 0))
+    enough_s = budget_s + sum(rounds * costs_s.get(unit, 0.0) for unit, rounds in units.items())
     return (f"{said}; a budget of {format_budget(enough_s)} would be long enough",)
 
 

@@ -166,8 +166,8 @@ class Foreteller:
 
     Args:
         budget_s: the whole budget.
-        total: how many benchmarks the first round measures.
-        once: the benchmarks that later rounds do not measure.
+        total: how many benchmarks the first round measures; here a suite counts as one.
+        once: those of them that later rounds do not measure.
         foresee: judges a forecast.
         say: tells the user.
     """

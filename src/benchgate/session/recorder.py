@@ -164,7 +164,11 @@ class Recorder:
             failures.append(result)
 
     def took(self, id_: str, round_s: float) -> None:
-        """Record how long a round of a benchmark took, on all arms together."""
+        """Record how long a round of a benchmark took, on all arms together.
+
+        Args:
+            round_s: of a suite, its share.
+        """
         for records in self._records.values():
             if id_ in records:
                 records[id_].round_s = round_s

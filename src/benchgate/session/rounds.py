@@ -36,7 +36,7 @@ class FixedRounds:
         """Plan everything until the number is reached; then repeat what lacks a round."""
         ids: tuple[str, ...] = ()
         if round_index < self.rounds:
-            plan = screen(self.session.ids, self.session.costs_s, left_s)
+            plan = screen(self.session.ids, self.session.costs_s, left_s, self.session.suites)
             self._left_out |= dict.fromkeys(plan.dropped)
             ids = plan.ids
         return RoundPlan("measure", ids, tuple(self._left_out))
@@ -76,17 +76,17 @@ class ScreenAndConfirm:
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
         """Plan the next round: of the screen, or of what is open after it."""
         self._planned = round_index + 1
-        costs_s = self._session.costs_s
+        costs_s, suites = self._session.costs_s, self._session.suites
         ids = self._session.ids
         if round_index < self._waves.screen_rounds:
             if round_index:
                 ids = tuple(id_ for id_ in ids if id_ not in self.once)
-            return screen(ids, costs_s, left_s)
+            return screen(ids, costs_s, left_s, suites)
         if round_index == self._next_look:
             self._needs = self._judge()
             self._next_look = self._waves.next_look(round_index)
         alive = [need for need in self._needs if need.benchmark in ids]
-        plan = follow_up(alive, costs_s, left_s)
+        plan = follow_up(alive, costs_s, left_s, suites)
         # Late looks test rows that no earlier look has made suspects.
         return replace(plan, canary=plan.canary or self._waves.until_decided)
 
@@ -138,7 +138,9 @@ def measure_rounds(
     """
     started_s = clock()
     deadline_s = started_s + budget_s
-    foreteller = Foreteller(budget_s, len(session.ids), planner.once, foresee, progress.message)
+    units = {session.unit_of(id_) for id_ in session.ids}
+    once = units - {session.unit_of(id_) for id_ in session.ids if id_ not in planner.once}
+    foreteller = Foreteller(budget_s, len(units), once, foresee, progress.message)
 
     def on_measured(benchmark: str) -> None:
         progress.measured(benchmark)
@@ -180,4 +182,5 @@ def measure_rounds(
 
 
 def _cost_s(session: Session, plan: RoundPlan) -> float:
-    return sum(session.costs_s.get(id_, 0.0) for id_ in plan.ids)
+    units = dict.fromkeys(map(session.unit_of, plan.ids))
+    return sum(session.costs_s.get(unit, 0.0) for unit in units)

@@ -36,6 +36,10 @@ class Session:
         tried: what trying the base has shown.
         ground: moves the trees before each round and checks that they stay unchanged; None if the
             user's own folder is measured.
+
+    Attributes:
+        costs_s: how long the last round took, by suite, and by benchmark for all others.
+        suites: the suite of each benchmark that is measured by running a whole suite.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class Session:
         self.toolchains: dict[ArmName, dict[str, str]] = {arm: {} for arm in arms}
         self.timers: dict[ArmName, Timer] = {}
         self.costs_s: dict[str, float] = {}
+        self.suites: dict[str, str] = {}
         self.hidden: frozenset[str] = frozenset()
         self.shard: Shard | None = None
         self._engines = engines
@@ -81,15 +86,21 @@ class Session:
                         f"two benchmarks have the id {taken[0]}",
                         hint="Give one [[benchmark]] another `name` or `group`.",
                     )
-            found = {d.id for definitions in discovery.found.values() for d in definitions}
+            every = [one for of_arm in discovery.found.values() for one in of_arm]
+            found = {one.id for one in every}
             for id_ in found:
                 self._engines_of.setdefault(id_, []).append(engine)
+            self.suites |= {one.id: one.suite for one in every if one.suite}
             self._recorder.define(discovery)
             if CANARY_IDS.isdisjoint(found):
                 self.timers |= discovery.timers
                 self.runtimes |= discovery.runtimes
                 for arm, versions in discovery.toolchains.items():
                     self.toolchains[arm] |= versions
+
+    def unit_of(self, id_: str) -> str:
+        """What a round measures as a whole: the suite of a benchmark, or the benchmark itself."""
+        return self.suites.get(id_, id_)
 
     def leave_out(self, ids: Iterable[str]) -> None:
         """Exclude these benchmarks from measuring and from the results."""
@@ -165,15 +176,18 @@ class Session:
         ended = _of_users(on_measured)
         for engine in self._engines:
             chosen = [id_ for id_ in order if engine in self._engines_of[id_]]
-            started, last = self._clock(), None
+            started, last, unit = self._clock(), None, None
             for observation in engine.measure_round(chosen, rng, round_index, _of_users(starting)):
                 self._recorder.add(observation, round_index)
                 if observation.benchmark != last:
                     last = observation.benchmark
                     now = self._clock()
-                    self.costs_s[last] = max(0.0, now - started - observation.once_s)
+                    if unit != self.unit_of(last):  # the rest of a suite took no time of its own
+                        unit = self.unit_of(last)
+                        self.costs_s[unit] = max(0.0, now - started - observation.once_s)
                     started = now
-                    self._recorder.took(last, self.costs_s[last])
+                    together = sum(self.unit_of(id_) == unit for id_ in chosen)
+                    self._recorder.took(last, self.costs_s[unit] / together)
                     ended(last)
         if self._ground:
             self._refuse(self._ground.changes_of_round())

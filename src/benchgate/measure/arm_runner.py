@@ -1,0 +1,165 @@
+"""Runs configured commands in their arms: with their prepare and cleanup, on their CPUs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from benchgate.errors import MeasureError
+from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
+from benchgate.measure.execution import trouble_with
+from benchgate.measure.owncode import ForeignCodeError, OwnCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from benchgate.measure.armcommand import ArmCommand, RunSettings
+    from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.execution import Execution
+    from benchgate.measure.process import CommandLauncher
+
+
+class CommandFailedError(Exception):
+    """A command, its prepare or its cleanup failed; its message becomes `Observation.error`."""
+
+    def __init__(self, command: ArmCommand, error: str, *, of_all: bool = False) -> None:
+        super().__init__(error)
+        self.command = command
+        self.error = error
+        self.of_all = of_all
+
+
+class ArmRunner:
+    """Runs commands, one at a time.
+
+    Args:
+        arms: the arms that the commands belong to.
+        launcher: starts the commands.
+        checkout: the user's tree, whose files no arm may run; None to not check this.
+        cpu: the CPU for pinned benchmarks; None if no CPU was chosen.
+        all_cpus: the CPUs for everything else; None for the CPUs that are available now.
+        unpinned: the reason why no CPU was chosen, for a note.
+    """
+
+    def __init__(
+        self,
+        arms: Mapping[ArmName, Arm],
+        launcher: CommandLauncher,
+        *,
+        checkout: Path | None,
+        cpu: int | None,
+        all_cpus: frozenset[int] | None,
+        unpinned: str,
+    ) -> None:
+        self._arms = arms
+        self._launcher = launcher
+        self._own_code = OwnCode(checkout) if checkout else None
+        pinning = supports_pinning()
+        self._cpu = cpu if pinning else None
+        self._all_cpus = (all_cpus or available_cpus()) if pinning else None
+        self._unpinned = unpinned if pinning else f"not pinned: {pinning.reason}"
+
+    def notes_on_pinning(self, *, pin: bool) -> tuple[str, ...]:
+        """Say why a benchmark is not pinned, if it should be."""
+        return (self._unpinned,) if pin and self._cpu is None else ()
+
+    def check(
+        self, settings: RunSettings, command: ArmCommand
+    ) -> tuple[Execution | None, tuple[str, ...]]:
+        """Execute a command to check that it runs its own code; return notes about it, too.
+
+        Watching costs a little time. The execution is None if nothing is to be checked: then the
+        command did not run.
+
+        Raises:
+            CommandFailedError: it failed, or it runs other code.
+        """
+        if self._own_code is None or settings.allow_foreign:
+            return None, ()
+        arm = self._arms[command.arm]
+        executions: list[Execution] = []
+        try:
+            notes = self._own_code.check(
+                arm,
+                [other for other in self._arms.values() if other is not arm],
+                lambda: executions.append(self.prepare_and_time(settings, command)),
+                named=command.names_its_arm,
+                what=command.command[0],
+            )
+        except ForeignCodeError as error:
+            raise CommandFailedError(command, str(error), of_all=True) from error
+        return executions[0], notes
+
+    def prepare_and_time(self, settings: RunSettings, command: ArmCommand) -> Execution:
+        """Run the prepare, and then execute the command.
+
+        Raises:
+            CommandFailedError: one of them failed.
+        """
+        self._run(settings, command, "prepare", command.prepare)
+        cpu = self._cpu if settings.pin else None
+        cpus = self._all_cpus if cpu is None else frozenset({cpu})
+        with kept_off(cpu):
+            return self._execute(
+                settings,
+                command,
+                command.command,
+                cpus,
+                ok_exit_codes=command.ok_exit_codes,
+                stdout=command.stdout,
+            )
+
+    def clean_up(self, settings: RunSettings, commands: Iterable[ArmCommand]) -> None:
+        """Run the cleanup of every command.
+
+        Raises:
+            CommandFailedError: one of them failed.
+        """
+        for command in commands:
+            self._run(settings, command, "cleanup", command.cleanup)
+
+    def clean_up_after_failure(self, settings: RunSettings, commands: Iterable[ArmCommand]) -> None:
+        """Run the cleanup of every command, also if some fail: the first failure is reported."""
+        for command in commands:
+            with suppress(CommandFailedError):
+                self._run(settings, command, "cleanup", command.cleanup)
+
+    def _run(
+        self, settings: RunSettings, command: ArmCommand, role: str, argv: tuple[str, ...] | None
+    ) -> None:
+        if argv is None:
+            return
+        try:
+            self._execute(settings, command, argv, self._all_cpus)
+        except CommandFailedError as failure:
+            raise CommandFailedError(command, f"{role}: {failure.error}") from failure
+
+    def _execute(
+        self,
+        settings: RunSettings,
+        command: ArmCommand,
+        argv: tuple[str, ...],
+        cpus: frozenset[int] | None,
+        *,
+        ok_exit_codes: frozenset[int] = frozenset({0}),
+        stdout: Path | None = None,
+    ) -> Execution:
+        try:
+            execution = self._launcher.execute(
+                argv,
+                cwd=command.cwd,
+                env=command.env,
+                timeout_s=settings.timeout_s,
+                cpus=cpus,
+                stdout=stdout,
+            )
+        except MeasureError as error:
+            arm = self._arms[command.arm]
+            hint = arm.why_missing(argv[0]) or error.hint
+            parts = (arm.generalize(error.message), hint, error.details)
+            raise CommandFailedError(command, "\n".join(filter(None, parts))) from error
+        trouble = trouble_with(execution, ok_exit_codes, settings.timeout_s)
+        if trouble is not None:
+            raise CommandFailedError(command, trouble)
+        return execution
