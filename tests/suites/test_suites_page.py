@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.docs.conftest import read_page
+from tests.formats.case import SAMPLES
 from tests.suites.page import read_sections
 from tests.suites.scratch import commit, typed
 from tests.suites.tools import PAGE, TOOLS
 
 from benchgate.baselines.any_file import read_any
 from benchgate.config import loads
+from benchgate.formats.registry import FORMATS
 from benchgate.git.repository import Git
 
 if TYPE_CHECKING:
@@ -98,6 +101,29 @@ def series_of(result: Result) -> dict[str, set[str]]:
         row.id: {f"{s.metric.name} {s.metric.unit} {s.metric.better}" for s in row.series}
         for row in result.head.benchmarks
     }
+
+
+@pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.sample])
+def test_the_file_of_a_tool_that_cannot_be_had_is_compared(name: str, tmp_path: Path) -> None:
+    section = next(each for each in read_sections() if each.name == name)
+    named = re.search(r"\S*base-1(\.\w+)", "\n".join(section.commands))
+    assert named
+    for side in ("base", "head"):
+        shutil.copy(SAMPLES / TOOLS[name].sample, tmp_path / f"{side}-1{named[1]}")
+    found = read_any([tmp_path / f"base-1{named[1]}"]).head.benchmarks
+    assert any(f"`{row.id}`" in section.text for row in found)
+    typed(section.commands[-1], tmp_path, _VERDICT_CODES | {5})  # some have failed benchmarks
+
+
+def test_the_page_and_the_hints_of_benchgate_agree() -> None:
+    overview = read_page(PAGE).text.partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| \[(.+?)\]\(.+?\) \| .+ \| (.+?) \| .+ \|$", overview, re.MULTILINE))
+    for section in read_sections():
+        tool = TOOLS.get(section.name)
+        for known in (each for each in FORMATS if tool and each.NAME == tool.format):
+            options = re.findall(r"(?<= )--?[\w-]+", known.ADVICE.command)
+            assert [each for each in options if each not in section.text] == [], section.name
+            assert ("sample" in rows[section.name]) == known.ADVICE.has_samples, section.name
 
 
 @pytest.mark.slow

@@ -26,7 +26,8 @@ class Tool:
         project: folder of a scratch project in `projects`.
         rows: by id the metrics that are read, each with its unit and direction.
         needs: programs, or files with "/", that the machine must have.
-        absent: why it cannot be had at all; a genuine file in tests/formats is read instead.
+        absent: why it cannot be had at all.
+        sample: a file of tests/formats/samples, which is read instead.
         not_checked: why its configuration is only validated.
     """
 
@@ -34,6 +35,7 @@ class Tool:
     rows: dict[str, tuple[str, ...]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     absent: str = ""
+    sample: str = ""
     not_checked: str = ""
 
     def missing(self) -> str:
@@ -69,16 +71,22 @@ TOOLS: Final = {
     "Catch2": Tool(
         "catch2", {"words/count": (_TIME,)}, ("cmake", "g++", "/usr/include/catch2/catch.hpp")
     ),
-    "BenchmarkDotNet": Tool("benchmarkdotnet", absent="NuGet is not among the registries"),
+    "BenchmarkDotNet": Tool(
+        "benchmarkdotnet",
+        absent="it comes from NuGet; only Debian, PyPI and npm are asked",
+        sample="benchmarkdotnet/built-report-full.json",
+    ),
     "go test": Tool(
         "go",
         {"example.org/words.BenchmarkCount": (_TIME, "B/op B lower", "allocs/op  lower")},
         ("go",),
     ),
     "criterion for Haskell": Tool(
-        "haskell-criterion", absent="GHC and its libraries need a gigabyte"
+        "haskell-criterion",
+        absent="GHC and its libraries take a gigabyte",
+        sample="haskell-criterion/out.json",
     ),
-    "JMH": Tool("jmh", absent="Maven Central is not among the registries"),
+    "JMH": Tool("jmh", absent="it comes from Maven; only Debian, PyPI and npm are asked", sample="jmh/built.json"),
     "tinybench": Tool("tinybench", {"count": (_TIME,)}, _NPM),
     "mitata": Tool("mitata", {"count": (_TIME,)}, _NPM),
     "vitest": Tool("vitest", {"words.bench.js > words > count": (_TIME,)}, _NPM),
@@ -109,7 +117,7 @@ TOOLS: Final = {
     ),
     "ab": Tool("server", {_URL: (_TIME, _THROUGHPUT, _ERRORS)}, (*_SERVER, "ab")),
     "autocannon": Tool("server", {_URL: (_THROUGHPUT, _ERRORS)}, (*_SERVER, *_NPM)),
-    "k6": Tool("server", absent="neither Debian nor npm has it"),
+    "k6": Tool("server", absent="neither Debian nor npm has it", sample="k6/points.ndjson"),
     "locust": Tool("server", {"GET /": (_TIME, _THROUGHPUT, _ERRORS)}, _SERVER),
     "pgbench": Tool(
         "pgbench",
