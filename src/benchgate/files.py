@@ -15,12 +15,16 @@ from benchgate.errors import FormatError, UsageError
 from benchgate.model.codec import decode_result
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
     from benchgate.model.result import Result
 
 MAX_FILE_BYTES: Final = 1 << 30
 """Size limit of a file, after expansion: four times a result of ten million samples."""
+
+MOST_FILES: Final = 10_000
+"""Most files of a folder that a tool wrote."""
 
 _CHUNK_BYTES = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -51,6 +55,28 @@ def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
         raise UsageError(
             f"cannot read {path}: {error.strerror}", hint="Check the path and its permissions."
         ) from None
+
+
+def read_below(folder: Path, wanted: Callable[[Path], bool] = lambda _: True) -> dict[str, bytes]:
+    """Read the files of a folder and its subfolders, by their paths in it; links are left out.
+
+    Raises:
+        UsageError: there are too many, or one cannot be read.
+        FormatError: a file is not valid gzip, or together they are larger than the limit.
+    """
+    files: dict[str, bytes] = {}
+    left_bytes = MAX_FILE_BYTES
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink() and wanted(path):
+            if len(files) == MOST_FILES:
+                raise UsageError(
+                    f"{folder} holds more than {MOST_FILES} files",
+                    hint="Name the folder that the tool itself writes to.",
+                )
+            data = read_bytes(path, limit_bytes=left_bytes)
+            left_bytes -= len(data)
+            files[path.relative_to(folder).as_posix()] = data
+    return files
 
 
 def expand(data: bytes, name: str, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:

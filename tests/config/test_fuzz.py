@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchgate.config.benchmarks import KINDS
 from benchgate.config.origin import Origin, line_numbers
 from benchgate.config.resolved import resolve
 from benchgate.config.tables import TABLES, keys_of
@@ -45,7 +46,7 @@ def _tables(place: tuple[str, ...]) -> st.SearchStrategy[dict[str, Any]]:
     return st.dictionaries(keys, VALUES, max_size=4)
 
 
-BENCHMARKS = _tables(("benchmark", "command")) | _tables(("benchmark", "python"))
+BENCHMARKS = st.one_of(*(_tables(("benchmark", kind)) for kind in KINDS))
 DOCUMENTS = st.fixed_dictionaries(
     {},
     optional={

@@ -101,14 +101,14 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
         ),
         ("[benchmark]\nname = 'x'", ":1: benchmark: must be written [[benchmark]]"),
         ("benchmark = ['x']", ':1: benchmark[0] = "x": must be a table: write [[benchmark]]'),
-        ("[[benchmark]]", ":1: benchmark[0]: has neither `command` nor `python`"),
+        ("[[benchmark]]", ":1: benchmark[0]: has none of `command`, `python`, `suite`"),
         (
             "[[benchmark]]\ncomand = 'x'",
-            ":1: benchmark[0]: has neither `command` nor `python`; did you mean 'command'",
+            ":1: benchmark[0]: has none of `command`, `python`, `suite`; did you mean 'command'",
         ),
         (
             "[[benchmark]]\ncommand = 'x'\npython = 'y'",
-            ":1: benchmark[0]: has both `command` and `python`: one entry is one of them",
+            ":1: benchmark[0]: has `command` and `python`: one entry is one of them",
         ),
         ("[[benchmark]]\ncommand = 'x'", ":1: benchmark[0]: `name` is missing"),
         (

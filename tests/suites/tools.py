@@ -86,7 +86,11 @@ TOOLS: Final = {
         absent="GHC and its libraries take a gigabyte",
         sample="haskell-criterion/out.json",
     ),
-    "JMH": Tool("jmh", absent="it comes from Maven; only Debian, PyPI and npm are asked", sample="jmh/built.json"),
+    "JMH": Tool(
+        "jmh",
+        absent="it comes from Maven; only Debian, PyPI and npm are asked",
+        sample="jmh/built.json",
+    ),
     "tinybench": Tool("tinybench", {"count": (_TIME,)}, _NPM),
     "mitata": Tool("mitata", {"count": (_TIME,)}, _NPM),
     "vitest": Tool("vitest", {"words.bench.js > words > count": (_TIME,)}, _NPM),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
-from benchgate.files import MAX_FILE_BYTES, read_bytes
+from benchgate.files import read_below, read_bytes
 from benchgate.formats import asv, custom_bigger, custom_smaller
 from benchgate.formats.custom_json import is_custom
 from benchgate.formats.joined import join_readings
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from benchgate.formats.parsed import Reading
     from benchgate.formats.registry import ForeignFormat
     from benchgate.model.run import BenchmarkResult
-
-MOST_FILES: Final = 10_000
-"""Most files of a folder that a tool wrote."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,19 +120,7 @@ def _beside(path: Path) -> dict[str, bytes]:
 def _source(path: Path) -> Source:
     if not path.is_dir():
         return Source(str(path), read_bytes(path))
-    files: dict[str, bytes] = {}
-    left_bytes = MAX_FILE_BYTES
-    for each in sorted(path.rglob("*")):
-        if each.is_file() and not each.is_symlink():
-            if len(files) == MOST_FILES:
-                raise UsageError(
-                    f"{path} holds more than {MOST_FILES} files",
-                    hint="Name the folder that the tool itself writes to.",
-                )
-            data = read_bytes(each, limit_bytes=left_bytes)
-            left_bytes -= len(data)
-            files[each.relative_to(path).as_posix()] = data
-    return Source(str(path), files=files)
+    return Source(str(path), files=read_below(path))
 
 
 def _doubts(benchmarks: Iterable[BenchmarkResult], of: ForeignFormat) -> Iterator[str]:

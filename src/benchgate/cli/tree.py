@@ -77,7 +77,7 @@ def run_command(
     return FAILED_EXIT_CODE if statistics.runs[0].failures else 0
 
 
-_KINDS = {Tier.LOCKSTEP: "python", Tier.INTERLEAVED: "command"}
+_KINDS = {Tier.LOCKSTEP: "python", Tier.INTERLEAVED: "command", Tier.SUITE: "suite"}
 
 
 _COLUMNS = (
@@ -103,7 +103,12 @@ def print_benchmarks(definitions: Sequence[Definition], console: Console) -> Non
     ]
     print_columns(console, _COLUMNS, lines)
     console.print()
-    print_text(console, Text(counted(len(definitions), "benchmark"), "dim"))
+    suites = sum(one.tier is Tier.SUITE for one in definitions)
+    count = counted(len(definitions) - suites, "benchmark")
+    if suites:
+        whose = "its" if suites == 1 else "their"
+        count += f", and {counted(suites, 'suite')}: only a run tells {whose} benchmarks"
+    print_text(console, Text(count, "dim"))
 
 
 @click.command("list")
@@ -117,7 +122,8 @@ def list_command(
 ) -> int:
     """List the benchmarks that would be measured.
 
-    benchgate imports the benchmark files, but measures nothing.
+    benchgate imports the benchmark files, but measures nothing. A suite of another tool is one
+    line: only a run tells which benchmarks it has, and `benchgate run --rounds 1` shows them.
 
     \b
     Example:
@@ -129,7 +135,10 @@ def list_command(
     git = repository_or_none(effects.cwd)
     config = configuration(effects.cwd, git, config_file)
     try:
-        with open_tree(Choice(globs, tags), config, git, effects) as (session, _):
+        with open_tree(Choice(globs, tags), config, git, effects, runs_suites=False) as (
+            session,
+            _,
+        ):
             found = {d.id: d for arm in session.arms for d in session.definitions(arm)}
             listed = [found[id_] for id_ in session.ids]
             failures = session.failures

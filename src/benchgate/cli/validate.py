@@ -10,7 +10,8 @@ import click
 
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, repository_or_none
-from benchgate.config import CommandBenchmark, FunctionBenchmarks, PythonBenchmark
+from benchgate.config import FunctionBenchmarks, PythonBenchmark, SuiteBenchmark
+from benchgate.config.program_benchmark import ProgramBenchmark
 from benchgate.git.changes import is_ignored
 from benchgate.measure.benchfiles import (
     BenchSource,
@@ -41,6 +42,7 @@ class Validation:
     functions: dict[str, tuple[str, ...]]
     unlisted: frozenset[str]
     commands: tuple[str, ...]
+    suites: tuple[str, ...]
     problems: tuple[str, ...]
 
 
@@ -76,16 +78,17 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
                 problems.append(f"{file.path}: git ignores it, so it is not measured")
     problems += _missing_folders(config, arm)
     commands = tuple(id_ for one in config.benchmarks for id_ in one.ids)
-    if not commands and not functions and not problems:
+    suites = tuple(one.title for one in config.benchmarks if isinstance(one, SuiteBenchmark))
+    if not commands and not suites and not functions and not problems:
         problems.append("no benchmarks: there is neither a file bench_*.py nor a [[benchmark]]")
-    return Validation(functions, frozenset(unlisted), commands, tuple(problems))
+    return Validation(functions, frozenset(unlisted), commands, suites, tuple(problems))
 
 
 def _missing_folders(config: Config, arm: Arm) -> Iterator[str]:
     """Report folders that do not exist; `[build]` may create those of a tree that is built."""
     for index, one in enumerate(config.benchmarks):
         named = [("pythonpath", folder) for folder in one.pythonpath or ()]
-        if isinstance(one, CommandBenchmark):
+        if isinstance(one, ProgramBenchmark):
             named.append(("cwd", one.cwd))
         for key, folder in named:
             is_known = arm.substitute(folder) == folder and not config.build.commands
@@ -132,6 +135,8 @@ def command(config_file: Path | None) -> int:
         click.echo(f"{file}: {', '.join((*functions, *more)) or 'nothing'}")
     for name in found.commands:
         click.echo(f"command: {name}")
+    for title in found.suites:
+        click.echo(f"suite: {title}")
     for problem in found.problems:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
     return PROBLEM_EXIT_CODE if found.problems else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.config.problems import Problem
+from benchgate.config.suite_benchmark import OUTPUT, SuiteBenchmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,7 @@ def conflicts(settings: Settings) -> tuple[Problem, ...]:
         *_until_decided(settings),
         *_baseline(settings.baseline),
         *_benchmarks(settings.benchmarks),
+        *_outputs(settings.benchmarks),
         *_rules(settings.rules),
         *_waivers(settings.waivers),
         *_aliases(dict(settings.aliases)),
@@ -88,6 +90,19 @@ def _benchmarks(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
                     "give each benchmark a name of its own",
                     id_,
                 )
+
+
+def _outputs(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
+    for index, benchmark in enumerate(benchmarks):
+        if not isinstance(benchmark, SuiteBenchmark) or benchmark.output is None:
+            continue
+        if any(OUTPUT in word for word in benchmark.command):
+            yield Problem(
+                ("benchmark", index, "output"),
+                f"contradicts {OUTPUT} in `suite`, which is the path that benchgate reads",
+                "keep one of the two",
+                benchmark.output,
+            )
 
 
 def _rules(rules: tuple[Rule, ...]) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ import datetime as dt
 import math
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
@@ -69,13 +69,13 @@ def margin_ratio(value: object) -> float:
     return ratio
 
 
-def checked_template(text: str) -> str:
-    """Check a text in which {root}, {env} and {sha} will be replaced; return it unchanged."""
+def checked_template(text: str, *, placeholders: Sequence[str] = PLACEHOLDERS) -> str:
+    """Check a text in which placeholders will be replaced; return it unchanged."""
     if "\0" in text:
         raise ValueError("contains a NUL character, which no program can be given")
     for name in _PLACEHOLDER.findall(text):
-        if name not in PLACEHOLDERS:
-            allowed = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
+        if name not in placeholders:
+            allowed = ", ".join(f"{{{known}}}" for known in placeholders)
             raise ValueError(
                 f"{{{name}}} is not one of {allowed}; where the braces are meant literally,"
                 f" write {{ {name} }}"
@@ -83,9 +83,12 @@ def checked_template(text: str) -> str:
     return text
 
 
-def argv(value: object, *, in_shell: bool) -> tuple[str, ...]:
+def argv(
+    value: object, *, in_shell: bool, placeholders: Sequence[str] = PLACEHOLDERS
+) -> tuple[str, ...]:
     """Split a command into words, or pass it to a shell if the table asks for one."""
-    text = checked_template(_text(value, 'a command is one string: write "mytool --version"'))
+    written = _text(value, 'a command is one string: write "mytool --version"')
+    text = checked_template(written, placeholders=placeholders)
     if in_shell and text.strip():
         return (*SHELL, text)
     try:

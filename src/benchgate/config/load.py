@@ -35,7 +35,7 @@ _MEASURES_ONLY: Final = frozenset(
         ("benchmark", "cleanup"),
     }
 )
-_COMMAND = ("benchmark", "command")
+_COMMANDS: Final = frozenset({("benchmark", "command"), ("benchmark", "suite")})
 _STAND_IN = "not-kept"
 
 
@@ -156,7 +156,7 @@ def _without_measuring(value: Any, path: tuple[str, ...] = ()) -> Any:  # noqa: 
         }
     if isinstance(value, list):
         return [_without_measuring(one, path) for one in value]
-    if path == _COMMAND:
+    if path in _COMMANDS:
         return _STAND_IN
     return value.isoformat() if isinstance(value, date) else value
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.config.benchmarks import KINDS
 from benchgate.config.tables import TABLES, keys_of
 from benchgate.errors import ConfigError, did_you_mean
 
@@ -169,14 +170,18 @@ def _heading(place: tuple[str, ...]) -> str:
 
 
 def _no_kind(path: KeyPath, value: object) -> Problem:
-    kinds = ("command", "python")
-    hint = 'write `command = "..."` for a program, or `python = "benchmarks/"` for functions'
+    kinds = tuple(KINDS)
+    hint = (
+        'write `command = "..."` for a program, `python = "benchmarks/"` for functions, or '
+        '`suite = "..."` for a suite of another tool'
+    )
     if not isinstance(value, dict):
         return Problem(path, "must be a table: write [[benchmark]]", hint, value)
-    if all(kind in value for kind in kinds):
-        return Problem(path, "has both `command` and `python`: one entry is one of them", hint)
+    if both := [f"`{kind}`" for kind in kinds if kind in value]:
+        return Problem(path, f"has {' and '.join(both)}: one entry is one of them", hint)
     near = next(_suggestions(value, kinds), "")
-    return Problem(path, f"has neither `command` nor `python`{near}", hint)
+    known = ", ".join(f"`{kind}`" for kind in kinds)
+    return Problem(path, f"has none of {known}{near}", hint)
 
 
 def _suggestions(words: Iterable[object], candidates: Sequence[str]) -> Iterator[str]:

@@ -185,7 +185,7 @@ class Settings(Table):
     benchmarks: Annotated[tuple[TaggedBenchmark, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),
         alias="benchmark",
-        description="What is measured; each is a command or Python code.",
+        description="What is measured; each is a command, Python code, or a suite of another tool.",
     )
     rules: Annotated[tuple[Rule, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),

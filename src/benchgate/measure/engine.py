@@ -111,12 +111,14 @@ class DiscoveryFailure:
         id: stands for the benchmarks that were not found, e.g. the group of the file.
         error: one line, then the tail of the output.
         of_all: the failure counts for every arm, because no arm's numbers would be meaningful.
+        suite: the suite that failed as a whole, if `id` is one of its benchmarks; else "".
     """
 
     arm: ArmName
     id: str
     error: str
     of_all: bool = False
+    suite: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,8 @@ class Observation:
         skipped: it did not fail, but its author has said that it does not run here; `error` says
             why.
         notes: notes that a reader of the numbers must see.
-        once_s: the part of its time on all arms, in seconds, that only the first round needs.
+        once_s: the part of its time on all arms, in seconds, that only the first round needs;
+            negative for time that was spent before.
     """
 
     arm: ArmName

@@ -71,6 +71,7 @@ class Tier(StrEnum):
 
     LOCKSTEP = "lockstep"
     INTERLEAVED = "interleaved"
+    SUITE = "suite"
     STORED = "stored"
 
 

@@ -36,6 +36,7 @@ _STATISTICS = {
 TIERS = {
     Tier.LOCKSTEP: "side by side",
     Tier.INTERLEAVED: "in turn",
+    Tier.SUITE: "in turn",
     Tier.STORED: "stored runs",
 }
 _MAIN_METRIC = "time"

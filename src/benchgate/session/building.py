@@ -126,7 +126,8 @@ class Builder:
         light = replace(config, measure=config.measure.model_copy(update=_ONCE))
         place = Place(self.checkout, available_cpus(), None, "")
         environ = clean_environ(effects.environ)
-        engines = make_engines(light, [arm], place, self.guardian, environ, event=None)
+        tell = effects.progress.message
+        engines = make_engines(light, [arm], place, self.guardian, environ, event=None, tell=tell)
         with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
             session.discover()
             found = session.definitions(arm.name)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.config import CommandBenchmark, FunctionBenchmarks
+from benchgate.config import CommandBenchmark, FunctionBenchmarks, SuiteBenchmark
+from benchgate.errors import ConfigError, did_you_mean
+from benchgate.formats.registry import NAMES
 from benchgate.measure.affinity import (
     available_cpus,
     choose_cpu,
@@ -17,13 +20,15 @@ from benchgate.measure.armcommand import StartingEnvironment
 from benchgate.measure.benchfiles import find_folders, search_of
 from benchgate.measure.canary import canary_engine
 from benchgate.measure.command import CommandEngine
-from benchgate.measure.engine import ArmName
+from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
+from benchgate.measure.suite import SuiteEngine
+from benchgate.measure.suite_listing import SuiteListing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Config, Measure
@@ -73,14 +78,21 @@ def make_engines(
     *,
     event: Event | None,
     unable: Collection[str] = (),
+    runs_suites: bool = True,
+    tell: Callable[[str], None] = ignore,
 ) -> list[Engine]:
-    """Make one engine for each kind of benchmark that is configured, and one for the canary.
+    """Make one engine for each kind of benchmark, one for each suite, and one for the canary.
 
     Each arm's own configuration says what there is to measure in it.
 
     Args:
         event: what is counted as instructions; None if nothing can be counted.
-        unable: ids of benchmarks, files and functions that are left out of the base.
+        unable: ids of benchmarks, files, functions and suites that are left out of the base.
+        runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
+        tell: tells the user what takes time, and what concerns no single benchmark.
+
+    Raises:
+        ConfigError: a suite names a format that does not exist.
     """
     measure = config.measure
     checkout = place.checkout or arms[-1].root
@@ -116,6 +128,25 @@ def make_engines(
                 unpinned=place.unpinned,
                 outside=StartingEnvironment(environ, place.checkout),
                 event=event,
+            )
+        )
+    for suites in _suites(config, arms, unable):
+        if not runs_suites:
+            engines.append(SuiteListing(suites, arms))
+            continue
+        engines.append(
+            SuiteEngine(
+                suites,
+                arms,
+                guardian,
+                measure=measure,
+                aliases=config.aliases,
+                lead=lead,
+                cpu=place.cpu,
+                all_cpus=place.cpus,
+                unpinned=place.unpinned,
+                outside=StartingEnvironment(environ, place.checkout),
+                tell=tell,
             )
         )
     if measure.canary and len(arms) > 1:
@@ -171,3 +202,34 @@ def _command_benchmarks(
     )
     left_out = unable if arm.name is ArmName.BASE else ()
     return [one for one in commands if one.name not in left_out]
+
+
+def _suites(
+    config: Config, arms: Sequence[Arm], unable: Collection[str]
+) -> list[dict[ArmName, SuiteBenchmark]]:
+    """Join the suites of the arms by their titles, in the head's order.
+
+    Raises:
+        ConfigError: a suite names a format that does not exist.
+    """
+    joined: dict[tuple[str, int], dict[ArmName, SuiteBenchmark]] = {}
+    for arm in sorted(arms, key=lambda one: one.name is not ArmName.HEAD):
+        own = config_in(arm.name, config)
+        seen: Counter[str] = Counter()
+        for index, one in enumerate(own.benchmarks if arm.folder.is_dir() else ()):
+            if not isinstance(one, SuiteBenchmark):
+                continue
+            if one.format not in {None, *NAMES}:
+                raise _unknown_format(own, index, one.format or "")
+            if arm.name is ArmName.HEAD or one.title not in unable:
+                joined.setdefault((one.title, seen[one.title]), {})[arm.name] = one
+            seen[one.title] += 1
+    return list(joined.values())
+
+
+def _unknown_format(config: Config, index: int, name: str) -> ConfigError:
+    place = config.origin.place(("benchmark", index, "format"))
+    return ConfigError(
+        f'{place} = "{name}": there is no such format{did_you_mean(name, NAMES)}',
+        hint=f"formats: {', '.join(NAMES)}; without `format`, benchgate recognizes it",
+    )

@@ -87,14 +87,32 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
 
 @contextmanager
 def open_tree(
-    choice: Choice, config: Config, git: Git | None, effects: Effects
+    choice: Choice,
+    config: Config,
+    git: Git | None,
+    effects: Effects,
+    *,
+    runs_suites: bool = True,
 ) -> Iterator[tuple[Session, tuple[str, ...]]]:
-    """Open a session on the working tree alone; return it and notes for its result."""
+    """Open a session on the working tree alone; return it and notes for its result.
+
+    Args:
+        runs_suites: as in `open_session`.
+    """
     with ExitStack() as stack:
         if git is None:
             folder = effects.cwd
             arm = Arm(ArmName.HEAD, folder, folder / ".benchgate-env")
-            yield open_session(stack, [arm], config, effects, checkout=None, choice=choice), ()
+            session = open_session(
+                stack,
+                [arm],
+                config,
+                effects,
+                checkout=None,
+                choice=choice,
+                runs_suites=runs_suites,
+            )
+            yield session, ()
             return
         warnings = sweep(git)
         trees = stack.enter_context(one_arm(git))
@@ -106,5 +124,6 @@ def open_tree(
             checkout=git.root,
             choice=choice,
             ground=trees.ground,
+            runs_suites=runs_suites,
         )
         yield session, (*warnings, *trees.notes)

@@ -47,6 +47,7 @@ def open_session(
     tried: BaseTrial | None = None,
     ground: Ground | None = None,
     lends: bool = False,
+    runs_suites: bool = True,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
@@ -56,6 +57,7 @@ def open_session(
         tried: what trying the base before the head ran has shown; None to try it here.
         ground: keeps the trees unchanged; None if the user's own tree is measured.
         lends: whether the base has the head's benchmarks: those that do not run there are new.
+        runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
 
     Raises:
         MeasureError: the head cannot be built.
@@ -76,7 +78,17 @@ def open_session(
     event = None if uncounted else USER_INSTRUCTIONS
     environ = clean_environ(effects.environ)
     session = Session(
-        make_engines(config, drawn, place, guardian, environ, event=event, unable=tried.unable),
+        make_engines(
+            config,
+            drawn,
+            place,
+            guardian,
+            environ,
+            event=event,
+            unable=tried.unable,
+            runs_suites=runs_suites,
+            tell=effects.progress.message,
+        ),
         [arm.name for arm in ready],
         seed,
         effects.clock,
@@ -141,5 +153,5 @@ def _require_benchmarks(session: Session, config: Config) -> None:
     raise UsageError(
         f"no benchmarks found ({config.source or 'there is no configuration file'})",
         hint="A benchmark is a function `bench_*` in a file `bench_*.py`, or a [[benchmark]] with "
-        "a command in benchgate.toml; `benchgate init` writes the first one.",
+        "a command or suite in benchgate.toml; `benchgate init` writes the first one.",
     )

@@ -113,7 +113,7 @@ class Recorder:
             for definition in definitions:
                 self._records[arm][definition.id] = _BenchmarkRecord(definition)
         for found in discovery.failures:
-            failure = self._tried.blame(found, found.id)
+            failure = self._tried.blame(found, found.suite or found.id)
             result = BenchmarkResult(
                 failure.id, "", Tier.LOCKSTEP, status=Status.FAILED, error=failure.error
             )

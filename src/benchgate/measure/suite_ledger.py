@@ -1,0 +1,73 @@
+"""What the runs of a suite have reported so far, as observations of its benchmarks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from benchgate.measure.engine import ArmName, Observation
+from benchgate.measure.suite_run import values_of
+from benchgate.model.run import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.measure.engine import MetricSamples
+    from benchgate.measure.suite_run import SuiteRun
+    from benchgate.model.run import Metric
+
+_MOST_MISSING = 3
+
+
+class SuiteLedger:
+    """Turns each run into observations; a benchmark may be missing in some runs.
+
+    Args:
+        own_ids: for each arm the benchmarks that its first run reported: the arm's own id of each,
+            by the id that both arms share.
+        troubled: the arms whose first run was doubtful already.
+    """
+
+    def __init__(
+        self, own_ids: Mapping[ArmName, Mapping[str, str]], troubled: frozenset[ArmName]
+    ) -> None:
+        self._own_ids = own_ids
+        self._troubled = troubled
+        self._metrics: dict[tuple[str, str], Metric] = {}
+        self._reported: Counter[tuple[ArmName, str]] = Counter()
+        self._missing: Counter[tuple[ArmName, str]] = Counter()
+
+    def has(self, arm: ArmName, id_: str) -> bool:
+        """Whether the first run of an arm reported a benchmark."""
+        return id_ in self._own_ids.get(arm, {})
+
+    def observe(self, arm: ArmName, id_: str, order: int, run: SuiteRun) -> Observation:
+        """Say what a run of an arm shows about one of its benchmarks."""
+        if run.trouble and arm not in self._troubled:
+            return Observation(arm, id_, order, error=f"its suite failed: {run.trouble}")
+        found = run.benchmarks.get(self._own_ids[arm][id_])
+        if found is None:
+            return self._absent(arm, id_, order)
+        self._reported[arm, id_] += 1
+        if found.status is Status.FAILED:
+            return Observation(arm, id_, order, error=found.error or "it failed under its tool")
+        metrics = values_of(found)
+        wrong = next((each.metric.name for each in metrics if not self._is_known(id_, each)), None)
+        if wrong is not None:
+            why = f"{wrong} changed its unit, direction or kind between two runs"
+            return Observation(arm, id_, order, error=why)
+        return Observation(arm, id_, order, metrics=metrics)
+
+    def _absent(self, arm: ArmName, id_: str, order: int) -> Observation:
+        """No value: too many of these are a failure, because rounds are spent for nothing."""
+        self._missing[arm, id_] += 1
+        missing, reported = self._missing[arm, id_], self._reported[arm, id_]
+        if missing >= _MOST_MISSING and missing > reported:
+            why = f"its suite reported it in only {reported} of {missing + reported} runs"
+            return Observation(arm, id_, order, error=f"{why}, although the first run had it")
+        note = "its suite did not report it in every run: these rounds are left out"
+        return Observation(arm, id_, order, notes=(note,))
+
+    def _is_known(self, id_: str, measured: MetricSamples) -> bool:
+        metric = measured.metric
+        return self._metrics.setdefault((id_, metric.name), metric) == metric

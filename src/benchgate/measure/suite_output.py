@@ -1,0 +1,167 @@
+"""Where a suite of another tool writes its results, and reading them after a run."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from benchgate.config.suite_benchmark import OUTPUT
+from benchgate.errors import FormatError, UsageError
+from benchgate.files import read_below, read_bytes
+from benchgate.formats.parsed import Source
+from benchgate.formats.registry import NAMES, find_format
+from benchgate.measure.session_folder import SessionFolder
+from benchgate.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from benchgate.formats.parsed import Reading
+    from benchgate.measure.armcommand import ArmCommand
+
+STANDARD_OUTPUT: Final = "the standard output"
+_LINES_SHOWN = 5
+_CHARACTERS_SHOWN = 200
+
+
+class UnreadableError(Exception):
+    """The results of a run cannot be read; the message is one line, then details."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    """What changes about a file if something writes it."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+class Scratch:
+    """A folder for the outputs of runs; if benchgate is killed, the next session removes it."""
+
+    def __init__(self) -> None:
+        self._folder: SessionFolder | None = None
+        self._runs = 0
+
+    def fresh(self) -> Path:
+        """Make an empty folder for one run; all have paths of the same length.
+
+        Raises:
+            OSError: it cannot be created.
+        """
+        self._folder = self._folder or SessionFolder.create()
+        self._runs += 1
+        folder = self._folder.path / f"{self._runs:06d}"
+        folder.mkdir()
+        return folder
+
+    def close(self) -> None:
+        """Remove everything."""
+        folder, self._folder = self._folder, None
+        if folder:
+            folder.remove()
+
+
+class RunOutput:
+    """The output of one run of a suite, which begins after this is made.
+
+    Args:
+        folder: an empty folder for the run.
+        command: as its arm runs it, except for `{output}`.
+        path: the file or folder that it writes, relative to its working folder; None for
+            `{output}` or the standard output.
+
+    Attributes:
+        command: what to run.
+    """
+
+    def __init__(self, folder: Path, command: ArmCommand, path: str | None) -> None:
+        self._folder = folder
+        self._path = None if path is None else command.cwd / path
+        self._name = path or OUTPUT
+        self._before = _stamps(self._path) if self._path else {}
+        self.command = command
+        if any(OUTPUT in word for word in command.command):
+            chosen = str(folder / "output")
+            words = tuple(word.replace(OUTPUT, chosen) for word in command.command)
+            self.command = replace(command, command=words)
+        elif self._path is None:
+            self._name = STANDARD_OUTPUT
+            self.command = replace(command, stdout=folder / "stdout")
+
+    def read(self, format_name: str | None) -> tuple[str, Reading]:
+        """Read what the run has written; return the name of the format, too.
+
+        Raises:
+            UnreadableError: nothing, something empty or damaged, or in no known format.
+        """
+        try:
+            source = self._source()
+            if not source.data and not source.files:
+                raise UnreadableError(f"it wrote nothing to {self._name}")
+            known = find_format(source, format_name)
+            if known is None:
+                tried = f"{counted(len(NAMES), 'format')} tried; `format` names one"
+                raise UnreadableError(
+                    f"{self._name} is in no format that benchgate knows ({tried})\n{_start(source)}"
+                )
+            reading = known.parse(source)
+        except (FormatError, UsageError) as error:
+            hint = f"\n{error.hint}" if error.hint else ""
+            tried = f"\nread as {format_name}" if format_name else ""
+            start = f"\n{_start(source)}" if isinstance(error, FormatError) else ""
+            raise UnreadableError(f"{error.message}{hint}{tried}{start}") from error
+        if not reading.benchmarks:
+            raise UnreadableError(f"{self._name} has no benchmarks\n{_start(source)}")
+        return known.NAME, reading
+
+    def remove(self) -> None:
+        """Remove what the run has written to the folder."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _source(self) -> Source:
+        """What this run has written: nothing that was there before."""
+        if self._path is not None:
+            return self._written(self._path, self._before)
+        written = sorted(self._folder.iterdir())
+        if len(written) == 1:
+            return self._written(written[0], {})
+        return self._written(self._folder, {})
+
+    def _written(self, path: Path, before: Mapping[Path, _Stamp]) -> Source:
+        fresh = {file for file, stamp in _stamps(path).items() if before.get(file) != stamp}
+        if not path.is_dir():
+            return Source(self._name, read_bytes(path) if path in fresh else b"")
+        files = read_below(path, fresh.__contains__)
+        if len(files) == 1:
+            return Source(self._name, next(iter(files.values())))
+        return Source(self._name, files=files)
+
+
+def _stamps(path: Path) -> dict[Path, _Stamp]:
+    """The stamps of a file, or of all files in a folder; nothing if there is none."""
+    files = [path]
+    if path.is_dir():
+        files = [file for file in path.rglob("*") if not file.is_symlink()]
+    found = {}
+    for file in files:
+        if file.is_file():
+            seen = file.stat()
+            found[file] = _Stamp(seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+    return found
+
+
+def _start(source: Source) -> str:
+    """The first lines of a file, or the names of the first files of a folder."""
+    if source.files:
+        names = list(source.files)[:_LINES_SHOWN]
+        more = (
+            f" and {len(source.files) - len(names)} more" if len(source.files) > len(names) else ""
+        )
+        return f"it has {', '.join(names)}{more}"
+    lines = source.head.decode(errors="replace").splitlines()[:_LINES_SHOWN]
+    return "\n".join(["it begins with:", *(line[:_CHARACTERS_SHOWN] for line in lines)])

@@ -1,0 +1,509 @@
+"""Suites of other tools, as small scripts that print what such tools print."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import threading
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from benchgate.config import Measure, SuiteBenchmark
+from benchgate.measure.armcommand import StartingEnvironment
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.suite import SuiteEngine
+from benchgate.model.run import Better, Kind, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from benchgate.measure.engine import Discovery, DiscoveryFailure, Observation
+    from benchgate.measure.guardian import Guardian
+
+BASE, HEAD = ArmName.BASE, ArmName.HEAD
+RUNS = "n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n; "
+"""The number of this run of the script in its arm, from 1."""
+
+
+def go(**lines: str) -> str:
+    """What `go test -bench` prints."""
+    results = "".join(f"Benchmark{name}-2 100 {values}\n" for name, values in lines.items())
+    return f"goos: linux\npkg: example.com/x\n{results}PASS\nok  example.com/x 1.0s\n"
+
+
+def hyperfine(**times: Sequence[float]) -> str:
+    results = [
+        {"command": name, "times": list(each), "exit_codes": [0] * len(each)}
+        for name, each in times.items()
+    ]
+    return json.dumps({"results": results})
+
+
+class MakeEngine(Protocol):
+    def __call__(
+        self,
+        suite: str,
+        files: Mapping[str, str] | None = None,
+        *,
+        head: str | None = None,
+        head_files: Mapping[str, str] | None = None,
+        arms: Sequence[ArmName] = tuple(ArmName),
+        aliases: Mapping[str, str] | None = None,
+        warmup: int = 1,
+        checkout: Path | None = None,
+        **keys: Any,  # noqa: ANN401 - of any type
+    ) -> SuiteEngine: ...
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def make_engine(tmp_path: Path, guardian: Guardian, told: list[str]) -> Iterator[MakeEngine]:
+    """Make an engine on trees with these files; `head` is the head's own command."""
+    engines = []
+
+    def make(
+        suite: str,
+        files: Mapping[str, str] | None = None,
+        *,
+        head: str | None = None,
+        head_files: Mapping[str, str] | None = None,
+        arms: Sequence[ArmName] = tuple(ArmName),
+        aliases: Mapping[str, str] | None = None,
+        warmup: int = 1,
+        checkout: Path | None = None,
+        **keys: Any,  # noqa: ANN401 - of any type
+    ) -> SuiteEngine:
+        trees, suites = [], {}
+        for name in arms:
+            root = tmp_path / f"{name}-tree"
+            root.mkdir()
+            own = (head_files if name is HEAD and head_files is not None else files) or {}
+            for file, text in own.items():
+                (root / file).write_text(text)
+            trees.append(Arm(name, root, tmp_path / f"{name}-env", str(name)))
+            command = head if name is HEAD and head is not None else suite
+            document = {"suite": command, "shell": True, "allow_foreign": True, **keys}
+            suites[name] = SuiteBenchmark.model_validate(document)
+        engines.append(
+            SuiteEngine(
+                suites,
+                trees,
+                guardian,
+                measure=Measure(command_warmup=warmup),
+                aliases=aliases or {},
+                outside=StartingEnvironment(checkout=checkout),
+                tell=told.append,
+            )
+        )
+        return engines[-1]
+
+    yield make
+    for engine in engines:
+        engine.close()
+
+
+def ids(discovery: Discovery, arm: ArmName = HEAD) -> list[str]:
+    return [one.id for one in discovery.found[arm]]
+
+
+def failures(discovery: Discovery) -> dict[tuple[ArmName, str], DiscoveryFailure]:
+    return {(one.arm, one.id): one for one in discovery.failures}
+
+
+def measure(engine: SuiteEngine, chosen: Sequence[str], round_index: int = 0) -> list[Observation]:
+    return list(engine.measure_round(chosen, random.Random(0), round_index))  # noqa: S311 - unused
+
+
+def values(observations: Sequence[Observation], metric: str = "time") -> dict[Any, list[float]]:
+    return {
+        (one.arm, one.benchmark): list(each.samples)
+        for one in observations
+        for each in one.metrics
+        if each.metric.name == metric
+    }
+
+
+def test_each_run_gives_one_value_of_each_benchmark(make_engine: MakeEngine) -> None:
+    text = hyperfine(fast=[1.0, 3.0, 2.0], slow=[9.0])
+    engine = make_engine("echo run >> runs; cat out.json", {"out.json": text})
+    found = engine.discover()
+    assert not found.failures
+    for arm in ArmName:
+        assert ids(found, arm) == ["fast", "slow"]
+        assert {one.tier for one in found.found[arm]} == {Tier.SUITE}
+        assert len({one.suite for one in found.found[arm]}) == 1
+    seen = measure(engine, ["slow", "fast"])
+    assert [(one.benchmark, one.order) for one in seen] == [
+        *(("slow", 0), ("slow", 1), ("fast", 0), ("fast", 1))
+    ]
+    assert values(seen) == {
+        (arm, id_): [value] for arm in ArmName for id_, value in (("fast", 2.0), ("slow", 9.0))
+    }
+    for one in seen:
+        assert [(each.loops, each.metric.kind) for each in one.metrics] == [(1, Kind.SAMPLED)]
+
+
+def test_a_run_measures_everything_and_each_round_is_one_run(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    engine = make_engine("echo run >> runs; cat out.json", {"out.json": hyperfine(a=[1], b=[2])})
+    engine.discover()
+    measure(engine, ["a", "b"], 0)
+    measure(engine, ["b"], 1)
+    for arm in ArmName:
+        assert (tmp_path / f"{arm}-tree/runs").read_text().count("run") == 3
+    assert measure(engine, [], 2) == []
+
+
+def test_several_values_in_one_run_are_one_launch(make_engine: MakeEngine) -> None:
+    lines = "".join(f"BenchmarkSort-2 100 {value} ns/op\n" for value in (10, 30, 20))
+    engine = make_engine("cat out", {"out": f"pkg: example.com/x\n{lines}PASS\n"})
+    (id_,) = ids(engine.discover())
+    for samples in values(measure(engine, [id_])).values():
+        assert samples == pytest.approx([20e-9])
+
+
+def test_other_metrics_keep_their_unit_and_direction(make_engine: MakeEngine) -> None:
+    engine = make_engine("cat out", {"out": go(Read="50 ns/op 20.0 MB/s 7 allocs/op 3 rows")})
+    (id_,) = ids(engine.discover())
+    (seen, _) = measure(engine, [id_])
+    metrics = {each.metric.name: each.metric for each in seen.metrics}
+    assert metrics["throughput"].better is Better.HIGHER
+    assert {metric.kind for metric in metrics.values()} <= {Kind.SAMPLED, Kind.EXACT}
+    assert {"time", "throughput", "rows"} <= metrics.keys()
+
+
+def test_a_summary_becomes_a_value_of_each_launch(make_engine: MakeEngine) -> None:
+    custom = json.dumps([{"name": "size", "unit": "ms", "value": 12.5}])
+    engine = make_engine("cat out", {"out": custom}, format="customSmallerIsBetter")
+    assert ids(engine.discover()) == ["size"]
+    for one in measure(engine, ["size"]):
+        assert [each.metric.kind for each in one.metrics] == [Kind.SAMPLED]
+
+
+@pytest.mark.parametrize(
+    ("suite", "keys"),
+    [
+        ("cat out", {}),
+        ("cat out; echo noise >&2", {}),
+        ("echo noise; cp out {output}", {}),
+        ("mkdir {output}; cp out {output}/results.json", {}),
+        ("cp out {output}.json", {}),
+        ("cp out results.json", {"output": "results.json"}),
+        ("mkdir -p here; cp out here/results.json", {"output": "here/results.json"}),
+    ],
+)
+def test_results_are_read_wherever_they_are(
+    make_engine: MakeEngine, suite: str, keys: dict[str, Any]
+) -> None:
+    engine = make_engine(suite, {"out": hyperfine(a=[1.0])}, **keys)
+    found = engine.discover()
+    assert (found.failures, ids(found)) == ((), ["a"])
+    assert len(values(measure(engine, ["a"]))) == 2
+
+
+def test_results_of_an_earlier_run_are_never_read(make_engine: MakeEngine) -> None:
+    out = hyperfine(a=[1.0])
+    engine = make_engine(
+        f"{RUNS} test $n -gt 1 || cp out old.json", {"out": out, "old.json": out}, output="old.json"
+    )
+    assert ids(engine.discover()) == ["a"]
+    for one in measure(engine, ["a"]):
+        assert one.error == "its suite failed: it wrote nothing to old.json"
+
+
+def test_outputs_of_runs_are_removed(make_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = make_engine("echo {output} >> paths; cp out {output}", {"out": hyperfine(a=[1.0])})
+    engine.discover()
+    measure(engine, ["a"])
+    paths = [(tmp_path / f"{arm}-tree/paths").read_text().split() for arm in ArmName]
+    assert len({path for each in paths for path in each}) == 4
+    assert len({len(path) for each in paths for path in each}) == 1
+    engine.close()
+    for each in paths:
+        assert not any((tmp_path / path).parent.parent.exists() for path in each)
+
+
+def test_the_format_can_be_named(make_engine: MakeEngine) -> None:
+    engine = make_engine("cat out", {"out": hyperfine(a=[1.0])}, format="pyperf")
+    found = failures(engine.discover())
+    error = found[HEAD, "cat out"].error
+    assert "read as pyperf" in error
+    assert '{"results"' in error
+
+
+@pytest.mark.parametrize(
+    ("suite", "first_line", "more"),
+    [
+        ("true", "it wrote nothing to the standard output", ""),
+        ("true {output}", "it wrote nothing to {output}", ""),
+        ("echo why; true {output}", "it wrote nothing to {output}", "it printed:\nwhy"),
+        ("echo what is this", "the standard output is in no format that benchgate", "what is this"),
+        ("echo oops >&2; exit 3", "exited with 3 (allowed: 0)", "oops"),
+        ("echo '{\"results\": [' ; exit 4", "exited with 4 (allowed: 0)", '{"results": ['),
+        ("echo so far; kill -9 $$", "killed by SIGKILL", "so far"),
+        ("no-such-command-here", "exited with 127", "not found"),
+        (
+            'echo \'{"results": [{"command"\'',
+            "the standard output: ",
+            'it begins with:\n{"results"',
+        ),
+    ],
+)
+def test_a_suite_that_cannot_be_read_says_why(
+    make_engine: MakeEngine, suite: str, first_line: str, more: str
+) -> None:
+    found = make_engine(suite).discover()
+    assert found.found == {BASE: (), HEAD: ()}
+    assert set(failures(found)) == {(BASE, suite), (HEAD, suite)}
+    for failure in found.failures:
+        assert failure.error.startswith(first_line)
+        assert more in failure.error
+
+
+def test_a_suite_that_takes_too_long_is_ended(make_engine: MakeEngine) -> None:
+    found = make_engine("echo begun; sleep 60", timeout="0.3s").discover()
+    assert {one.error.partition(":")[0] for one in found.failures} == {"timed out"}
+    assert all("begun" in one.error for one in found.failures)
+
+
+def test_failed_benchmarks_are_failed_rows_and_the_others_stand(make_engine: MakeEngine) -> None:
+    text = json.dumps(
+        {"results": [{"command": "bad", "times": []}, {"command": "good", "times": [1.0]}]}
+    )
+    engine = make_engine("cat out; exit 1", {"out": text})
+    found = engine.discover()
+    assert set(failures(found)) == {(BASE, "bad"), (HEAD, "bad")}
+    assert ids(found) == ["good"]
+    assert len(values(measure(engine, ["good"]))) == 2
+
+
+def test_an_unexplained_exit_code_is_a_failed_row_of_its_own(make_engine: MakeEngine) -> None:
+    engine = make_engine("cat out; echo boom >&2; exit 1", {"out": hyperfine(a=[1.0])})
+    found = engine.discover()
+    assert ids(found) == ["a"]
+    assert set(failures(found)) == {
+        (BASE, "cat out; echo boom >&2; exit 1"),
+        (HEAD, "cat out; echo boom >&2; exit 1"),
+    }
+    for one in found.failures:
+        assert one.error.startswith("exited with 1 (allowed: 0)")
+        assert "boom" in one.error
+    assert len(values(measure(engine, ["a"]))) == 2
+
+
+def test_an_exit_code_can_be_allowed(make_engine: MakeEngine) -> None:
+    engine = make_engine("cat out; exit 1", {"out": hyperfine(a=[1.0])}, ok_exit_codes=[0, 1])
+    assert not engine.discover().failures
+
+
+def test_an_exit_code_that_only_a_later_run_has_is_a_failure(make_engine: MakeEngine) -> None:
+    engine = make_engine(f"{RUNS} cat out; test $n -lt 3", {"out": hyperfine(a=[1.0])})
+    assert not engine.discover().failures
+    assert len(values(measure(engine, ["a"], 0))) == 2
+    for one in measure(engine, ["a"], 1):
+        assert (one.error or "").startswith("its suite failed: exited with 1")
+
+
+def test_if_one_side_fails_each_of_its_benchmarks_has(make_engine: MakeEngine) -> None:
+    out = {"out": hyperfine(a=[1.0], b=[2.0])}
+    engine = make_engine("cat out", out, head_files={})
+    found = engine.discover()
+    assert (ids(found, BASE), ids(found, HEAD)) == (["a", "b"], [])
+    failed = failures(found)
+    assert set(failed) == {(HEAD, "a"), (HEAD, "b")}
+    assert failed[HEAD, "a"].error.startswith("its suite failed: exited with 1")
+    assert "No such file" in failed[HEAD, "a"].error
+    assert failed[HEAD, "b"].error.endswith("\na has the details")
+
+
+def test_a_benchmark_of_one_side_is_measured_there(make_engine: MakeEngine) -> None:
+    engine = make_engine(
+        "cat out",
+        {"out": hyperfine(a=[1.0], old=[2.0])},
+        head_files={"out": hyperfine(a=[1.0], new=[2.0])},
+    )
+    found = engine.discover()
+    assert (ids(found, BASE), ids(found, HEAD)) == (["a", "old"], ["a", "new"])
+    assert set(values(measure(engine, ["a", "old", "new"]))) == {
+        *((BASE, "a"), (HEAD, "a"), (BASE, "old"), (HEAD, "new"))
+    }
+
+
+def test_a_renamed_benchmark_has_its_new_id(make_engine: MakeEngine) -> None:
+    engine = make_engine(
+        "cat out",
+        {"out": hyperfine(old=[1.0])},
+        head_files={"out": hyperfine(new=[2.0])},
+        aliases={"old": "new"},
+    )
+    found = engine.discover()
+    (before,), (after,) = found.found[BASE], found.found[HEAD]
+    assert (before.id, before.renamed_from, after.id, after.renamed_from) == (
+        *("new", "old", "new", None),
+    )
+    assert before.workload == after.workload
+    assert values(measure(engine, ["new"])) == {(BASE, "new"): [1.0], (HEAD, "new"): [2.0]}
+
+
+def test_a_benchmark_that_is_missing_now_and_then_lacks_rounds(make_engine: MakeEngine) -> None:
+    both, one = hyperfine(a=[1.0], b=[2.0]), hyperfine(a=[1.0])
+    engine = make_engine(
+        f"{RUNS} test $((n % 3)) = 0 && cat one || cat both", {"both": both, "one": one}
+    )
+    engine.discover()
+    counts = []
+    for index in range(6):
+        seen = measure(engine, ["a", "b"], index)
+        assert not any(each.error for each in seen)
+        counts.append(len(values(seen)))
+    assert counts == [4, 2, 4, 4, 2, 4]
+
+
+def test_a_benchmark_that_is_mostly_missing_has_failed(
+    make_engine: MakeEngine, told: list[str]
+) -> None:
+    files = {"1": hyperfine(a=[1.0], b=[2.0]), "2": hyperfine(a=[1.0], late=[2.0])}
+    engine = make_engine(f"{RUNS} test $n = 1 && cat 1 || cat 2", files)
+    assert ids(engine.discover()) == ["a", "b"]
+    for index in range(2):
+        assert not any(each.error for each in measure(engine, ["a", "b"], index))
+    errors = {each.benchmark: each.error for each in measure(engine, ["a", "b"], 2)}
+    assert errors["a"] is None
+    assert (errors["b"] or "").startswith("its suite reported it in only 0 of 3 runs")
+    assert sum("late" in line for line in told) == 1
+
+
+def test_a_metric_that_changes_its_direction_is_a_failure(make_engine: MakeEngine) -> None:
+    lower = go(Sort="50 ns/op 3 rows")
+    files = {"2": lower, "3": f"Unit rows better=higher\n{lower}"}
+    engine = make_engine(f"{RUNS} cat $n || cat 2", files)
+    (id_,) = ids(engine.discover())
+    assert not any(each.error for each in measure(engine, [id_]))
+    errors = {each.error for each in measure(engine, [id_], 1)}
+    assert errors == {"rows changed its unit, direction or kind between two runs"}
+
+
+def test_benchmarks_of_one_name_fail(make_engine: MakeEngine) -> None:
+    text = json.dumps({"results": [{"command": "a", "times": [1.0]}] * 2})
+    found = make_engine("cat out", {"out": text}).discover()
+    assert set(failures(found)) == {(BASE, "a"), (HEAD, "a")}
+
+
+def test_ids_have_the_group_and_no_folder_of_an_arm(make_engine: MakeEngine) -> None:
+    engine = make_engine(
+        "sed s,ROOT,{root},g out", {"out": hyperfine(**{"ROOT/tool -x": [1.0]})}, group="cli"
+    )
+    found = engine.discover()
+    assert ids(found, BASE) == ids(found, HEAD) == ["cli/{root}/tool -x"]
+    assert len(values(measure(engine, ["cli/{root}/tool -x"]))) == 2
+
+
+def test_another_command_is_other_work(make_engine: MakeEngine) -> None:
+    engine = make_engine("cat out", {"out": hyperfine(a=[1.0])}, head="cat  out", group="g")
+    found = engine.discover()
+    (before,), (after,) = found.found[BASE], found.found[HEAD]
+    assert before.id == after.id
+    assert before.workload != after.workload
+    assert before.parts["its tool"] == after.parts["its tool"] == "hyperfine"
+
+
+def test_data_files_are_part_of_the_work(make_engine: MakeEngine) -> None:
+    out = hyperfine(a=[1.0])
+    engine = make_engine(
+        "cat out", {"out": out, "x.rs": "1"}, head_files={"out": out, "x.rs": "2"}, data=["*.rs"]
+    )
+    found = engine.discover()
+    assert found.found[BASE][0].workload != found.found[HEAD][0].workload
+
+
+def test_the_first_run_counts_if_nothing_is_discarded(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    engine = make_engine("echo run >> runs; cat out", {"out": hyperfine(a=[1.0])}, warmup=0)
+    engine.discover()
+    seen = measure(engine, ["a"])
+    assert len(values(seen)) == 2
+    assert all(one.once_s < 0 for one in seen)
+    assert (tmp_path / "head-tree/runs").read_text() == "run\n"
+    measure(engine, ["a"], 1)
+    assert (tmp_path / "head-tree/runs").read_text() == "run\nrun\n"
+
+
+def test_prepare_and_cleanup_run_around_it(make_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = make_engine(
+        "echo suite >> log; cat out",
+        {"out": hyperfine(a=[1.0])},
+        prepare="echo prepare >> log",
+        cleanup="echo cleanup >> log",
+    )
+    engine.discover()
+    measure(engine, ["a"])
+    for arm in ArmName:
+        log = (tmp_path / f"{arm}-tree/log").read_text().split()
+        assert log == ["prepare", "suite", "cleanup"] * 2
+
+
+def test_a_failed_cleanup_is_a_failure(make_engine: MakeEngine) -> None:
+    engine = make_engine("cat out", {"out": hyperfine(a=[1.0])}, cleanup=f"{RUNS} test $n = 1")
+    assert not engine.discover().failures
+    for one in measure(engine, ["a"]):
+        assert (one.error or "").startswith("its suite failed: cleanup: exited with 1")
+
+
+def test_a_suite_that_runs_no_code_of_its_side_is_refused(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    (tmp_path / "out").write_text(hyperfine(a=[1.0]))
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    engine = make_engine(f"cat {tmp_path}/out", checkout=checkout, allow_foreign=False)
+    found = engine.discover()
+    assert found.found == {BASE: (), HEAD: ()}
+    assert all(one.of_all and "no file of its own tree" in one.error for one in found.failures)
+
+
+def test_a_suite_of_one_arm_runs_there_alone(make_engine: MakeEngine) -> None:
+    engine = make_engine("cat out", {"out": hyperfine(a=[1.0])}, arms=[HEAD])
+    assert ids(engine.discover()) == ["a"]
+    assert values(measure(engine, ["a"])) == {(HEAD, "a"): [1.0]}
+
+
+def test_what_it_costs_is_said_before_the_first_round(
+    make_engine: MakeEngine, told: list[str]
+) -> None:
+    make_engine("cat out", {"out": hyperfine(a=[1.0])}).discover()
+    assert told[0] == "running the suite cat out on both sides to find its benchmarks"
+    assert told[1].startswith("the suite cat out has 1 benchmark; this run took ")
+
+
+def test_ctrl_c_ends_the_suite_and_what_it_started(
+    make_engine: MakeEngine,
+    tmp_path: Path,
+    alive: Callable[[int], bool],
+    eventually: Callable[[Callable[[], bool]], bool],
+) -> None:
+    engine = make_engine("sleep 60 & echo $! > pid; echo $$ >> pid; wait", arms=[HEAD])
+    pids = tmp_path / "head-tree/pid"
+
+    def begun() -> bool:
+        return pids.exists() and len(pids.read_text().split()) == 2
+
+    def interrupt() -> None:
+        assert eventually(begun)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.discover()
+    interrupter.join()
+    assert eventually(lambda: not any(alive(int(pid)) for pid in pids.read_text().split()))
