@@ -29,6 +29,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("section", sections, ids=lambda section: section.name)
 
 
+@pytest.fixture(autouse=True)
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have benchgate and the tools on the path, as in a shell of a user."""
+    monkeypatch.setenv("VIRTUAL_ENV", str(TOOLS_PYTHON.parent))
+    path = [str(TOOLS_PYTHON), str(Path(sys.executable).parent), os.environ["PATH"]]
+    monkeypatch.setenv("PATH", os.pathsep.join(path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        monkeypatch.delenv(name)  # under xdist, pytest-benchmark measures nothing
+
+
 @pytest.fixture
 def make_project(
     make_repo: Callable[[str], Git], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -38,14 +50,7 @@ def make_project(
     def make(tool: Tool) -> Path:
         if why := tool.missing():
             pytest.skip(why)
-        monkeypatch.setenv("VIRTUAL_ENV", str(TOOLS_PYTHON.parent))
-        path = [str(TOOLS_PYTHON), str(Path(sys.executable).parent), os.environ["PATH"]]
-        monkeypatch.setenv("PATH", os.pathsep.join(path))
-        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-        for name in [name for name in os.environ if name.startswith("PYTEST_")]:
-            monkeypatch.delenv(name)  # under xdist, pytest-benchmark measures nothing
-        if tool.project == "asv":  # it keeps what it knows about the machine there
+        if tool.format == "asv":  # it keeps what it knows about the machine there
             monkeypatch.setenv("HOME", str(tmp_path))
         return make_scratch(make_repo(tool.project), tool.project)
 

@@ -117,15 +117,14 @@ def test_the_file_of_a_tool_that_cannot_be_had_is_compared(name: str, tmp_path: 
 
 def test_the_page_and_the_hints_of_benchgate_agree() -> None:
     overview = read_page(PAGE).text.partition("\n## ")[0]
-    rows = dict(
-        re.findall(r"^\| \[(.+?)\]\(.+?\) \| .+ \| (.+?) \| .+ \|$", overview, re.MULTILINE)
-    )
+    row = re.compile(r"^\| \[(.+?)\]\(.+?\) \| .+ \| (.+?) \| .+ \|$", re.MULTILINE)
+    compared = dict(row.findall(overview))
     for section in read_sections():
         tool = TOOLS.get(section.name)
         for known in (each for each in FORMATS if tool and tool.format == each.NAME):
             options = re.findall(r"(?<= )--?[\w-]+", known.ADVICE.command)
             assert [each for each in options if each not in section.text] == [], section.name
-            assert ("sample" in rows[section.name]) == known.ADVICE.has_samples, section.name
+            assert ("samples" in compared[section.name]) == known.ADVICE.has_samples, section.name
 
 
 @pytest.mark.slow

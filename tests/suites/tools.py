@@ -23,20 +23,27 @@ class Tool:
     """A tool, as the section of its name shows it.
 
     Attributes:
-        project: folder of a scratch project in `projects`.
+        format: of its files.
         rows: by id the metrics that are read, each with its unit and direction.
         needs: programs, or files with "/", that the machine must have.
         absent: why it cannot be had at all.
         sample: a file of tests/formats/samples, which is read instead.
         not_checked: why its configuration is only validated.
+        folder: of its scratch project in `projects`; by default that of the name of the format.
     """
 
-    project: str
+    format: str
     rows: dict[str, tuple[str, ...]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     absent: str = ""
     sample: str = ""
     not_checked: str = ""
+    folder: str = ""
+
+    @property
+    def project(self) -> str:
+        """The name of the scratch project."""
+        return self.folder or self.format
 
     def missing(self) -> str:
         """What the machine lacks, and what installs it; "" if there is nothing."""
@@ -60,7 +67,9 @@ TOOLS: Final = {
     "pytest-benchmark": Tool(
         "pytest-benchmark", {f"{_TEST}[1]": (_TIME,), f"{_TEST}[10]": (_TIME,)}, _PYTHON
     ),
-    "pytest-codspeed": Tool("pytest-codspeed", {_TEST: (_TIME,)}, _PYTHON),
+    "pytest-codspeed": Tool(
+        "pytest-benchmark", {_TEST: (_TIME,)}, _PYTHON, folder="pytest-codspeed"
+    ),
     "asv": Tool("asv", {f"words.Count.time_count({n})": (_TIME,) for n in (1, 10)}, _PYTHON),
     "pyperf": Tool("pyperf", {"count": (_TIME, "peak_rss B lower")}, _PYTHON),
     "Google Benchmark": Tool(
@@ -73,7 +82,7 @@ TOOLS: Final = {
     ),
     "BenchmarkDotNet": Tool(
         "benchmarkdotnet",
-        absent="it comes from NuGet; only Debian, PyPI and npm are asked",
+        absent="it comes from NuGet",
         sample="benchmarkdotnet/built-report-full.json",
     ),
     "go test": Tool(
@@ -88,7 +97,7 @@ TOOLS: Final = {
     ),
     "JMH": Tool(
         "jmh",
-        absent="it comes from Maven; only Debian, PyPI and npm are asked",
+        absent="it comes from Maven Central",
         sample="jmh/built.json",
     ),
     "tinybench": Tool("tinybench", {"count": (_TIME,)}, _NPM),
@@ -108,7 +117,7 @@ TOOLS: Final = {
     "`#[bench]` of Rust": Tool("libtest", {"count": (_TIME,)}, ("cargo",)),
     "hyperfine": Tool("hyperfine", {"sort": (_TIME,)}, ("hyperfine",)),
     "wrk": Tool(
-        "server",
+        "wrk",
         {
             _URL: (
                 _TIME,
@@ -118,11 +127,14 @@ TOOLS: Final = {
             )
         },
         (*_SERVER, "wrk"),
+        folder="server",
     ),
-    "ab": Tool("server", {_URL: (_TIME, _THROUGHPUT, _ERRORS)}, (*_SERVER, "ab")),
-    "autocannon": Tool("server", {_URL: (_THROUGHPUT, _ERRORS)}, (*_SERVER, *_NPM)),
-    "k6": Tool("server", absent="neither Debian nor npm has it", sample="k6/points.ndjson"),
-    "locust": Tool("server", {"GET /": (_TIME, _THROUGHPUT, _ERRORS)}, _SERVER),
+    "ab": Tool("ab", {_URL: (_TIME, _THROUGHPUT, _ERRORS)}, (*_SERVER, "ab"), folder="server"),
+    "autocannon": Tool(
+        "autocannon", {_URL: (_THROUGHPUT, _ERRORS)}, (*_SERVER, *_NPM), folder="server"
+    ),
+    "k6": Tool("k6", absent="neither Debian nor npm has it", sample="k6/points.ndjson"),
+    "locust": Tool("locust", {"GET /": (_TIME, _THROUGHPUT, _ERRORS)}, _SERVER, folder="server"),
     "pgbench": Tool(
         "pgbench",
         {
@@ -134,5 +146,5 @@ TOOLS: Final = {
         },
         ("pgbench", "/usr/lib/postgresql"),
     ),
-    "Numbers of your own": Tool("own-numbers", {"count": (_TIME,)}),
+    "Numbers of your own": Tool("customSmallerIsBetter", {"count": (_TIME,)}, folder="own-numbers"),
 }
