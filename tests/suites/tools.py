@@ -78,7 +78,10 @@ TOOLS: Final = {
         ("cmake", "g++", "/usr/include/benchmark/benchmark.h"),
     ),
     "Catch2": Tool(
-        "catch2", {"words/count": (_TIME,)}, ("cmake", "g++", "/usr/include/catch2/catch.hpp")
+        "catch2",
+        {"words/count": (_TIME,)},
+        ("cmake", "g++", "/usr/include/catch2/catch.hpp"),
+        not_checked="it compiles long, and its table is that of Google Benchmark",
     ),
     "BenchmarkDotNet": Tool(
         "benchmarkdotnet",
