@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,22 @@ def test_each_file_is_a_launch(tmp_path: Path) -> None:
     assert (result.tool, result.warnings) == ("pytest-benchmark 5.1.0", ())
 
 
+def test_files_of_the_same_second_are_different_runs_unless_they_are_equal(tmp_path: Path) -> None:
+    values = {"a": 1.0, "b": 2.0, "c": 2.0}
+    paths = [write(tmp_path / name, row("t::a", [value])) for name, value in values.items()]
+    for path in paths:
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    a, b, c = (read_any([path]).head for path in paths)
+    assert a.started == b.started
+    assert a.seed != b.seed == c.seed
+
+
 def test_one_launch_is_told(tmp_path: Path) -> None:
     command = "pytest --benchmark-json=FILE"
     one_launch = (
-        "one launch of pytest-benchmark: run-to-run noise is unknown; run it ten times on each "
-        f"side ({command}), and compare all files: --base A1 A2 ... --head B1 B2 ..."
+        "one launch of pytest-benchmark does not show how much its runs differ: run it ten times "
+        f"on each side ({command}), and name all files with --base and --head, or keep the "
+        "files of ten earlier runs and compare with all of them."
     )
     found = read_any([write(tmp_path / "a.json", row("t::a", [1.0, 2.0]))])
     assert found.warnings == (one_launch,)
@@ -129,6 +141,13 @@ def test_our_own_result_may_quote_any_tool(tmp_path: Path) -> None:
     run = Run(Source("a"), "2026-01-01T00:00:00Z", Environment(), ())
     write_atomic(own, encode_result(Result(run, warnings=(quoted,)), str))
     assert read_any([own]).warnings == (quoted,)
+
+
+def test_a_folder_of_no_known_tool_is_not_guessed_at(tmp_path: Path) -> None:
+    write(tmp_path / "0001_a.json", row("t::a", [1.0]))
+    with pytest.raises(FormatError, match="is a folder, but neither one of asv") as caught:
+        read_any([tmp_path])
+    assert caught.value.hint.endswith("/0001_a.json.")
 
 
 ASV = Path(__file__).parents[1] / "formats" / "samples" / "asv"

@@ -15,13 +15,14 @@ from benchgate.formats.registry import FORMATS, NAMES, find_format
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Run
+from benchgate.model.run import Kind, Run
 from benchgate.model.run import Source as Code
 
 if TYPE_CHECKING:
     from tests.formats.case import Case
 
     from benchgate.formats.parsed import Reading
+    from benchgate.formats.registry import ForeignFormat
     from benchgate.model.run import BenchmarkResult
 
 INPUTS = 300
@@ -96,6 +97,15 @@ def test_nonsense_is_never_recognized_and_never_a_crash(name: str, data: bytes) 
     source = Source("it", data)
     assert find_format(source) is None
     check_outcome(source, name)
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.NAME)
+def test_the_advice_says_whether_a_tool_writes_samples(known: ForeignFormat) -> None:
+    readings = [read(case.source(), case.format) for case in CASES if case.format == known.NAME]
+    kinds = {s.metric.kind for one in readings for row in one.benchmarks for s in row.series}
+    assert known.ADVICE.has_samples is (Kind.SAMPLED in kinds)
+    has_command = known.NAME not in {"bencher", "customSmallerIsBetter", "customBiggerIsBetter"}
+    assert bool(known.ADVICE.command) is has_command
 
 
 def test_every_format_has_a_genuine_file() -> None:

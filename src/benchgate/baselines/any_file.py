@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import zlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -74,6 +76,7 @@ def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
         f"{datetime.fromtimestamp(started, UTC):%Y-%m-%dT%H:%M:%SZ}",
         Environment(),
         benchmarks,
+        seed=_identity(sources),
     )
     skipped = (f"{each.path}: {one}" for each in found for one in each.reading.skipped)
     return Result(
@@ -102,6 +105,13 @@ def _unknown(source: Source) -> FormatError:
             f"--format {custom_bigger.NAME} if more is. Where there is no --format: benchgate "
             f"import {source.name} --format {custom_smaller.NAME} --output result.json.gz",
         )
+    if source.files:
+        first = shlex.quote(f"{source.name}/{min(source.files)}")
+        return source.error(
+            "",
+            "is a folder, but neither one of asv nor target/criterion",
+            hint=f"Name the files in it, such as {first}.",
+        )
     return source.error(
         "",
         "is neither a result of benchgate nor a file of a known tool",
@@ -115,6 +125,15 @@ def _beside(path: Path) -> dict[str, bytes]:
     names = [each / asv.BENCHMARKS for each in (folder, folder.parent)]
     found = next((each for each in names if each.is_file()), None)
     return {asv.BENCHMARKS: read_bytes(found)} if found else {}
+
+
+def _identity(sources: Iterable[Source]) -> int:
+    """A number that tells runs of a tool apart, of which the files may be from the same second."""
+    found = 0
+    for source in sources:
+        for data in (source.data, *source.files.values()):
+            found = zlib.crc32(data, found)
+    return found
 
 
 def _source(path: Path) -> Source:
@@ -131,9 +150,10 @@ def _doubts(benchmarks: Iterable[BenchmarkResult], of: ForeignFormat) -> Iterato
     advice = of.ADVICE
     if advice.has_samples and all(each.metric.kind is Kind.SUMMARY for each in every):
         yield f"there are no samples in what {of.NAME} wrote; this writes them: {advice.command}"
-    run = f"run it ten times on each side ({advice.command})" if advice.command else "do ten runs"
+    how = f" ({advice.command})" if advice.command else ""
     more = f" {advice.launches}" if advice.launches else ""
     yield (
-        f"one launch of {of.NAME}: run-to-run noise is unknown; {run}, and compare all files: "
-        f"--base A1 A2 ... --head B1 B2 ...{more}"
+        f"one launch of {of.NAME} does not show how much its runs differ: run it ten times on each "
+        f"side{how}, and name all files with --base and --head, or keep the files of ten earlier "
+        f"runs and compare with all of them.{more}"
     )

@@ -76,7 +76,7 @@ def parse(source: Source) -> Reading:
             several result files.
     """
     results, names = _found(source)
-    root = read_json(results)
+    root = read_json(results, named=True)
     try:
         if (version := root["version"].value) != _VERSION:
             hint = "Let a newer asv convert the results: asv update."

@@ -52,7 +52,7 @@ def parse(source: Source) -> Reading:
         FormatError: it is not JSON, or no object.
     """
     try:
-        found = list(read_json(source).items())
+        found = list(read_json(source, named=True).items())
     except RowError as error:
         raise source.error("", str(error)) from None
     skipped: list[str] = []

@@ -9,6 +9,7 @@ other folders are runs that were saved under a name.
 from __future__ import annotations
 
 import csv
+import io
 from typing import TYPE_CHECKING
 
 from benchgate.errors import FormatError
@@ -86,7 +87,7 @@ def _unit(source: Source, run: str) -> str:
     """The unit of the samples; nanoseconds if nothing else is said."""
     if run + _RAW not in source.files:
         return "ns"
-    lines = source.file(run + _RAW).text().splitlines()
+    lines = io.StringIO(source.file(run + _RAW).text(), newline="")
     try:
         return next(csv.DictReader(lines), {}).get("unit") or "ns"
     except csv.Error as error:

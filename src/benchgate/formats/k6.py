@@ -44,7 +44,7 @@ def parse(source: Source) -> Reading:
     if _POINT in source.head[:1000]:
         return read_points(NAME, source)
     try:
-        metrics = list(read_json(source)["metrics"].items())
+        metrics = list(read_json(source, named=True)["metrics"].items())
     except RowError as error:
         raise source.error("", str(error)) from None
     rows = {name: _row(name, metric) for name, metric in metrics}

@@ -233,6 +233,8 @@ def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
 
 def different_work(base: BenchmarkResult, head: BenchmarkResult) -> str:
     """Say that a benchmark's definition changed, and in which parts if they are known."""
+    if (base.tier is Tier.STORED) is not (head.tier is Tier.STORED):
+        return "another tool measured one side: benchgate and that tool do not measure alike"
     every = dict.fromkeys((*base.parts, *head.parts)) if base.parts and head.parts else {}
     changed = [part for part in every if base.parts.get(part) != head.parts.get(part)]
     why = "the benchmark's own definition changed: base and head did different work"

@@ -78,7 +78,7 @@ class Format(Generic[D]):
         Raises:
             FormatError: names the file and the place in it.
         """
-        _require_few(data, name)
+        require_few(data, name)
         with _collector_paused():
             try:
                 return self._adapter.validate_json(data)
@@ -181,7 +181,12 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _require_few(data: bytes, name: str) -> None:
+def require_few(data: bytes, name: str) -> None:
+    """Refuse a JSON file that would need very much memory.
+
+    Raises:
+        FormatError: it holds too many values.
+    """
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise FormatError(
             f"{name}: holds more than {MAX_CONTAINERS} arrays and objects, which is the limit",

@@ -34,6 +34,12 @@ def check_command_line(source: Source, name: str, other: Source | None = None) -
     """
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         before, after = _write(source, "before"), _write(other or source, "after.gz")
+        if source.data:
+            whole = after.read_bytes()
+            cut = Path("cut.gz")
+            cut.write_bytes(whole[: len(whole) // 2])
+            code = _exit_code(["compare", str(before), str(cut)])
+            assert code == 2, code
         named = [["--format", name], []]
         for options in named:
             code = _exit_code(["import", str(before), "--output", _RESULT, *options])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Mutation: TypeAlias = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
 
 _TOKEN = re.compile(rb"[+-]?\d[\d.,eE+-]*|[A-Za-z_][\w.]*|\s+|.", re.DOTALL)
+_CELL = re.compile(rb'(?:"\w+"\s*:)?\s*[^,{}\[\]]+,')
 _NUMBER = re.compile(rb"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?")
 _NUMBERS = (
     *(b"0", b"-0.0", b"-1", b"1e308", b"1e999", b"-1e999", b"1e-320", b"4.9e-324", b"1e150"),
@@ -107,6 +108,12 @@ def token(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
     found = _TOKEN.search(other, rng.randrange(len(other) + 1))
     new = rng.choice((b"", found[0] if found else b"", found[0] if found else b"", one[0] * 2))
     return data[: one.start()] + new + data[one.end() :]
+
+
+def again(data: bytes, rng: random.Random, _others: Sequence[bytes]) -> bytes:
+    """Give an object of JSON a key twice, or a row of a table a cell."""
+    found = _CELL.search(data, rng.randrange(len(data) + 1)) or _CELL.search(data)
+    return data if found is None else data[: found.end()] + found[0] + data[found.end() :]
 
 
 def lines(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
@@ -263,7 +270,7 @@ _WITHIN: tuple[Mutation, ...] = (structure, structure, structure, number, token,
 """These leave most of a file as it is, so that readers get far into it."""
 _EVERY: tuple[Mutation, ...] = (
     *_WITHIN,
-    *(cut, drop, flip, insert, repeat, splice, encode, newlines, bomb),
+    *(cut, drop, flip, insert, repeat, splice, encode, newlines, bomb, again),
 )
 _LONGEST_BYTES = 200_000
 
