@@ -122,10 +122,10 @@ def test_the_file_of_a_tool_that_cannot_be_had_is_compared(name: str, tmp_path: 
 def test_the_page_and_the_hints_of_benchgate_agree() -> None:
     for row, section in rows_and_sections():
         compared = row.split(" | ")[2]
-        for known in (each for each in FORMATS if each.NAME == TOOLS[section.name].format):
+        for known in (each for each in FORMATS if TOOLS[section.name].format == each.NAME):
             options = re.findall(r"(?<= )--?[\w-]+", known.ADVICE.command)
             assert [each for each in options if each not in section.text] == [], section.name
-            assert ("samples" in compared) == known.ADVICE.has_samples, section.name
+            assert known.ADVICE.has_samples or "samples" not in compared, section.name
 
 
 @pytest.mark.slow
