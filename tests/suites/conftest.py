@@ -26,7 +26,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a test that asks for `section` the section of every tool."""
     if "section" in metafunc.fixturenames:
         sections = [section for section in read_sections() if section.name in TOOLS]
-        metafunc.parametrize("section", sections, ids=lambda section: section.name)
+        server = pytest.mark.xdist_group("server")  # they all use the same port
+        marks = [server if TOOLS[each.name].folder == "server" else () for each in sections]
+        params = [
+            pytest.param(each, marks=mark) for each, mark in zip(sections, marks, strict=True)
+        ]
+        metafunc.parametrize("section", params, ids=lambda section: section.name)
 
 
 @pytest.fixture(autouse=True)
