@@ -38,6 +38,7 @@ def test_each_file_is_a_launch(tmp_path: Path) -> None:
     launches = [(each.round, each.samples.tolist()) for each in series.launches]
     assert launches == [(0, [0, 1]), (1, [1, 2]), (2, [2, 3])]
     assert (result.tool, result.warnings) == ("pytest-benchmark 5.1.0", ())
+    assert result.head.source.why == "from 0.json and 2 more files"
 
 
 def test_files_of_the_same_second_are_different_runs_unless_they_are_equal(tmp_path: Path) -> None:
@@ -133,6 +134,15 @@ def test_a_file_that_does_not_say_what_is_better_names_both_formats(
         read_any([path])
     assert "Add --format customSmallerIsBetter if less is better" in caught.value.hint
     assert read_any([path], "customBiggerIsBetter").head.benchmarks[0].id == "a"
+
+
+def test_the_text_of_two_tools_is_not_guessed_at(tmp_path: Path) -> None:
+    path = tmp_path / "it.txt"
+    path.write_text("test a ... bench: 1 ns/iter (+/- 0)\nBenchmarkX-8 1 1 ns/op\n")
+    with pytest.raises(FormatError, match="looks like what go and libtest print") as caught:
+        read_any([path])
+    assert caught.value.hint == "Add --format go or --format libtest, or split the file."
+    assert read_any([path], "libtest").head.benchmarks[0].id == "a"
 
 
 def test_our_own_result_may_quote_any_tool(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.formats.cases import CASES
 from tests.formats.fuzz.command_line import check_command_line
 from tests.formats.fuzz.inputs import crashers, inputs_of
-from tests.formats.fuzz.outcome import check_outcome
+from tests.formats.fuzz.sanity import check_outcome
 
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import FORMATS, NAMES, find_format

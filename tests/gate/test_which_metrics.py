@@ -76,6 +76,15 @@ def test_benchgate_s_own_metrics_are_not_shown_beside_its_own_benchmarks(
         assert [row.metric for row in rows if not row.decides] == shown
 
 
+def test_a_metric_that_no_benchmark_has_is_a_warning(
+    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    side = having(TIME, RATE)
+    found = judged([side], [side], '[gate]\nmetrics = ["time", "timme"]', paired=False)
+    assert found.warnings == ("no benchmark has the metric timme, which `metrics` names",)
+    assert "timme" not in {row.metric for row in found.rows}
+
+
 def test_a_metric_that_nobody_measured_names_those_that_there_are(
     having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
 ) -> None:

@@ -20,6 +20,7 @@ from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import Kind, Run
 from benchgate.model.run import Source as Code
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,8 +72,9 @@ def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
             )
     benchmarks = join_readings([each.reading for each in found], first.format.NAME)
     started = min(each.path.stat().st_mtime for each in found)
+    more = f" and {counted(len(others), 'more file')}" if others else ""
     run = Run(
-        Code(),
+        Code(why=f"from {first.path.name or first.path}{more}"),
         f"{datetime.fromtimestamp(started, UTC):%Y-%m-%dT%H:%M:%SZ}",
         Environment(),
         benchmarks,

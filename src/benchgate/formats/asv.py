@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import Node, read_json
 from benchgate.formats.parsed import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import APPEND, Advice
+from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.load_metrics import (
     ERROR_RATIO,
     THROUGHPUT,

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.load_metrics import THROUGHPUT
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled

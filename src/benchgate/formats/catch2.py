@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.elements import read_xml
 from benchgate.formats.parsed import (
     Reading,

@@ -13,7 +13,7 @@ import io
 from typing import TYPE_CHECKING
 
 from benchgate.errors import FormatError
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import means
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.custom_json import read_custom
 from benchgate.model.run import Better
 

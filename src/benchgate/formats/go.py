@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import APPEND, Advice
+from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.go_output import Output
 from benchgate.formats.lines import plain_lines, read_lines
 from benchgate.formats.means import usual_loops

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.google_benchmark_csv import csv_rows, is_csv
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import Node, read_json

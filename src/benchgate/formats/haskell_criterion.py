@@ -11,7 +11,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import means
 from benchgate.formats.nodes import Node, read_json
 from benchgate.formats.parsed import (

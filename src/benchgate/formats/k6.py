@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, unread
 from benchgate.formats.k6_points import read_points
 from benchgate.formats.load_metrics import THROUGHPUT, TIME, percentile

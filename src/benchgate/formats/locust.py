@@ -10,7 +10,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from benchgate.formats.advice import Advice
+from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import number_in
 from benchgate.formats.load_metrics import (
     ERROR_RATIO,

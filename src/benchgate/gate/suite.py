@@ -22,7 +22,7 @@ from benchgate.gate.rows import (
     unpaired_row,
     untested_row,
 )
-from benchgate.gate.which_metrics import deciding, other_rows, unmeasured_row
+from benchgate.gate.which_metrics import about_unknown, deciding, other_rows, unmeasured_row
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Row
@@ -94,13 +94,14 @@ def judge(
     tested, needs = _judge_rows(evidences, config, waves if paired else None, shards)
     alpha, margin = config.gate.alpha, config.gate.margin
     warning = disturbance_of(base, head, margin=margin, alpha=alpha) if paired else None
+    unknown = about_unknown(base, head, config) if shards == 1 else ()
     is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
         tested = [doubted(row, warning) for row in tested]
     return Judgment(
         (*rows, *tested),
         tuple(needs),
-        (warning,) if warning else (),
+        (*([warning] if warning else []), *unknown),
         sum(1 for b in base.benchmarks if not is_canary(b)),
         is_doubted,
         warning is not None,

@@ -18,8 +18,9 @@ from benchgate.model.run import Kind, Tier
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from benchgate.config import Config
     from benchgate.gate.evidence import Pair
-    from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult, Run, Series
 
 ONLY_SHOWN = "only shown, because `metrics` in the configuration does not name it"
 
@@ -42,6 +43,19 @@ def deciding(
     return chosen + tuple(
         name for name in names if name not in known and (not chosen or name in MEASURED)
     )
+
+
+def about_unknown(base: Run, head: Run, config: Config) -> tuple[str, ...]:
+    """Warn about metrics that the configuration names although no benchmark has them."""
+    every = (*base.benchmarks, *head.benchmarks)
+    named = dict.fromkeys(
+        name for one in head.benchmarks for name in config.effective(one.id).metrics
+    )
+    known = {series.metric.name for one in every for series in one.series}
+    if not known:
+        return ()
+    unknown = [name for name in named if name not in known and name not in MEASURED]
+    return tuple(f"no benchmark has the metric {name}, which `metrics` names" for name in unknown)
 
 
 def other_rows(

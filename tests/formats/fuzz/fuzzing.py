@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from tests.formats.fuzz.command_line import check_command_line
 from tests.formats.fuzz.inputs import CRASHERS, inputs_of, seeds_of
-from tests.formats.fuzz.outcome import check_outcome
+from tests.formats.fuzz.sanity import check_outcome
 
 if TYPE_CHECKING:
     from benchgate.formats.parsed import Source
