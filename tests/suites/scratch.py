@@ -41,7 +41,7 @@ def typed(command: str, folder: Path, allowed: set[int] | None = None) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=290,  # sooner than pytest's
         check=False,
     )
     report = f"exit code {done.returncode}: {command}\n{done.stdout}\n{done.stderr}"
