@@ -9,6 +9,8 @@ INSTALLED := $(VENV)/.installed
 PYTEST := $(BIN)/pytest -q --timeout=300 --numprocesses auto --dist loadgroup
 PEERS := .venv-peers
 PEERS_INSTALLED := $(PEERS)/.installed
+SUITES := .venv-suites
+SUITES_INSTALLED := $(SUITES)/.installed
 PICTURES_INSTALLED := requirements/pictures/node_modules/.package-lock.json
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
@@ -17,7 +19,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench fuzz bench-gate bench-peers pictures lock clean
+.PHONY: help demo test test-slow tools lint bench fuzz bench-gate bench-peers pictures lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -28,8 +30,11 @@ demo: $(INSTALLED) ## judge a change to the example project, then the same proje
 test: $(INSTALLED) ## run the tests, except slow ones; ARGS are pytest's
 	@$(PYTEST) -m "not slow" $(ARGS)
 
-test-slow: $(INSTALLED) ## run the slow tests: whole programs, GitHub's runner, documented commands
+test-slow: $(INSTALLED) $(SUITES_INSTALLED) ## run the slow tests: whole programs, GitHub's runner, documented commands
 	@$(PYTEST) -m slow $(ARGS)
+
+tools: ## install other benchmark tools for test-slow; Debian and Ubuntu only
+	@scripts/install-tools.sh
 
 lint: $(INSTALLED) ## check format, rules, types, layers and workflows
 	$(BIN)/ruff format --check
@@ -67,11 +72,12 @@ lock: $(INSTALLED) ## update the locks from pyproject.toml; ARGS=--upgrade takes
 	$(LOCK) $(ARGS) pyproject.toml --group dev --constraints requirements/action.txt \
 		--output-file requirements/dev.txt
 	$(LOCK) $(ARGS) --group peers --output-file requirements/peers.txt
+	$(LOCK) $(ARGS) --group suites --output-file requirements/suites.txt
 	npm install --prefix requirements --package-lock-only --no-audit --no-fund
 	npm install --prefix requirements/pictures --package-lock-only --no-audit --no-fund
 
 clean: ## remove everything that make created
-	rm -rf $(VENV) $(PEERS) requirements/node_modules requirements/pictures/node_modules dist build
+	rm -rf $(VENV) $(PEERS) $(SUITES) requirements/node_modules requirements/pictures/node_modules dist build
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 $(INSTALLED): requirements/dev.txt pyproject.toml src/benchgate/__init__.py
@@ -86,6 +92,12 @@ $(PEERS_INSTALLED): requirements/peers.txt
 	@scripts/create-venv.sh $(PEERS) $(PYTHON)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--require-hashes --requirement requirements/peers.txt
+	@touch $@
+
+$(SUITES_INSTALLED): requirements/suites.txt
+	@scripts/create-venv.sh $(SUITES) $(PYTHON)
+	@$(SUITES)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes --requirement requirements/suites.txt
 	@touch $@
 
 $(PICTURES_INSTALLED): requirements/pictures/package-lock.json

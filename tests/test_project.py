@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 import benchgate
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("action.txt", "dev.txt", "peers.txt")
+LOCKS = ("action.txt", "dev.txt", "peers.txt", "suites.txt")
 MAX_FILE_BYTES = 2**20
 PINNED_ACTION = re.compile(r"\b([\w-]+/[\w.-]+)@([0-9a-f]{40})\b *(?:# (v[\d.]+))?")
 # /home/runner is GitHub's.
@@ -54,6 +54,7 @@ def declared(lock: str) -> list[Requirement]:
         "action.txt": project,
         "dev.txt": project + groups["dev"],
         "peers.txt": groups["peers"],
+        "suites.txt": groups["suites"],
     }
     return [Requirement(line) for line in lines[lock]]
 
@@ -99,8 +100,12 @@ def test_a_lock_names_no_address(lock: str) -> None:
     assert not re.search(r"://|--(?:extra-)?index-url|--find-links", text)
 
 
-def test_the_npm_lock_has_hashes_and_no_address() -> None:
-    lock = json.loads((ROOT / "requirements" / "package-lock.json").read_text(encoding="utf-8"))
+NPM_LOCKS = [path for path in tracked_files() if path.name == "package-lock.json"]
+
+
+@pytest.mark.parametrize("path", NPM_LOCKS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_an_npm_lock_has_hashes_and_no_address(path: Path) -> None:
+    lock = json.loads(path.read_text(encoding="utf-8"))
     packages = {name: package for name, package in lock["packages"].items() if name}
     assert packages
     for name, package in packages.items():

@@ -20,7 +20,7 @@ _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _IMAGE = re.compile(r"(?:src|srcset)=\"(?P<source>[^\"]+)\"|!\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 _TARGET = re.compile(r"\]\([^)]+\)")
 _WIDTH = 100
-_LANGUAGES = {"console", "sh", "text", "toml", "python", "json", "yaml"}
+_LANGUAGES = {"console", "sh", "text", "toml", "python", "json", "yaml", "js", "ruby"}
 
 
 def anchors(path: Path) -> set[str]:

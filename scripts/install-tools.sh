@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs the benchmark tools that tests/suites runs and that PyPI and npm do not have, from the
+# packages of Debian or Ubuntu. What is missing later is skipped by the tests.
+set -euo pipefail
+
+packages=(
+  apache2-utils            # ab
+  catch2 cmake g++
+  curl
+  golang-go
+  hyperfine
+  libbenchmark-dev         # Google Benchmark
+  librust-criterion-dev    # the crates of Criterion.rs
+  postgresql               # pgbench
+  ruby ruby-benchmark-ips
+  wrk
+)
+
+if ! command -v apt-get >/dev/null; then
+  echo "apt-get was not found: install these yourself: ${packages[*]}" >&2
+  exit 1
+fi
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  as_root=(sudo)
+fi
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" apt-get install -qq -y --no-install-recommends "${packages[@]}" >/dev/null

@@ -1,0 +1,3 @@
+def count(text)
+  text.split.size
+end

@@ -1,0 +1,3 @@
+export function count(text) {
+  return text.split(" ").length;
+}

@@ -1,0 +1,5 @@
+package words
+
+import "strings"
+
+func Count(text string) int { return len(strings.Fields(text)) }
