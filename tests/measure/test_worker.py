@@ -471,7 +471,7 @@ def test_memory_is_taken_before_the_users_code_is_imported(start: Start) -> None
 import sys
 def bench_a(): raise Exception(COUNTS)
 frame = sys._getframe()
-while frame.f_code.co_name != "open_file":
+while frame.f_code.co_name != "serve":
     frame = frame.f_back
 taken = frame.f_locals["self"].taken
 COUNTS = [[len(row), {sys.getsizeof(o) // 16 for o in row}] for row in taken[:32]]

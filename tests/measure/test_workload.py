@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.measure._worker.file_text import FileText
 from benchgate.measure._worker.workloads import Workloads
 from benchgate.measure.code_beside import differing_places
 
@@ -37,7 +38,7 @@ def read(root: Path, source: str, files: Mapping[str, str], name: str) -> Worklo
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     folders = [str(folder), str(folder.parent)]
-    return Workloads(str(folder / "bench_it.py"), str(folder), folders)
+    return Workloads(str(folder / "bench_it.py"), str(folder), folders, FileText())
 
 
 def differing(was: Workloads, now: Workloads, *, with_params: bool = False) -> list[str]:
@@ -446,7 +447,7 @@ def test_a_folder_that_moved_does_the_same_work(tmp_path: Path) -> None:
         source = f"from {name}.data import DATA\nfrom {name} import data\n"
         (folder / "bench_it.py").write_text(f"{source}def bench_a(): return DATA, data.DATA\n")
         path = str(folder / "bench_it.py")
-        found.append(Workloads(path, str(folder), [str(tmp_path)]))
+        found.append(Workloads(path, str(folder), [str(tmp_path)], FileText()))
     assert differing(*found) == []
 
 
@@ -776,7 +777,7 @@ def test_what_python_prefers_to_a_helper_is_not_taken_for_it(tmp_path: Path, oth
     helper.write_text("def go():\n    return sum(range(1000))\n")
 
     def parts() -> dict[str, str]:
-        found = Workloads(str(file), str(tmp_path), [str(tmp_path)])
+        found = Workloads(str(file), str(tmp_path), [str(tmp_path)], FileText())
         return found.parts("bench_a", with_params=False)
 
     before = parts()

@@ -1,22 +1,18 @@
 """The table [[benchmark]]: what is measured."""
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
-from pathlib import PurePath
 from typing import Annotated, Final
 
 from pydantic import Discriminator, Tag
 
 from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
-from benchgate.config.function_benchmarks import PythonBenchmark
-
-PATTERN: Final = "bench_*.py"
-_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
+from benchgate.config.function_benchmarks import PytestBenchmark, PythonBenchmark
 
 KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
     "command": CommandBenchmark,
     "python": PythonBenchmark,
+    "pytest": PytestBenchmark,
 }
 """The kinds of [[benchmark]], by the key that tells them apart."""
 
@@ -27,20 +23,10 @@ def _kind(value: object) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-Benchmark = CommandBenchmark | PythonBenchmark
+Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark
 TaggedBenchmark = Annotated[
-    Annotated[CommandBenchmark, Tag("command")] | Annotated[PythonBenchmark, Tag("python")],
+    Annotated[CommandBenchmark, Tag("command")]
+    | Annotated[PythonBenchmark, Tag("python")]
+    | Annotated[PytestBenchmark, Tag("pytest")],
     Discriminator(_kind),
 ]
-
-
-def is_benchmark_file(path: PurePath) -> bool:
-    """Whether a file is searched for benchmarks: not if it is hidden, installed or generated.
-
-    Args:
-        path: relative to the folder in which the search started.
-    """
-    *folders, name = path.parts
-    return fnmatchcase(name, PATTERN) and not any(
-        folder in _SKIPPED_FOLDERS or folder.startswith(".") for folder in folders
-    )

@@ -14,7 +14,11 @@ from benchgate.measure.provided import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import PythonSettings, Workers
 from benchgate.measure.worker import Worker
-from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
+from benchgate.measure.worker_process import (
+    ForeignModuleError,
+    WorkerFailedError,
+    WorkerSkippedError,
+)
 
 if TYPE_CHECKING:
     import random
@@ -211,5 +215,11 @@ class PythonEngine:
 
 def _failed(failure: WorkerFailedError, id_: str, arms: Sequence[ArmName]) -> Observation:
     arm = failure.worker.arm.name
-    of_all = isinstance(failure, ForeignModuleError)
-    return Observation(arm, id_, arms.index(arm), error=failure.error, of_all=of_all)
+    return Observation(
+        arm,
+        id_,
+        arms.index(arm),
+        error=failure.error,
+        of_all=isinstance(failure, ForeignModuleError),
+        skipped=isinstance(failure, WorkerSkippedError),
+    )

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.benchmarks import PATTERN
 from benchgate.errors import UsageError
 from benchgate.measure.benchfiles import BenchFile, find_files
 from benchgate.measure.code_beside import note_on_bystanders
@@ -146,7 +145,7 @@ class PythonDiscovery:
                 try:
                     hello, timer = self._workers.describe(arm, file)
                 except WorkerFailedError as failure:
-                    failures.append(_unread(failure, file.group))
+                    failures.append(_unread(failure, file.label))
                     continue
                 toolchains[arm.name]["python"] = hello["python"]
                 runtimes[arm.name][describe_runtime(arm, hello)] = None
@@ -156,7 +155,7 @@ class PythonDiscovery:
                     DiscoveryFailure(arm.name, file.id_of(name), error)
                     for name, error in hello["faults"].items()
                 ]
-                common = _bystanders(hello["common"])
+                common = {file: _bystanders(each) for file, each in hello["common"].items()}
                 for described in hello["benchmarks"]:
                     id_ = file.id_of(described["id"])
                     if self._is_left_out(arm, id_):
@@ -166,7 +165,9 @@ class PythonDiscovery:
                         failures.append(_taken(arm, file, id_, other_file))
                         break
                     try:
-                        definitions[id_] = self._define(arm, file, described, common)
+                        definitions[id_] = self._define(
+                            arm, file, described, common.get(described["file"], ())
+                        )
                     except DataFilesError as error:
                         failures.append(DiscoveryFailure(arm.name, id_, str(error)))
         base, head = found.get(ArmName.BASE, {}), found.get(ArmName.HEAD, {})
@@ -190,7 +191,7 @@ class PythonDiscovery:
                 ):
                     raise UsageError(
                         "no benchmarks found: "
-                        f'[[benchmark]] python = "{path}" has no file {PATTERN}',
+                        f'[[benchmark]] {benchmark.HOST} = "{path}" {benchmark.LACKS}',
                         hint="The path is relative to the configuration file. benchgate ignores "
                         "files that git ignores.",
                     )
@@ -259,6 +260,6 @@ def _taken(arm: Arm, file: BenchFile, id_: str, other: BenchFile) -> DiscoveryFa
     )
 
 
-def _unread(failure: WorkerFailedError, group: str) -> DiscoveryFailure:
+def _unread(failure: WorkerFailedError, label: str) -> DiscoveryFailure:
     of_all = isinstance(failure, ForeignModuleError)
-    return DiscoveryFailure(failure.worker.arm.name, group, failure.error, of_all)
+    return DiscoveryFailure(failure.worker.arm.name, label, failure.error, of_all)

@@ -161,6 +161,8 @@ class Workers:
                 own=own_folders(arm, file.benchmark),
                 own_interpreter=has_own_interpreter(file.benchmark),
                 provided=None if file.benchmark.allow_foreign else self._provided_by(arm),
+                host=file.benchmark.HOST,
+                arguments=file.benchmark.tool_arguments,
             ),
             self._guardian,
             describe=describe,

@@ -103,6 +103,7 @@ _ORIGINS: Mapping[str, Check] = {
 }
 _BENCHMARK: Mapping[str, Check] = {
     "id": _is(str),
+    "file": _is(str),
     "parts": _table_of(_is(str)),
     "bystanders": _list_of(_is_bystander),
     "location": _is(str, type(None)),
@@ -112,7 +113,7 @@ _BENCHMARK: Mapping[str, Check] = {
 }
 _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "file": {
-        "common": _list_of(_is_bystander),
+        "common": _table_of(_list_of(_is_bystander)),
         "benchmarks": _list_of(_has_fields(_BENCHMARK)),
         "faults": _table_of(_is(str)),
         "executable": _is(str, type(None)),

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchgate.measure.replies import read_pid, read_reply, read_sample
-from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError, WorkerProcess
+from benchgate.measure.worker_process import (
+    ForeignModuleError,
+    WorkerFailedError,
+    WorkerProcess,
+    WorkerSkippedError,
+)
 from benchgate.stats.timer import Timer, timer
 
 if TYPE_CHECKING:
@@ -47,6 +52,8 @@ class WorkerSetting:
         variables: the whole environment of the process, except the hash seed.
         layout: decides where its objects lie in memory.
         path_after: entries for sys.path, after the interpreter's own.
+        host: which host in the worker runs the file: "python", or the tool whose suite it is.
+        arguments: further arguments of that tool.
     """
 
     interpreter: Sequence[str]
@@ -61,6 +68,8 @@ class WorkerSetting:
     own: Sequence[Path] = ()
     own_interpreter: bool = False
     provided: ProvidedModules | None = None
+    host: str = "python"
+    arguments: Sequence[str] = ()
 
 
 class Worker(WorkerProcess):
@@ -85,6 +94,8 @@ class Worker(WorkerProcess):
             "file",
             key=self.key,
             file=str(setting.file),
+            host=setting.host,
+            arguments=list(setting.arguments),
             root=str(arm.root),
             helpers=str(setting.helpers) if setting.helpers else None,
             path=list(setting.path),
@@ -190,6 +201,8 @@ class Worker(WorkerProcess):
 
     def _refused(self, reply: Mapping[str, Any]) -> WorkerFailedError:
         """Make an exception from the error that the worker reports."""
+        if reply.get("skipped"):
+            return WorkerSkippedError(self, reply["error"])
         parts = reply["trace"], self.tail()
         line = reply["error"] + self._about_missing_module(reply["error"])
         return WorkerFailedError(self, line, "\n".join(part for part in parts if part))

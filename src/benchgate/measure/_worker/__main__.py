@@ -16,6 +16,7 @@ run, and the last line is "bye".
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 # The files of this folder are a package that is found by its path alone. So no module of the user
 # can take the place of one of them, whatever its name is.
@@ -43,12 +44,13 @@ def main(folder: str, loaded_by_python: frozenset[str]) -> None:
         from .describing import Describer  # noqa: PLC0415 - only one launch in a session needs it
 
         describer = Describer
+    host = import_module(f".{request['host']}_host", __package__).Host
     sys.pycache_prefix = chosen
     for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
         del sys.modules[name]
     # Hide this program's own names from the user's code, which finds an empty module.
     sys.modules["__main__"] = type(sys)("__main__")
-    Server(receive, send, describer, loaded_by_python).run(request)
+    Server(receive, send, describer, host, loaded_by_python).run(request)
 
 
 if __name__ == "__main__":

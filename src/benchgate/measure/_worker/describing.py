@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 
 from .attributes import check_function
 from .failures import Fault
+from .file_text import FileText
 from .functions import code_of
 from .origins import file_of
 from .standard import STANDARD_LIBRARY
@@ -30,23 +31,27 @@ class Describer:
     """Describes the benchmarks of a file.
 
     It reads the file's text before the file's code can change what is found.
+
+    Args:
+        text: knows which names of the file are benchmarks.
     """
 
     check = staticmethod(check_function)
 
-    def __init__(self, request: dict[str, Any]) -> None:
-        file, self._root = request["file"], request["root"]
+    def __init__(self, request: dict[str, Any], text: FileText | None = None) -> None:
+        self._file = file = request["file"]
+        self._root = request["root"]
         folders = [os.path.dirname(file), *request["path"], *request["path_after"]]
         # Importing the file reports what is wrong with its text.
         with deep_recursion(), suppress(OSError, SyntaxError, ValueError):
             try:
-                self._workloads = Workloads(file, request["helpers"], folders)
+                self._workloads = Workloads(file, request["helpers"], folders, text or FileText())
             except RecursionError:
                 raise Fault("benchgate cannot read its text: it is nested too deeply") from None
 
-    def common(self) -> list[tuple[int, str, str]]:
-        """Return what else in the file may change what its benchmarks measure."""
-        return self._workloads.common()
+    def common(self) -> dict[str, list[tuple[int, str, str]]]:
+        """Return what else in the file may change what its benchmarks measure, by the file."""
+        return {self._file: self._workloads.common()}
 
     def describe(self, benchmarks: Iterable[Benchmark]) -> list[dict[str, Any]]:
         """Describe the benchmarks of the file, which has been imported now."""
@@ -58,6 +63,7 @@ class Describer:
         function = benchmark.function
         return {
             "id": benchmark.id,
+            "file": self._file,
             "parts": {**self._parts(benchmark), **hidden},
             "bystanders": self._workloads.others(benchmark.name),
             "location": location_of(function, self._root),
@@ -74,8 +80,10 @@ class Describer:
         texts = {"its number": repr(getattr(function, "number", None))}
         written = None if are_plain else self._workloads.params(name, benchmark.positions)
         with_params = not are_plain and written is None
-        uses = written.names if written else ()
-        parts = self._workloads.parts(name, with_params=with_params, uses=uses)
+        uses = benchmark.uses | written.names if written else benchmark.uses
+        parts = self._workloads.parts(
+            name, with_params=with_params, uses=uses, borrowed=benchmark.borrowed
+        )
         if kwargs:
             given = {**benchmark.labels, **kwargs} if are_plain else benchmark.labels
             known = parts.pop("its params", "") + (written.text if written else "")

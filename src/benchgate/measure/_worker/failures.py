@@ -10,6 +10,7 @@ from .standard import STANDARD_LIBRARY
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import traceback
+    from typing import Any
 
 LINE_LIMIT = 500
 TRACE_LIMIT = 8192
@@ -21,9 +22,15 @@ class Fault(Exception):  # noqa: N818 - a fault of the benchmark file, not of th
     """Something in the benchmark file that the author must change."""
 
 
-def failure(error: BaseException) -> dict[str, str]:
+class Skipped(Fault):
+    """The author has said that the benchmark does not run here; the message says why."""
+
+
+def failure(error: BaseException) -> dict[str, Any]:
     """Describe an exception: one line, and the traceback of the user's frames."""
     flush()
+    if isinstance(error, Skipped):
+        return {"error": str(error), "trace": "", "skipped": True}
     if isinstance(error, Fault):
         return {"error": str(error), "trace": ""}
     with STANDARD_LIBRARY:

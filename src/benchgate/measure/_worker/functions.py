@@ -9,7 +9,7 @@ from .failures import Fault, failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import CodeType, ModuleType
     from typing import Any
 
@@ -19,24 +19,37 @@ CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
 class Benchmark:
-    """One function with one set of parameters."""
+    """One function with one set of parameters.
+
+    Args:
+        name: what its file calls it.
+        kwargs: the values of its parameters.
+        labels: their names in the id.
+        positions: of the values in the lists of `params`.
+        uses: names of its file that it uses although its text does not show it.
+        borrowed: the same in other files: path and name.
+    """
 
     def __init__(
         self,
+        id_: str,
         name: str,
         function: Callable[..., Any],
-        kwargs: dict[str, Any],
-        labels: dict[str, str],
-        positions: dict[str, int],
+        *,
+        kwargs: dict[str, Any] | None = None,
+        labels: dict[str, str] | None = None,
+        positions: dict[str, int] | None = None,
+        uses: Iterable[str] = (),
+        borrowed: Iterable[tuple[str, str]] = (),
     ) -> None:
+        self.id = id_
         self.name = name
         self.function = function
-        self.kwargs = kwargs
-        self.labels = labels
-        self.positions = positions
-        short = name[len(PREFIX) :]
-        suffix = ",".join(f"{key}={label}" for key, label in labels.items())
-        self.id = f"{short}[{suffix}]" if suffix else short
+        self.kwargs = kwargs or {}
+        self.labels = labels or {}
+        self.positions = positions or {}
+        self.uses = frozenset(uses)
+        self.borrowed = frozenset(borrowed)
 
 
 def find_benchmarks(
@@ -59,11 +72,19 @@ def find_benchmarks(
             if check:
                 check(name, function)
             for kwargs, labels, positions in grid_of(name, function):
-                benchmark = Benchmark(name, function, kwargs, labels, positions)
-                found[benchmark.id] = benchmark
+                id_ = id_of(name, labels)
+                found[id_] = Benchmark(
+                    id_, name, function, kwargs=kwargs, labels=labels, positions=positions
+                )
         except Exception as error:  # noqa: BLE001 - of the user's code: one function's alone
             faults[name[len(PREFIX) :] or name] = failure(error)["error"]
     return found, faults
+
+
+def id_of(name: str, labels: dict[str, str]) -> str:
+    short = name[len(PREFIX) :]
+    suffix = ",".join(f"{key}={label}" for key, label in labels.items())
+    return f"{short}[{suffix}]" if suffix else short
 
 
 def label_of(value: object, index: int) -> str:

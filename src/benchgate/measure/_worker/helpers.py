@@ -12,6 +12,8 @@ MOST_FILES = 1000
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from .module_text import Module
     from .statements import Statement
 
@@ -22,11 +24,15 @@ class Helpers:
     Args:
         helpers: folder where they are; None if there are none.
         folders: where modules are looked for, in this order.
+        others: real paths of files with other benchmarks.
     """
 
-    def __init__(self, helpers: str | None, folders: list[str]) -> None:
+    def __init__(
+        self, helpers: str | None, folders: list[str], others: Collection[str] = ()
+    ) -> None:
         self.folder = os.path.join(os.path.realpath(helpers), "") if helpers else ""
         self.folders = folders
+        self.others = others
         self.known: dict[str, bool] = {}
 
     def replaces(self, name: str) -> bool:
@@ -54,9 +60,12 @@ class Helpers:
         for folder, folders, names in os.walk(self.folder) if self.folder else ():
             folders[:] = sorted(each for each in folders if each not in NO_CODE)
             for name in sorted(names):
-                is_code = name.endswith((".py", ".pyc", *EXTENSION_SUFFIXES))
                 path = os.path.realpath(os.path.join(folder, name))
-                if is_code and not (name.startswith("bench_") and defines_benchmarks(path)):
+                is_code = name.endswith((".py", ".pyc", *EXTENSION_SUFFIXES))
+                is_other = path in self.others or (
+                    name.startswith("bench_") and defines_benchmarks(path)
+                )
+                if is_code and not is_other:
                     found.append((path, os.path.relpath(os.path.join(folder, name), self.folder)))
             if len(found) > MOST_FILES:
                 break

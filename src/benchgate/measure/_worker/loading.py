@@ -16,24 +16,35 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def load(request: dict[str, Any], loaded_by_python: frozenset[str]) -> ModuleType:
-    """Import the benchmark file as a module with its own name."""
-    path = request["file"]
+def prepare(
+    request: dict[str, Any], loaded_by_python: frozenset[str], beside: Iterable[str]
+) -> None:
+    """Let the user's code find its modules, and nothing of this program.
+
+    Args:
+        beside: folders that come first.
+    """
     after = request["path_after"]
-    beside = [folder for folder in [os.path.dirname(path)] if folder not in after]
+    beside = [folder for folder in beside if folder not in after]
     sys.path[:0] = [*beside, *request["path"]]
     sys.path += after
     # Processes that the benchmark starts must find the arm's code too.
     os.environ["PYTHONPATH"] = os.pathsep.join(request["path"])
     STANDARD_LIBRARY.hide(loaded_by_python)
-    sys.argv = [path]
+    sys.argv = [request["file"]]
+    compile_from_source(request["file"], request["helpers"])
+
+
+def load(request: dict[str, Any], loaded_by_python: frozenset[str]) -> ModuleType:
+    """Import the benchmark file as a module with its own name."""
+    path = request["file"]
+    prepare(request, loaded_by_python, [os.path.dirname(path)])
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise Fault(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    compile_from_source(path, request["helpers"])
     spec.loader.exec_module(module)
     return module
 

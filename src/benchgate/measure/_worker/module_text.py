@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from .file_text import FileText
+
 
 class Module:
     """The text of a module, statement by statement.
@@ -21,11 +23,18 @@ class Module:
     Args:
         place: its path for people.
         replaces: tells whether another module is imported in place of one of Python's own.
+        text: knows which of its names are benchmarks.
         is_helper: whether it is not the benchmark file.
     """
 
     def __init__(
-        self, path: str, place: str, replaces: Callable[[str], bool], *, is_helper: bool = False
+        self,
+        path: str,
+        place: str,
+        replaces: Callable[[str], bool],
+        text: FileText,
+        *,
+        is_helper: bool = False,
     ) -> None:
         self.name = os.path.basename(path)
         self.place = place
@@ -35,11 +44,14 @@ class Module:
         self.is_read = found is not None
         tree = found or ast.Module(body=[], type_ignores=[])
         nodes = told_apart(tree)
+        if not is_helper:
+            nodes = text.apart(nodes)
         bound = binders_of(nodes)
         programs = [] if "__name__" in bound else list(filter(is_main, nodes))
         every, nodes = nodes, [each for each in nodes if each not in programs]
         self.harmless = Harmless(bound, inner_names(nodes), replaces)
-        others = [*PlainStatements(nodes, bound, self.harmless).others, *programs]
+        plain = PlainStatements(nodes, bound, self.harmless, text.is_benchmark)
+        others = [*plain.others, *programs]
         # A statement that is not plain is read as a whole, with what is no work.
         wholes = {id(each): ast.dump(each) for each in others}
         # What other modules do with the functions of a helper is not known.
@@ -69,7 +81,7 @@ class Module:
             and not all(is_of_makers(origin(s.node)) for s in found)
         }
         self.unknown = {id(each): self.unknown_in(each) for each in self.statements}
-        self.benchmarks = {name for name in binders if name.startswith("bench_")}
+        self.benchmarks = set(filter(text.is_benchmark, binders))
         self.touchers: dict[str, list[Statement]] = {}
         for each in self.statements:
             for name in self.touched(each):

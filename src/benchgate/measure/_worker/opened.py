@@ -40,6 +40,7 @@ class OpenBenchmark:
         function = benchmark.function
         setup = getattr(function, "setup", None)
         self.teardown = getattr(function, "teardown", None)
+        self.number = getattr(function, "number", None)
         self.is_async = is_async(function)
         self.event_loop: asyncio.AbstractEventLoop | None = None
         if any(is_async(f) for f in (function, setup, self.teardown)):
@@ -76,7 +77,15 @@ class OpenBenchmark:
         """Time this many calls; return (wall_ns, cpu_ns)."""
         if self.is_async and self.event_loop:
             return self.event_loop.run_until_complete(self._sample_async(loops, wall, cpu))
-        call = self.call
+        return self.time_calls(self.call, loops, wall, cpu)
+
+    def time_calls(
+        self,
+        call: Callable[[], Any],
+        loops: int,
+        wall: Callable[[], int],
+        cpu: Callable[[], int],
+    ) -> tuple[int, int]:
         turns = self.turns = repeat(None, loops)
         cpu_start = cpu()
         start = wall()
@@ -100,11 +109,10 @@ class OpenBenchmark:
     def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
         """Find how many loops make a sample long enough."""
         target_ns = message["target_ns"]
-        number = getattr(self.benchmark.function, "number", None)
-        loops = number or 1
+        loops = self.number or 1
         while True:
             elapsed_ns = self._shortest_ns(loops)
-            if number or elapsed_ns >= target_ns:
+            if self.number or elapsed_ns >= target_ns:
                 return {"loops": loops, "sample_ns": elapsed_ns, "first_ns": self.first_ns}
             # Aim a little high, but grow at most tenfold: the timing of few loops is coarse.
             loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
@@ -173,7 +181,8 @@ class OpenBenchmark:
         del kept
         return peak, blocks
 
-    def close(self, message: dict[str, Any]) -> dict[str, Any]:
+    def close(self) -> dict[str, Any]:
+        """Tear it down; return what worked beside it."""
         self.restore_gc()
         try:
             if self.teardown:
@@ -209,5 +218,4 @@ STEPS: dict[str, Callable[[OpenBenchmark, dict[str, Any]], dict[str, Any]]] = {
     "peak": OpenBenchmark.peak,
     "end": OpenBenchmark.end,
     "allocations": OpenBenchmark.allocations,
-    "close": OpenBenchmark.close,
 }

@@ -16,13 +16,12 @@ from .statements import binds_of, executed_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from .expressions import Scope
     from .harmless import Harmless
 
-PREFIX = "bench_"
 # Other names of this form, such as __builtins__, change how a module runs.
 READ_BY_OTHERS = frozenset(("__all__", "__doc__"))
 BUILTIN_WRAPPERS = ("classmethod", "property", "staticmethod")
@@ -46,6 +45,7 @@ class PlainStatements:
         statements: of the module, each import on its own.
         binders: those that bind each name.
         harmless: knows decorators, and what is Python's own.
+        is_benchmark: tells which names are benchmarks.
 
     Attributes:
         others: the statements that are not plain.
@@ -56,9 +56,11 @@ class PlainStatements:
         statements: Sequence[ast.stmt],
         binders: Mapping[str, list[ast.stmt]],
         harmless: Harmless,
+        is_benchmark: Callable[[str], bool],
     ) -> None:
         self.binders = binders
         self.harmless = harmless
+        self.is_benchmark = is_benchmark
         self.lazy = any(delays_annotations(each) for each in statements)
         self.sets_flag = any(map(sets_flag, statements))
         assigned = {
@@ -92,7 +94,7 @@ class PlainStatements:
             return False
         if isinstance(node, FUNCTIONS):
             return self.is_plain_function(node, {})
-        if any(name.startswith(PREFIX) for name in names):
+        if any(map(self.is_benchmark, names)) and not isinstance(node, ast.ClassDef):
             return False
         if isinstance(node, ast.ClassDef):
             return self.is_plain_class(node)
@@ -123,7 +125,7 @@ class PlainStatements:
             return known.are_data(value, scope) or (is_new and self.is_collection(value))
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
             owner = target.value.id
-            is_benchmark = owner.startswith(PREFIX) and self.is_defined_here(owner)
+            is_benchmark = self.is_benchmark(owner) and self.is_defined_here(owner)
             return is_benchmark and not scope and self.is_collection(value)
         names = target.elts if isinstance(target, ast.Tuple) else [target]
         return known.are_data(value, scope) and all(isinstance(each, ast.Name) for each in names)

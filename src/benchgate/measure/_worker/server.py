@@ -12,19 +12,25 @@ import sys
 from time import perf_counter_ns
 
 from .failures import Fault, failure, flush
-from .functions import find_benchmarks
-from .loading import load
-from .opened import STEPS, OpenBenchmark
+from .opened import STEPS
 from .origins import Origins
-from .process_state import had_children, occupy, reset_peak_rss, set_cpus, surroundings
+from .process_state import had_children, occupy, set_cpus, surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
     from .describing import Describer
-    from .functions import Benchmark
+    from .opened import OpenBenchmark
+
+    class Host(Protocol):
+        """Runs the user's file or suite, and lets the server measure its benchmarks."""
+
+        def __init__(self, server: Server, request: dict[str, Any]) -> None: ...
+
+        def run(self) -> None:
+            """Say hello, then serve one benchmark after the other until benchgate closes."""
 
     Receive = Callable[[], bytes | None]
     Send = Callable[[bytes], None]
@@ -79,6 +85,7 @@ class Server:
 
     Args:
         describer: describes the benchmarks; None if they are only measured.
+        host: finds and runs the benchmarks.
         loaded_by_python: names of the modules that Python itself has imported.
     """
 
@@ -87,17 +94,18 @@ class Server:
         receive: Receive,
         send: Send,
         describer: type[Describer] | None,
+        host: type[Host],
         loaded_by_python: frozenset[str],
     ) -> None:
         self.receive = receive
         self.send_line = send
         self.describer = describer
         self.loaded_by_python = loaded_by_python
+        self.host = host
         self.origins: Any = None
         self.dumps, self.loads = json.dumps, json.loads
         self.is_fork = False
         self.taken: list[Any] = []
-        self.benchmarks: dict[str, Benchmark] = {}
         self.opened: OpenBenchmark | None = None
         self.clean: dict[str, Any] = {}
 
@@ -141,8 +149,8 @@ class Server:
         if self.is_fork:
             os._exit(1)
 
-    def open_file(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Import the benchmark file and find its benchmarks."""
+    def set_up(self, request: dict[str, Any]) -> None:
+        """Prepare this process for the user's code."""
         if sys.version_info < OLDEST_PYTHON:
             raise Fault(
                 f"{sys.executable} is Python {sys.version.split()[0]}: benchgate needs 3.8 or newer"
@@ -150,69 +158,99 @@ class Server:
         set_cpus(request["cpus"])
         self.origins = Origins(request, self.loaded_by_python)
         self.taken = occupy(*request["occupy"])
-        describer = self.describer(request) if self.describer else None
-        module = load(request, self.loaded_by_python)
-        self.benchmarks, faults = find_benchmarks(module, describer.check if describer else None)
-        described = describer.describe(self.benchmarks.values()) if describer else []
-        common = describer.common() if describer else []
+
+    def hello(
+        self, described: list[dict[str, Any]], common: dict[str, Any], faults: dict[str, str]
+    ) -> None:
+        """Reply to the first request, now that the user's code has been imported.
+
+        Args:
+            described: the benchmarks, as `Describer` describes them.
+            common: by file, what it found that may change what any benchmark there measures.
+            faults: by name, what is wrong with a benchmark or a file.
+        """
         self.clean = surroundings()
-        return {
-            "benchmarks": described,
-            "common": common,
-            "faults": faults,
-            "executable": sys.executable,
-            "python": f"{sys.implementation.name} {sys.version.split()[0]}",
-            "clock_steps_ns": clock_steps_ns(),
-            **self.origins.look(),
-        }
+        self.reply(
+            {
+                "benchmarks": described,
+                "common": common,
+                "faults": faults,
+                "executable": sys.executable,
+                "python": f"{sys.implementation.name} {sys.version.split()[0]}",
+                "clock_steps_ns": clock_steps_ns(),
+                **self.origins.look(),
+            }
+        )
 
     def serve(self, request: dict[str, Any]) -> None:
-        """Open the file of the request, then carry out requests until benchgate closes its side."""
+        """Let the host carry out the request, and all that follow."""
         # Before anything that may hang: another program may have started this one.
         self.send(b"%d\n" % os.getpid())
         try:
-            self.reply(self.open_file(request))
+            self.set_up(request)
+            self.host(self, request).run()
         except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
             self.reply(failure(error))
+        self.carry_out()  # benchgate may not know yet that the host has failed
+
+    def next(self) -> dict[str, Any] | None:
+        """Return the next request to open a benchmark; None if benchgate has closed its side."""
+        return self.carry_out(until="open")
+
+    def measure(self, opened: OpenBenchmark, *, rss_is_own: bool) -> bool:
+        """Carry out the steps of one open benchmark, until benchgate closes it.
+
+        Args:
+            rss_is_own: what `reset_peak_rss` returned, before anything of it was set up.
+
+        Returns:
+            Whether benchgate waits for `close` now; otherwise it has closed its side.
+        """
+        self.opened = opened
+        self.reply({"rss_is_own": rss_is_own})
+        return self.carry_out(until="close") is not None
+
+    def close(self, opened: OpenBenchmark) -> None:
+        """Tear a benchmark down, and reply with what it left changed."""
+        self.opened = None
+        reply = opened.close()
+        found = surroundings()
+        reply["changed"] = [key for key, was in self.clean.items() if found[key] != was]
+        reply.update(self.origins.look())
+        if reply["shared"] and not reply["has_own"]:
+            reply["had_children"] = had_children()
+        self.reply(reply)
+
+    def carry_out(self, *, until: str = "") -> dict[str, Any] | None:
+        """Carry out requests.
+
+        Args:
+            until: a step that is left to the caller.
+
+        Returns:
+            The request for that step; None if benchgate has closed its side.
+        """
         line = self.receive()
         while line is not None:
             try:
                 if line == SAMPLE and self.opened:
                     self.send(b"%d %d\n" % self.opened.sample(self.opened.loops))
                 else:
-                    self.reply(self.step(self.loads(line.decode())))
+                    message: dict[str, Any] = self.loads(line.decode())
+                    if message["do"] == until:
+                        return message
+                    self.reply(self.step(message))
             except BaseException as error:  # noqa: BLE001 - SystemExit of the user's code too
                 if self.opened:
                     self.opened.restore_gc()
                 self.reply(failure(error))
             line = self.receive()
-        if self.opened:
-            self.opened.close({})
+        return None
 
     def step(self, message: dict[str, Any]) -> dict[str, Any]:
-        if message["do"] == "open":
-            rss_is_own = reset_peak_rss()
-            benchmark = self.benchmarks.get(message["id"])
-            if benchmark is None:
-                raise Fault(
-                    "its file does not define it on every import: define the same functions "
-                    "each time"
-                )
-            self.opened = OpenBenchmark(benchmark)
-            return {"rss_is_own": rss_is_own}
         if self.opened is None:
             raise ValueError("no benchmark is open")
-        opened = self.opened
-        if message["do"] == "close":
-            self.opened = None
-        reply = STEPS[message["do"]](opened, message)
-        if message["do"] == "close":
-            found = surroundings()
-            reply["changed"] = [key for key, was in self.clean.items() if found[key] != was]
-            reply.update(self.origins.look())
-            if reply["shared"] and not reply["has_own"]:
-                reply["had_children"] = had_children()
-        return reply
+        return STEPS[message["do"]](self.opened, message)
 
 
 def clock_steps_ns() -> list[int]:

@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from .file_text import FileText
     from .statements import Statement
 
 OWN_FUNCTION = "its function"
@@ -35,13 +36,21 @@ class Workloads:
         path: the benchmark file.
         helpers: folder whose modules belong to the benchmarks; None if there is none.
         folders: where modules are looked for, in this order.
+        text: knows which names of the file are benchmarks.
 
     Raises:
         SyntaxError, ValueError: the file is not Python.
     """
 
-    def __init__(self, path: str, helpers: str | None, folders: list[str]) -> None:
-        self.helpers = Helpers(helpers, folders)
+    def __init__(
+        self,
+        path: str,
+        helpers: str | None,
+        folders: list[str],
+        text: FileText,
+    ) -> None:
+        self.helpers = Helpers(helpers, folders, text.others)
+        self.text = text
         self.modules: dict[str, Module] = {}
         self.path = path
         self.known_others: dict[str, list[tuple[int, str, str]]] = {}
@@ -51,6 +60,8 @@ class Workloads:
         self.loaded: dict[str, int] = {}
         for each in self.file.statements:
             self.load(self.file, each, each.line)
+        for also in self.text.also:
+            self.load_file(also, 1)
         for module in [self.file, *map(self.module, self.loaded)]:
             self.note_exports(module)
         imported = [self.modules[each] for each in sorted(self.loaded)]
@@ -71,18 +82,23 @@ class Workloads:
     def module(self, path: str) -> Module:
         if path not in self.modules:
             place, is_helper = self.helpers.place_of(path), path != self.path
-            self.modules[path] = Module(path, place, self.helpers.replaces, is_helper=is_helper)
+            self.modules[path] = Module(
+                path, place, self.helpers.replaces, self.text, is_helper=is_helper
+            )
         return self.modules[path]
 
     def load(self, module: Module, statement: Statement, line: int) -> None:
         """Find the modules that a statement imports at once, and what these import in turn."""
         for node in statement.imports:
             for path, _ in self.helpers.run_by(module, node, []):
-                if path not in self.loaded:
-                    self.loaded[path] = line
-                    helper = self.module(path)
-                    for each in helper.statements:
-                        self.load(helper, each, line)
+                self.load_file(path, line)
+
+    def load_file(self, path: str, line: int) -> None:
+        if path not in self.loaded:
+            self.loaded[path] = line
+            helper = self.module(path)
+            for each in helper.statements:
+                self.load(helper, each, line)
 
     def note_exports(self, importer: Module) -> None:
         for each in importer.statements:
@@ -110,21 +126,34 @@ class Workloads:
             elements.append(values.elts[position])
         return WrittenParams(elements)
 
-    def parts(self, name: str, *, with_params: bool, uses: Collection[str] = ()) -> dict[str, str]:
+    def parts(
+        self,
+        name: str,
+        *,
+        with_params: bool,
+        uses: Collection[str] = (),
+        borrowed: Collection[tuple[str, str]] = (),
+    ) -> dict[str, str]:
         """Return the parts of a benchmark's work: digests by a name that people understand.
 
         Args:
             name: of the function; one that the text does not show is read only now.
             with_params: whether its values of `params` are known by their definition alone.
             uses: other names that it uses.
+            borrowed: names that it uses in other files, by path.
         """
-        known = None if uses else self.known.get((name, with_params))
+        known = None if uses or borrowed else self.known.get((name, with_params))
         if known is not None:
             return dict(known)
-        return self.read_parts(name, uses, with_params=with_params)
+        return self.read_parts(name, uses, borrowed, with_params=with_params)
 
     def read_parts(
-        self, name: str, uses: Collection[str] = (), *, with_params: bool
+        self,
+        name: str,
+        uses: Collection[str] = (),
+        borrowed: Collection[tuple[str, str]] = (),
+        *,
+        with_params: bool,
     ) -> dict[str, str]:
         known = NO_WORK if with_params else {*NO_WORK, "params"}
         included = self.file.work_of({name, *uses}, name, known)
@@ -134,6 +163,8 @@ class Workloads:
             texts.setdefault(self.label(self.file, each, name), []).append(text)
         seen: set[tuple[str, str | int]] = set()
         self.follow(self.file, included, texts, seen)
+        for path, other in sorted(borrowed):
+            self.add(path, self.module(path).work_of({other}), texts, seen)
         for path in self.loaded:
             self.add(path, self.effects[path], texts, seen)
         return {label: digest("\0".join(found)) for label, found in texts.items()}
@@ -188,7 +219,7 @@ class Workloads:
         Args:
             files: real paths of all modules that were imported.
         """
-        known = {os.path.realpath(path) for path in (self.path, *self.loaded)}
+        known = {os.path.realpath(path) for path in (self.path, *self.loaded, *self.text.others)}
         found = {}
         for path in sorted({*files} - known):
             if self.helpers.include(path):

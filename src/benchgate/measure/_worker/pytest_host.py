@@ -1,0 +1,187 @@
+"""Runs a suite of pytest, and stops each test where its benchmark begins.
+
+The user's own pytest collects the tests and runs their fixtures. In the place of the `benchmark`
+fixture, a test gets one that hands the callable over to benchgate. It is sampled there, like any
+other benchmark. Then the test goes on to its end, so its assertions hold.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from linecache import getline
+
+from .failures import LINE_LIMIT, TRACE_LIMIT, Fault, Skipped, failure
+from .loading import prepare
+from .process_state import reset_peak_rss
+from .pytest_fixture import BenchmarkFixture, opened_for
+from .pytest_items import FIXTURE, describe, is_benchmark, options_of, owner_of
+from .pytest_plugin import plugin_for
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .opened import OpenBenchmark
+    from .server import Server
+
+ALWAYS = ("-q", "-p", "no:cacheprovider", "--assert=plain", "--continue-on-collection-errors")
+# Plugins that measure.
+REPLACED = ("benchmark", "codspeed")
+# Options of plugins that would run tests elsewhere, trace them, repeat them or leave them out.
+NEUTRAL = {
+    "benchmark_only": False,
+    "benchmark_skip": False,
+    "benchmark_disable": False,
+    "codspeed": False,
+    "dist": "no",
+    "maxfail": 0,
+    "no_cov": True,
+    "numprocesses": None,
+    "tx": [],
+}
+
+
+class Host:
+    """Collects the tests of a suite, and runs the one that benchgate asks for."""
+
+    def __init__(self, server: Server, request: dict[str, Any]) -> None:
+        self.server = server
+        self.request = request
+        self.items: dict[str, Any] = {}
+        self.faults: dict[str, str] = {}
+        self.measured: OpenBenchmark | None = None
+        self.rss_is_own = False
+        # For pytest-benchmark, a mark of a test without the fixture only holds options.
+        self.marks_are_options = False
+        self.has_served = False
+        self.is_over = False  # benchgate has closed its side
+
+    def run(self) -> None:
+        """See `server.Host`."""
+        prepare(self.request, self.server.loaded_by_python, ())
+        try:
+            import pytest  # noqa: PLC0415 - the user's
+        except ImportError:
+            raise Fault(
+                f"pytest is not installed for {sys.executable}: let [build] install what the "
+                "tests need"
+            ) from None
+        where = os.path.relpath(self.request["file"])
+        arguments = [*ALWAYS, *self.request["arguments"], where]
+        code = pytest.main(arguments, plugins=[plugin_for(self, pytest)])
+        if not self.has_served:
+            raise Fault(
+                f"pytest ended with exit code {int(code)} before it had collected the tests: its "
+                "output says why"
+            )
+
+    @staticmethod
+    def set_options(config: Any) -> None:
+        """Undo options that would run the tests in another way."""
+        for name, value in NEUTRAL.items():
+            if hasattr(config.option, name):
+                setattr(config.option, name, value)
+        config.addinivalue_line("markers", f"{FIXTURE}: the test is measured as a whole")
+
+    def replace_plugins(self, plugins: Any) -> None:
+        """Leave the hooks of other plugins that measure out: they look for their own results."""
+        has = plugins.hasplugin
+        self.marks_are_options = has("benchmark") and not has("codspeed")
+        for name in filter(has, REPLACED):
+            plugins.unregister(name=name)
+
+    def note(self, report: Any) -> None:
+        """Note a file that cannot be collected."""
+        if report.failed:
+            described = fault_of(report)
+            self.faults[report.nodeid] = f"{described['error']}\n{described['trace']}".strip()
+
+    def serve(self, items: Iterable[Any]) -> None:
+        """Say which benchmarks were found, and run those that benchgate asks for."""
+        self.has_served = True
+        server = self.server
+        self.items = {each.nodeid: each for each in items if self.is_benchmark(each)}
+        if server.describer:
+            server.hello(
+                *describe(list(self.items.values()), server.describer, self.request), self.faults
+            )
+        else:
+            server.hello([], {}, self.faults)
+        message = server.next()
+        while message is not None:
+            try:
+                self.run_test(self.items.get(message["id"]))
+            except BaseException as error:  # noqa: BLE001 - of plugins
+                server.opened = None
+                server.reply(failure(error))
+            message = None if self.is_over else server.next()
+
+    def is_benchmark(self, item: Any) -> bool:
+        return is_benchmark(item, marks_are_options=self.marks_are_options)
+
+    def run_test(self, item: Any) -> None:
+        """Run one test; benchgate is answered from inside of it, and at its end."""
+        from _pytest.runner import runtestprotocol  # noqa: PLC0415 - the user's
+
+        if item is None:
+            raise Fault("pytest does not collect it each time: let it find the same tests")
+        self.measured = None
+        tear_down_until(item)
+        self.rss_is_own = reset_peak_rss()
+        # What a class, a module or the session has set up stays for its next test.
+        reports = runtestprotocol(item, log=False, nextitem=owner_of(item))
+        if not self.is_over:
+            self.answer([each for each in reports if not each.passed])
+
+    def answer(self, wrong: list[Any]) -> None:
+        """Tell benchgate how a test ended, as far as it does not know it."""
+        if wrong:
+            self.server.opened = None
+            self.server.reply(fault_of(wrong[0]))
+        elif self.measured is None:
+            raise Fault("the test does not call its `benchmark` fixture")
+        else:
+            self.server.close(self.measured)
+
+    def call_test(self, item: Any) -> bool | None:
+        """Measure a test as a whole, if it is marked and has no fixture."""
+        if FIXTURE in item.fixturenames:
+            return None
+        names = item._fixtureinfo.argnames  # noqa: SLF001 - as pytest itself calls the test
+        self.measure(opened_for(partial(item.obj, **{name: item.funcargs[name] for name in names})))
+        return True
+
+    def fixture(self, item: Any) -> BenchmarkFixture:
+        """Return what a test gets as `benchmark`."""
+        return BenchmarkFixture(self.measure, item, options_of(item))
+
+    def measure(self, opened: OpenBenchmark) -> None:
+        """Let benchgate measure a benchmark, until it closes it."""
+        if self.measured is not None:
+            raise Fault("the test uses its `benchmark` fixture twice: only one call is measured")
+        self.measured = opened
+        try:
+            self.is_over = not self.server.measure(opened, rss_is_own=self.rss_is_own)
+        finally:
+            opened.restore_gc()
+
+
+def tear_down_until(item: Any) -> None:
+    """Tear down what earlier tests have set up and this one does not need."""
+    item.session._setupstate.teardown_exact(item)  # noqa: SLF001 - pytest does it for its next test
+
+
+def fault_of(report: Any) -> dict[str, Any]:
+    """Describe a failed report: its last line, which has the exception, and all of it."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        return failure(Skipped(str(report.longrepr[-1]).replace("Skipped: ", "", 1)))
+    text = report.longreprtext
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = (crash.message if crash else text).strip().splitlines() or ["the test failed"]
+    line = lines[0]
+    if line == "AssertionError" and crash:
+        line = f"{line}: {getline(crash.path, crash.lineno).strip()}"
+    return {"error": line[:LINE_LIMIT], "trace": text[-TRACE_LIMIT:]}
