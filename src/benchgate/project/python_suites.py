@@ -99,6 +99,8 @@ def _pytest_suite(
 ) -> Suite:
     places = _places(tree, counts, settings)
     total = counted(sum(counts.values()), "test")
+    asks = any(FIXTURE in test.arguments for path in counts for test in sources[path].tests)
+    tools = _PYTEST_TOOLS if asks else _PYTEST_TOOLS[::-1]  # pytest-codspeed alone obeys the mark
     table: dict[str, str | tuple[str, ...]] = {"pytest": _one_or_many(places)}
     if arguments := _arguments(settings[path.parent] for path in counts):
         table["arguments"] = arguments
@@ -109,7 +111,7 @@ def _pytest_suite(
         places[0],
         python=PythonSuite(
             _project_of(tree, next(iter(counts))),
-            _PYTEST_TOOLS,
+            tools,
             ("pytest",),
             _imports(tree, sources, counts),
         ),
