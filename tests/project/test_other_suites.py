@@ -30,7 +30,7 @@ class Case:
 
 
 GO = "package a\n\nfunc BenchmarkA(b *testing.B) {\n}\nfunc Benchmarks(b *testing.B) {}\n"
-GO_SUITE = "go test -run ^$ -bench . -count 1 ./..."
+GO_SUITE = "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."
 CRITERION = "[package]\nname = 'a'\n[dev-dependencies]\ncriterion = '0.5'\n"
 BENCH = "[[bench]]\nname = 'parse'\nharness = false\n"
 CARGO_ENV = {"CARGO_TARGET_DIR": "{root}/target"}
@@ -39,23 +39,26 @@ VITEST = '{"devDependencies": {"vitest": "3"}}'
 TINYBENCH = "import { Bench } from 'tinybench'\nawait bench.run()\n"
 MITATA = 'import { run } from "mitata";\nawait run({ format: "json" });\n'
 CMAKE = ["cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release", "cmake --build {env} --parallel"]
-GOOGLE_OUT = "--benchmark_out={output} --benchmark_out_format=json"
+GOOGLE_OUT = (
+    "--benchmark_repetitions=10 --benchmark_min_time=0.05 --benchmark_out={output} "
+    "--benchmark_out_format=json"
+)
 JMH = "<dependency><artifactId>jmh-core</artifactId></dependency>"
 SHADE = "<artifactId>maven-shade-plugin</artifactId>"
-JMH_OPTIONS = "-f 1 -rf json -rff {output}"
+JMH_OPTIONS = "-f 1 -wi 3 -i 10 -w 100ms -r 100ms -rf json -rff {output}"
 
 CASES = {
     "go": Case(
         {"go.mod": "module a\n", "a_test.go": GO, "sub/b_test.go": GO, "_old/c_test.go": GO},
         "2 benchmarks of Go in 2 packages",
         {"suite": GO_SUITE},
-        ["go test -run ^$ ./..."],
+        ["go test -run=NONE ./..."],
     ),
     "go in a folder": Case(
         {"my tools/go.mod": "module a\n", "my tools/a_test.go": GO},
         "1 benchmark of Go in 1 package in my tools",
         {"suite": GO_SUITE, "cwd": "my tools"},
-        ["""sh -c 'cd '"'"'my tools'"'"' && go test -run ^$ ./...'"""],
+        ["""sh -c 'cd '"'"'my tools'"'"' && go test -run=NONE ./...'"""],
     ),
     "criterion": Case(
         {"Cargo.toml": CRITERION + BENCH, "benches/other.rs": "", "Cargo.lock": ""},

@@ -123,12 +123,12 @@ def test_several_suites_share_one_build(tmp_path: Path) -> None:
             "command": [
                 "python3 -m venv {env}",
                 "{env}/bin/pip install . pytest pytest-benchmark",
-                "go test -run ^$ ./...",
+                "go test -run=NONE ./...",
             ]
         },
         "benchmark": [
             {"pytest": "bench"},
-            {"suite": "go test -run ^$ -bench . -count 1 ./..."},
+            {"suite": "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."},
             {"python": "perf"},
         ],
     }

@@ -141,8 +141,8 @@ def _criterion(
             output="target/criterion",
             env={"CARGO_TARGET_DIR": _target(root)},
         ),
-        "The benchmarks of Criterion. In their code, `measurement_time` and `warm_up_time` say how "
-        "long a launch takes; with less of both, more rounds fit into the budget.",
+        "The benchmarks of Criterion. Short `warm_up_time` and `measurement_time` in their code "
+        "leave time for more rounds.",
         root,
         _build(root, command),
         to_edit=edit,

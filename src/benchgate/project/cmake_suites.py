@@ -29,7 +29,10 @@ _PLACED = re.compile(
 )
 _SOURCE = re.compile(r"[\w./+-]+\.(?:cc|cpp|cxx|c\+\+|C)\b")
 _MAX_PROGRAMS = 8
-_OUTPUT = "--benchmark_out={output} --benchmark_out_format=json"
+_OUTPUT = (
+    "--benchmark_repetitions=10 --benchmark_min_time=0.05 --benchmark_out={output} "
+    "--benchmark_out_format=json"
+)
 
 
 def find_cmake_suites(tree: ProjectTree) -> list[Suite]:

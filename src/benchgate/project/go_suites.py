@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from benchgate.project.tree import ProjectTree
 
 _BENCHMARK = re.compile(r"^func Benchmark(?![a-z])\w*\(\s*\w+ \*testing\.B\s*\)", re.MULTILINE)
-_COMMAND = "go test -run ^$ -bench . -count 1 ./..."
-_COMPILING = "go test -run ^$ ./..."
+_COMMAND = "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."
+_COMPILING = "go test -run=NONE ./..."
 
 
 def find_go_suites(tree: ProjectTree) -> list[Suite]:
@@ -38,8 +38,8 @@ def _suite(module: PurePosixPath, packages: dict[PurePosixPath, int]) -> Suite:
     return Suite(
         f"{counted(total, 'benchmark')} of Go in {in_packages}{in_folder(module)}",
         command_table(_COMMAND, module),
-        "The benchmarks of Go: functions Benchmark*. `-benchtime 200ms` makes each launch shorter, "
-        "so that more rounds fit into the budget.",
+        "The benchmarks of Go: functions Benchmark*. A short `-benchtime` leaves time for more "
+        "rounds.",
         module,
         Build((run_in(module, _COMPILING),), {}, "the tests are compiled", ("go",)),
     )

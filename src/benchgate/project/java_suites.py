@@ -17,10 +17,10 @@ _JMH_OF_MAVEN = re.compile(r"<artifactId>\s*jmh-core\s*</artifactId>")
 _JAR = re.compile(r"<(?:uberjar\.name|uberjarName)>\s*([\w.-]+)\s*<")
 _SHADED = re.compile(r"maven-(?:shade|assembly)-plugin")
 _JMH_OF_GRADLE = re.compile(r"""["']me\.champeau\.(?:gradle\.)?jmh["']""")
-_OPTIONS = "-f 1 -rf json -rff {output}"
+_OPTIONS = "-f 1 -wi 3 -i 10 -w 100ms -r 100ms -rf json -rff {output}"
 _COMMENT = (
-    "The benchmarks of JMH, each in one fork. `-wi 3 -w 1 -i 5 -r 1` makes a launch shorter, so "
-    "that more rounds fit into the budget."
+    "The benchmarks of JMH, each in one fork. Short iterations leave time for more rounds; if the "
+    "code needs longer to warm up, use a longer `-w`."
 )
 _REASON = "the benchmarks are compiled"
 

@@ -217,6 +217,8 @@ def _asv_suite(
     configuration: str,
 ) -> Suite:
     files = [path for path in tree.below(folder) if path in sources]
+    imports = _imports(tree, sources, files)
+    helpers = ("asv_runner",) if "asv_runner" in imports else ()
     total = sum(sources[path].asv_benchmarks for path in files)
     of = f" ({configuration})" if configuration else ""
     count = counted(total, "benchmark") if total else "benchmarks"
@@ -225,9 +227,7 @@ def _asv_suite(
         {"asv": str(folder)},
         "The benchmarks of asv: functions and methods named time_*, peakmem_*, mem_* and track_*.",
         folder,
-        python=PythonSuite(
-            _project_of(tree, folder / "x"), (), requires, _imports(tree, sources, files)
-        ),
+        python=PythonSuite(_project_of(tree, folder / "x"), (), (*helpers, *requires), imports),
     )
 
 
