@@ -94,6 +94,12 @@ CASES = {
     "libtest": Case(
         {"Cargo.toml": "[package]\n", "src/lib.rs": "#![feature(test)]\n    #[bench]\nfn a() {}\n"},
         "1 function with #[bench]",
+        {"suite": "cargo +nightly bench", "env": CARGO_ENV},
+        ["cargo +nightly bench --no-run"],
+    ),
+    "libtest with a toolchain": Case(
+        {"Cargo.toml": "[package]\n", "rust-toolchain": "nightly", "src/lib.rs": "#[bench]\n"},
+        "1 function with #[bench]",
         {"suite": "cargo bench", "env": CARGO_ENV},
         ["cargo bench --no-run"],
     ),

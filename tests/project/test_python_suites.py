@@ -143,6 +143,22 @@ def test_a_folder_of_asv_without_its_configuration(find: Find) -> None:
     assert suite.found == "1 benchmark of asv in benchmarks"
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"benchmarks/helpers.py": "def time_a(): ...\n", "benchmarks/test_a.py": PYTEST},
+        {"tools/helpers.py": "def time_a(): ...\n"},
+    ],
+)
+def test_a_function_with_such_a_name_is_no_suite_of_asv(find: Find, files: dict[str, str]) -> None:
+    assert [suite.table for suite in find(files).suites if "asv" in suite.table] == []
+
+
+@pytest.mark.parametrize("name", ["docs/bench.py", "perf/test_runner.py"])
+def test_examples_and_tests_are_no_scripts(find: Find, name: str) -> None:
+    assert find({name: RUNNER}).suites == ()
+
+
 def test_scripts_of_pyperf(find: Find) -> None:
     (suite,) = find({"perf/a.py": RUNNER, "perf/b.py": "import pyperf\n"}).suites
     assert suite.found == "1 script of pyperf in perf/a.py"

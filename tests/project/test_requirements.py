@@ -121,6 +121,17 @@ def test_a_set_for_benchmarks_is_preferred(tmp_path: Path) -> None:
     assert wanted.groups == ((".", "bench"),)
 
 
+def test_the_set_of_its_own_project_is_preferred(tmp_path: Path) -> None:
+    for name, group in (("a", "bench"), ("b", "test")):
+        (tmp_path / name).mkdir()
+        text = f"[dependency-groups]\n{group} = ['pytest', 'pytest-benchmark']\n"
+        (tmp_path / name / "pyproject.toml").write_text(text)
+    folders = [PurePosixPath("a"), PurePosixPath("b")]
+    suites = [PythonSuite(folder, TOOLS, ("pytest",)) for folder in folders]
+    wanted = choose_requirements(list_tree(tmp_path), folders, suites)
+    assert wanted == Wanted(groups=(("a", "bench"), ("b", "test")))
+
+
 def test_imports_are_installed_if_the_project_names_them_somewhere(tmp_path: Path) -> None:
     files = {
         "pyproject.toml": "[project]\nname = 'my-lib'\ndependencies = ['attrs']\n"

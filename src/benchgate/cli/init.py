@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _OTHER_PROJECTS = (
     *("Cargo.toml", "go.mod", "package.json", "CMakeLists.txt", "meson.build", "Makefile"),
+    *("pom.xml", "build.gradle", "build.gradle.kts"),
 )
 _VERSION_TIMEOUT_S = 10.0
 PROBLEM_EXIT_CODE = 2

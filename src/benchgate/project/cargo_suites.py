@@ -150,11 +150,14 @@ def _criterion(
 
 
 def _libtest(tree: ProjectTree, root: PurePosixPath, count: int, *, is_workspace: bool) -> Suite:
+    toolchains = [tree.read(root / name) for name in ("rust-toolchain.toml", "rust-toolchain")]
+    chosen = "" if any("nightly" in text for text in toolchains) else " +nightly"
     command = _command(tree, root, (), is_workspace=is_workspace)
+    command = command.replace("cargo", f"cargo{chosen}", 1)
     return Suite(
         f"{counted(count, 'function')} with #[bench]{in_folder(root)}",
         command_table(command, root, env={"CARGO_TARGET_DIR": _target(root)}),
-        "The functions with #[bench]. They need a nightly compiler.",
+        "The functions with #[bench]. Only a nightly compiler has them.",
         root,
         _build(root, command),
     )

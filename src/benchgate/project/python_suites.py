@@ -29,6 +29,7 @@ _MAX_NAMED = 8
 _MAX_SCRIPTS = 20
 _ASV_CONFIGURATIONS = ("asv.conf.json", "asv.conf.jsonc")
 _ASV_FOLDERS = frozenset({"benchmarks", "benchmark", "asv_bench", "perf"})
+_NO_SUITE = frozenset({"doc", "docs", "example", "examples"})
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])', re.DOTALL)
 _PYTEST_TOOLS = ("pytest-benchmark", "pytest-codspeed")
 
@@ -199,12 +200,13 @@ def find_asv_suites(tree: ProjectTree, sources: Sources) -> list[Suite]:
             continue
         suites[folder] = _asv_suite(tree, sources, folder, _matrix(document), str(path))
     if not suites:
+        of_pytest = {path.parent for path, one in sources.items() if one.tool in _PYTEST_TOOLS}
         folders = {
             path.parent
             for path, source in sources.items()
             if source.tool == "asv" and path.parent.name in _ASV_FOLDERS
         }
-        for folder in sorted(folders):
+        for folder in sorted(folders - of_pytest):
             suites[folder] = _asv_suite(tree, sources, folder, (), "")
     return list(suites.values())
 
@@ -254,7 +256,11 @@ def _matrix(document: Mapping[str, object]) -> tuple[str, ...]:
 
 def find_pyperf_suites(tree: ProjectTree, sources: Sources) -> list[Suite]:
     """Find scripts that create a `pyperf.Runner`."""
-    scripts = sorted(path for path, source in sources.items() if source.has_runner)
+    scripts = sorted(
+        path
+        for path, source in sources.items()
+        if source.has_runner and _NO_SUITE.isdisjoint(path.parts) and path.name[:5] != "test_"
+    )
     if not scripts:
         return []
     if len(scripts) > _MAX_SCRIPTS:

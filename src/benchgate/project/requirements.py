@@ -138,6 +138,7 @@ def _best(
     """The set that holds a suite's tool; otherwise one for tests; None if there is neither."""
     tools = set(suite.tools)
     found = [one for one in sets if tools & one[1].distributions]
+    found = [one for one in found if one[0] == suite.project] or found
     if not found and "pytest" in suite.runs:
         found = [
             one
