@@ -176,7 +176,7 @@ CASES = {
             "CMakeLists.txt": "add_executable(tests t.cpp)\nadd_executable(plain p.cpp)\n"
             "target_link_libraries(tests Catch2::Catch2WithMain)\n"
             "target_link_libraries(plain Catch2::Catch2WithMain)\n",
-            "t.cpp": 'TEST_CASE("a", "[!benchmark]") {\n  BENCHMARK("b") { return f(); };\n}\n',
+            "t.cpp": 'TEST_CASE("a", "[!benchmark]") { BENCHMARK("b") { return f(); }; }\n',
             "p.cpp": 'TEST_CASE("a") {}\n',
         },
         "the program tests with benchmarks of Catch2",

@@ -22,7 +22,7 @@ _LINKS = re.compile(r"\btarget_link_libraries\s*\(\s*([\w.+-]+)([^)]*)\)", re.IG
 _GOOGLE = re.compile(r"(?<![\w:-])benchmark(?:_main|::benchmark(?:_main)?)?(?![\w:-])")
 _GOOGLE_HEADER = "<benchmark/benchmark.h>"
 _CATCH = re.compile(r"\bCatch2?(?:::Catch2?\w*)?\b")
-_CATCH_BENCHMARK = re.compile(r"^\s*BENCHMARK(?:_ADVANCED)?\s*\(", re.MULTILINE)
+_CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
 _OPTION = re.compile(r"\b(?:option|set)\s*\(\s*(\w*BENCH\w*)\b[^)]*\bOFF\b[^)]*\)")
 _PLACED = re.compile(
     r"CMAKE_RUNTIME_OUTPUT_DIRECTORY\s+\"?\$\{(?:CMAKE|PROJECT)_BINARY_DIR\}/?([\w./-]*)"
