@@ -8,11 +8,13 @@ from pydantic import Discriminator, Tag
 from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
 from benchgate.config.function_benchmarks import PytestBenchmark, PythonBenchmark
+from benchgate.config.pyperf_benchmark import PyperfBenchmark
 
 KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
     "command": CommandBenchmark,
     "python": PythonBenchmark,
     "pytest": PytestBenchmark,
+    "pyperf": PyperfBenchmark,
 }
 """The kinds of [[benchmark]], by the key that tells them apart."""
 
@@ -23,10 +25,11 @@ def _kind(value: object) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark
+Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark | PyperfBenchmark
 TaggedBenchmark = Annotated[
     Annotated[CommandBenchmark, Tag("command")]
     | Annotated[PythonBenchmark, Tag("python")]
-    | Annotated[PytestBenchmark, Tag("pytest")],
+    | Annotated[PytestBenchmark, Tag("pytest")]
+    | Annotated[PyperfBenchmark, Tag("pyperf")],
     Discriminator(_kind),
 ]

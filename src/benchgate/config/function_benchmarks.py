@@ -26,15 +26,17 @@ class FunctionBenchmarks(BenchmarkTable):
     Attributes:
         HOST: what runs them in the worker, and the key of their paths.
         LACKS: what to say of a path at which there are none.
+        IN_FOLDERS: whether a path may be that of a folder.
         paths: folders or files that are searched, relative to the configuration file.
     """
 
     HOST: ClassVar[str]
     LACKS: ClassVar[str] = "does not exist"
+    IN_FOLDERS: ClassVar[bool] = True
 
     LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
 
-    paths: fields.PythonPaths
+    paths: fields.Paths
     interpreter: fields.Template | None = Field(
         default=None,
         description="Python to run them in, for example `{env}/bin/python`;"
@@ -71,6 +73,11 @@ class FunctionBenchmarks(BenchmarkTable):
         return ()
 
     @property
+    def prefix(self) -> str:
+        """What their ids begin with; "" if nothing is configured."""
+        return ""
+
+    @property
     def subjects(self) -> tuple[str, ...]:
         """The folders and files that are searched."""
         return self.paths
@@ -103,6 +110,11 @@ class PythonBenchmark(FunctionBenchmarks):
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
 
+    @property
+    def prefix(self) -> str:
+        """The group."""
+        return self.group or ""
+
     def may_hold(self, file: PurePath) -> bool:
         """Whether a file is one of them."""
         return is_benchmark_file(file)
@@ -116,12 +128,12 @@ class PytestBenchmark(FunctionBenchmarks):
         {"pytest", "arguments", "interpreter", "pythonpath", "isolate", "timeout", "env"}
     )
 
-    paths: fields.PythonPaths = Field(
+    paths: fields.Paths = Field(
         alias="pytest",
         description="Folders or files of tests that use the `benchmark` fixture, relative to the"
         " configuration file.",
     )
-    arguments: fields.Command = Field(
+    arguments: fields.Arguments = Field(
         default=(), description="Further arguments of pytest, such as `-k fast`."
     )
 
