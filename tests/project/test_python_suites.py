@@ -84,6 +84,19 @@ def test_a_folder_is_named_if_it_holds_nothing_else(
     assert suite.table == {"pytest": places}
 
 
+def test_what_its_files_import_is_known(find: Find) -> None:
+    files = {
+        "tests/bench/test_a.py": f"import numpy.linalg\nfrom pkg.for_msgspec import b\n{PYTEST}",
+        "tests/conftest.py": "import hypothesis\nfrom . import more\n",
+        "src/pkg/for_msgspec.py": "import msgspec\n\ndef f():\n    import rarely\n",
+        "src/pkg/other.py": "import unused\n",
+        "pyproject.toml": "",
+    }
+    (suite,) = find(files).suites
+    assert suite.python is not None
+    assert suite.python.imports == {"numpy", "pkg", "hypothesis", "msgspec"}
+
+
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

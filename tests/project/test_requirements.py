@@ -135,12 +135,14 @@ def test_the_set_of_its_own_project_is_preferred(tmp_path: Path) -> None:
 def test_imports_are_installed_if_the_project_names_them_somewhere(tmp_path: Path) -> None:
     files = {
         "pyproject.toml": "[project]\nname = 'my-lib'\ndependencies = ['attrs']\n"
-        "[dependency-groups]\nbench = ['pytest', 'pytest-benchmark']\ndocs = ['PyYAML >= 6']\n",
+        "[dependency-groups]\nbench = ['pytest', 'pytest-benchmark']\n"
+        "docs = ['PyYAML >= 6 ; a < 1 and b < 2']\n",
         "tests/helpers.py": "",
     }
+    files["src/my_lib/yaml.py"] = ""  # an adapter, named as what it adapts
     imports = ("os", "my_lib", "attr", "helpers", "tests", "yaml", "msgpack", "pytest")
     wanted = chosen(tmp_path, files, *imports)
-    assert wanted.words == ("PyYAML>=6",)
+    assert wanted.words == ("PyYAML>=6; a < 1 and b < 2",)
     assert wanted.unknown == ("msgpack",)  # a module's name is no name of a package to install
 
 

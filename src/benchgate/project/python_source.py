@@ -49,7 +49,7 @@ class PythonSource:
     Attributes:
         tool: the tool that the file was written for; None for benchgate, or if it is broken.
         tests: its functions and the methods of its classes.
-        imports: top-level modules that it cannot do without.
+        imports: modules that it cannot do without, with the packages that they are in.
         asv_benchmarks: how many functions and methods asv would measure.
         has_runner: whether it creates a `pyperf.Runner`.
     """
@@ -68,7 +68,7 @@ def read_python(source: str) -> PythonSource:
         names = read_source(source.encode())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return PythonSource()  # `validate` says what is wrong with it
-    imported = set(_imports(ast.walk(tree)))
+    imported = {name.partition(".")[0] for name in _imports(ast.walk(tree))}
     tests = tuple(_tests(tree))
     tools = {_IMPORTED[name] for name in imported if name in _IMPORTED}
     asv_benchmarks = sum(ASV_NAME.match(one.name) is not None for one in tests)
@@ -91,9 +91,9 @@ def read_python(source: str) -> PythonSource:
 def _imports(nodes: Iterator[ast.AST] | list[ast.stmt]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
+            yield from (alias.name for alias in node.names)
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.partition(".")[0]
+            yield node.module
 
 
 def _tests(tree: ast.Module) -> Iterator[PythonTest]:

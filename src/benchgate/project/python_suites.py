@@ -176,16 +176,25 @@ def _common_folder(paths: Sequence[PurePosixPath]) -> PurePosixPath:
 
 
 def _imports(tree: ProjectTree, sources: Sources, paths: Iterable[PurePosixPath]) -> frozenset[str]:
-    """What files import, and what the `conftest.py` around them imports."""
+    """The top-level modules that files, and the `conftest.py` around them, import.
+
+    A module of the project that they import may need more than the project itself, as an adapter
+    for another library does. So what it imports counts too.
+    """
     found: set[str] = set()
     beside: set[PurePosixPath] = set()
+    own: set[PurePosixPath] = set()
     for path in paths:
         found |= sources[path].imports
         beside |= {folder / "conftest.py" for folder in path.parents}
+        project = _project_of(tree, path)
+        own |= {project / "src", project / "lib", project}
     for conftest in beside:
-        if tree.has(conftest):
-            found |= read_python(tree.read(conftest)).imports
-    return frozenset(found)
+        found |= read_python(tree.read(conftest)).imports
+    modules = [f"{name.replace('.', '/')}.py" for name in found if "." in name]
+    for file in (folder / module for folder in own for module in modules):
+        found |= read_python(tree.read(file)).imports
+    return frozenset(name.partition(".")[0] for name in found)
 
 
 def find_asv_suites(tree: ProjectTree, sources: Sources) -> list[Suite]:

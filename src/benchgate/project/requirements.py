@@ -92,14 +92,15 @@ def choose_requirements(
             chosen[best] = None
         names |= dict.fromkeys(_not_held(suite, best[1] if best else None))
     imported = {name for suite in suites for name in suite.imports}
-    imported -= _known(tree) | {_module_of(tree, one) for one in folders}
+    imported -= sys.stdlib_module_names | _ALWAYS_THERE
     distributions = {
         module: _OTHER_NAMES.get(module.lower(), normalized(module)) for module in sorted(imported)
     }
     provided = {name for folder in folders for name in own_requirements(tree, folder)}
+    provided |= {_name_of(tree, folder) for folder in folders}
     provided |= {name for _, one in chosen for name in _installed_with(one)}
     written = {
-        distribution_in(word): re.sub(r"\s+", "", word)
+        distribution_in(word): _compact(word)
         for _, one in reversed(sets)
         for word in one.words
         if is_plain(word)
@@ -107,7 +108,12 @@ def choose_requirements(
     names |= dict.fromkeys(
         name for name in distributions.values() if name in written and name not in provided
     )
-    unknown = [module for module, name in distributions.items() if name not in {*provided, *names}]
+    own = _own_modules(tree)
+    unknown = [
+        module
+        for module, name in distributions.items()
+        if name not in {*provided, *names} and module not in own
+    ]
     words = [word for suite in suites for word in suite.runs if distribution_in(word) in names]
     written |= {distribution_in(word): word for word in words if distribution_in(word) != word}
     return Wanted(
@@ -157,14 +163,20 @@ def _rank(one: Declared) -> tuple[int, int, int]:
     return int(one.how is How.LISTED), preference, len(one.words)
 
 
-def _module_of(tree: ProjectTree, folder: PurePosixPath) -> str:
-    """The module that a project most likely provides: a compiled one has no file that shows it."""
+def _compact(requirement: str) -> str:
+    """A requirement without spaces, except in its marker, which needs them."""
+    versions, semicolon, marker = requirement.partition(";")
+    return "".join((*versions.split(), semicolon, marker.rstrip()))
+
+
+def _name_of(tree: ProjectTree, folder: PurePosixPath) -> str:
+    """The normalized name of a project; "" if pyproject.toml does not tell."""
     name = table_at(tree.read_toml(folder / "pyproject.toml"), "project").get("name")
-    return re.sub(r"[-.]", "_", str(name))
+    return normalized(str(name or ""))
 
 
-def _known(tree: ProjectTree) -> frozenset[str]:
-    """The modules that need not be installed: Python's own, and those of the project's files."""
+def _own_modules(tree: ProjectTree) -> frozenset[str]:
+    """The names of the project's files and folders, each of which may be a module."""
     own = {path.stem for path in tree.named("*.py", "*.pyx", "*.pyi")}
     folders = {part for path in tree.named("*.py", "*.pyx", "*.pyi") for part in path.parts[:-1]}
-    return frozenset(sys.stdlib_module_names) | own | folders | _ALWAYS_THERE
+    return frozenset(own | folders)
