@@ -3,6 +3,7 @@
     BenchgateError              1  never raised itself; anything else that escapes is a bug
     ├── UsageError              2  the command line is wrong, or was called in the wrong place
     │   ├── NotARepositoryError 2  a command that needs a git repository was called outside of one
+    │   ├── NoBenchmarksError   2  there is nothing to measure
     │   ├── ConfigError         2  benchgate.toml or [tool.benchgate] is not valid
     │   └── FormatError         2  a result or verdict file that cannot be trusted
     ├── MeasureError            5  a benchmark, or the head's build, failed
@@ -47,6 +48,10 @@ class UsageError(BenchgateError):
 
 class NotARepositoryError(UsageError):
     """The folder is in no git repository."""
+
+
+class NoBenchmarksError(UsageError):
+    """There is nothing to measure."""
 
 
 class ConfigError(UsageError):

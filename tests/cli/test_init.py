@@ -245,3 +245,16 @@ def test_a_person_is_asked_for_the_action(
     done.check(0)
     assert wrote(done.out) == ["benchgate.toml", "benchmarks/bench_pkg.py", *workflows]
     assert "Your copy of it, as OWNER/NAME@REF" in done.out
+
+
+@pytest.mark.parametrize("command", ["check", "run", "list"])
+def test_without_a_configuration_the_suites_are_named(
+    call: Call, repo: Git, commit: Callable[[Git, Mapping[str, str]], str], command: str
+) -> None:
+    test = "def test_a(benchmark):\n    benchmark(sorted, [1])\n"
+    commit(repo, {"go.mod": "module a\n"})
+    commit(repo, {"tests/test_a.py": test})
+    done = call(repo.root, command)
+    done.check(2, "there is no configuration file that says what to measure")
+    assert "Found 1 test with the benchmark fixture in tests." in done.err
+    assert "hint: `benchgate init` writes a benchgate.toml that measures this." in done.err

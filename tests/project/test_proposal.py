@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import tomllib
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from benchgate.project.proposal import Proposal
 
 OWN = "def bench_a(): ...\n"
-ASV = "def time_a(): ...\n"
+PYTEST = "def test_a(benchmark): ...\n"
+SCRIPT = "print('a script')\n"
 COMPILED = "[build-system]\nrequires = ['cython']\n"
 
 
@@ -46,7 +48,11 @@ def configuration(proposal: Proposal) -> Config:
         ({"src/pkg/__init__.py": ""}, ("benchmarks",), ["benchmarks/bench_pkg.py"]),
         ({"src/pkg/__init__.py": "", "perf/bench_a.py": OWN}, ("perf",), []),
         ({"one/bench_a.py": OWN, "two/bench_b.py": OWN}, ("one", "two"), []),
-        ({"pkg/__init__.py": "", "benchmarks/bench_a.py": ASV}, ("perf",), ["perf/bench_pkg.py"]),
+        (
+            {"pkg/__init__.py": "", "benchmarks/bench_a.py": SCRIPT},
+            ("perf",),
+            ["perf/bench_pkg.py"],
+        ),
     ],
 )
 def test_what_is_found_is_written_down(
@@ -82,12 +88,59 @@ def test_what_is_installed_needs_no_search_path(tmp_path: Path) -> None:
     assert config.benchmarks[0].pythonpath is None
 
 
-def test_other_tools_are_named(tmp_path: Path) -> None:
-    files = {"pkg/__init__.py": "", "benchmarks/bench_a.py": ASV}
-    assert proposed(tmp_path, files).found == (
+def document(proposal: Proposal) -> dict[str, Any]:
+    return tomllib.loads(proposal.files["benchgate.toml"])
+
+
+def test_a_project_with_a_suite_gets_no_example(tmp_path: Path) -> None:
+    proposal = proposed(tmp_path, {"pkg/__init__.py": "", "tests/benchmarks/test_a.py": PYTEST})
+    assert list(proposal.files) == ["benchgate.toml"]
+    assert proposal.replace == ""
+    assert document(proposal) == {
+        "build": {
+            "command": ["python3 -m venv {env}", "{env}/bin/pip install pytest pytest-benchmark"]
+        },
+        "benchmark": [{"pytest": "tests/benchmarks"}],
+    }
+    assert proposal.found == (
         "Found the Python package pkg.",
-        "The benchmarks in benchmarks are for asv. benchgate does not run them.",
+        "Found 1 test with the benchmark fixture in tests/benchmarks.",
     )
+
+
+def test_several_suites_share_one_build(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": "[project]\nname = 'x'\n[build-system]\nrequires = ['hatchling']\n",
+        "src/x/__init__.py": "",
+        "bench/test_a.py": f"import numpy\n{PYTEST}",
+        "perf/bench_b.py": OWN,
+        "go.mod": "module x\n",
+        "a_test.go": "func BenchmarkA(b *testing.B) {\n",
+    }
+    proposal = proposed(tmp_path, files, installed="go")
+    assert document(proposal) == {
+        "build": {
+            "command": [
+                "python3 -m venv {env}",
+                "{env}/bin/pip install . pytest pytest-benchmark",
+                "go test -run=NONE ./...",
+            ]
+        },
+        "benchmark": [
+            {"pytest": "bench"},
+            {"suite": "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."},
+            {"python": "perf"},
+        ],
+    }
+    (to_do,) = (line for line in proposal.found if line.startswith("To do:"))
+    assert to_do.startswith("To do: The suites import numpy, but the project does not say what")
+    assert "# To do: The suites import numpy" in proposal.files["benchgate.toml"]
+
+
+def test_what_is_not_installed_gets_a_search_path(tmp_path: Path) -> None:
+    files = {"lib/pkg/__init__.py": "", "bench/test_a.py": PYTEST}
+    (benchmark,) = document(proposed(tmp_path, files))["benchmark"]
+    assert benchmark == {"pytest": "bench", "pythonpath": ["lib"]}
 
 
 def test_a_program_gets_a_command(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import click
 
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, prepare_last_result
+from benchgate.cli.unconfigured import naming_suites
 from benchgate.cli.world import configuration, kept_builds, real_effects, repository
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
@@ -119,7 +120,8 @@ def command(
         Choice(globs, tags, shard), output, must_save=must_save, benchmarks=benchmarks
     )
     try:
-        verdict, result = check(request, config, git, effects)
+        with naming_suites(config, git):
+            verdict, result = check(request, config, git, effects)
     finally:
         effects.progress.close()
     outputs.write(verdict, effects.environ, effects.progress.told)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _OTHER_PROJECTS = (
     *("Cargo.toml", "go.mod", "package.json", "CMakeLists.txt", "meson.build", "Makefile"),
+    *("pom.xml", "build.gradle", "build.gradle.kts"),
 )
 _VERSION_TIMEOUT_S = 10.0
 PROBLEM_EXIT_CODE = 2
@@ -55,6 +56,7 @@ class Plan:
         to_edit: the file in which a person has to write what is measured; None for none.
         build: what prepares each side.
         has_functions: whether Python functions are measured.
+        has_suites: whether suites of other tools are measured.
         unchecked: why it is unknown whether the action exists; "" if that is known.
     """
 
@@ -64,6 +66,7 @@ class Plan:
     to_edit: Path | None
     build: Build
     has_functions: bool
+    has_suites: bool
     unchecked: str
 
 
@@ -172,7 +175,10 @@ def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str
     unchecked = ""
     if action is not None and git is not None:
         unchecked = require_action(git, action)
-        place, tool = folder.relative_to(git.root).as_posix(), proposal.build.tool
+        place, tool = (
+            folder.relative_to(git.root).as_posix(),
+            "uv" if "uv" in proposal.build.tools else "",
+        )
         texts = workflow_texts(git, action, folder=place, tool=tool)
         files |= {git.root / name: text for name, text in texts.items()}
     to_edit = folder / proposal.replace if proposal.replace else None
@@ -183,6 +189,7 @@ def make_plan(cwd: Path, git: Git | None, *, workflows: bool | None, action: str
         to_edit,
         proposal.build,
         has_functions=proposal.has_functions,
+        has_suites=proposal.has_suites,
         unchecked=unchecked,
     )
 
@@ -195,7 +202,7 @@ def _describe_python(plan: Plan, git: Git | None, environ: Mapping[str, str]) ->
         checkout = git.root if git else plan.folder
         python = default_interpreter(checkout, with_environment(environ, plan.folder, checkout))
         return f"The functions run in {_version_of(python)}, {python}."
-    if plan.build.tool == "uv":
+    if "uv" in plan.build.tools:
         return "uv chooses the Python for each side, as it does in your checkout."
     python = shutil.which("python3") or "python3"
     return f"[build] uses python3, which is {_version_of(python)} here, {python}."
@@ -227,6 +234,8 @@ def _steps(git: Git | None, cwd: Path, plan: Plan) -> Iterator[str]:
         yield 'git add --all && git commit --message "Start"'
     else:
         yield f'git add {shlex.join(names)} && git commit --message "Add benchgate"'
+    if plan.has_suites:
+        yield "benchgate list                   # names the benchmarks that it finds"
     yield "benchgate check --against HEAD   # compares the code with itself: it must not fail"
     yield "benchgate check                  # after each change"
 
@@ -255,9 +264,11 @@ def find_problems(folder: Path, git: Git | None) -> tuple[str, ...]:
 def command(workflows: bool | None, action: str | None, dry_run: bool) -> int:
     """Write a benchgate.toml for this project, and GitHub workflows if you ask for them.
 
-    benchgate finds Python packages, bench_*.py files, and programs in C, Go, Node and Rust, and
-    writes what to measure, and how to build it if that is necessary. The file goes into the
-    innermost project around the current folder. No existing file is changed.
+    benchgate finds the benchmarks that the project has: bench_*.py files, and suites of
+    pytest-benchmark, asv, pyperf, Criterion, Go, vitest, Google Benchmark, JMH and others. If it
+    has none, benchgate finds Python packages, and programs in C, Go, Node and Rust. It writes what
+    to measure, and how to build it if that is necessary. The file goes into the innermost project
+    around the current folder. No existing file is changed.
 
     \b
     Examples:

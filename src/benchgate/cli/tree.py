@@ -8,6 +8,7 @@ import click
 from rich.text import Text
 
 from benchgate.cli import options as o
+from benchgate.cli.unconfigured import naming_suites
 from benchgate.cli.world import (
     configuration,
     console,
@@ -69,7 +70,8 @@ def run_command(
     git = repository_or_none(effects.cwd, (output,))
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
     try:
-        result = run(RunRequest(Choice(globs, tags, shard), output), config, git, effects)
+        with naming_suites(config, git):
+            result = run(RunRequest(Choice(globs, tags, shard), output), config, git, effects)
     finally:
         effects.progress.close()
     statistics = describe(result)
@@ -135,9 +137,9 @@ def list_command(
     git = repository_or_none(effects.cwd)
     config = configuration(effects.cwd, git, config_file)
     try:
-        with open_tree(Choice(globs, tags), config, git, effects, runs_suites=False) as (
-            session,
-            _,
+        with (
+            naming_suites(config, git),
+            open_tree(Choice(globs, tags), config, git, effects, runs_suites=False) as (session, _),
         ):
             found = {d.id: d for arm in session.arms for d in session.definitions(arm)}
             listed = [found[id_] for id_ in session.ids]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import configparser
 import re
+import shlex
 import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from benchgate.project.packages import is_project
+from benchgate.project.requirements import Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 _COMPILERS = (
@@ -33,41 +35,97 @@ class Build:
         commands: those of `[build]`; none if the tree is enough.
         env: variables of `[build]`.
         reason: why they are needed, a clause such as "the project has dependencies".
-        tool: the program that must be installed for them, besides Python; "" for none.
+        tools: the programs that must be installed for them, besides Python.
+        installs: whether they install the project.
     """
 
     commands: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
-    tool: str = ""
+    tools: tuple[str, ...] = ()
+    installs: bool = False
 
 
-def find_build(top: Path, projects: Iterable[str], *, uv: bool) -> Build:
+def find_build(
+    top: Path, projects: Iterable[str], *, uv: bool, wanted: Wanted | None = None
+) -> Build:
     """Choose the commands that install the projects into an environment for each side.
 
     Args:
         top: the folder of the configuration.
         projects: folders of the projects that the packages belong to, relative to it.
         uv: whether to use uv: it can be called, and its lock is there.
+        wanted: what the suites need; None if no suite was found.
     """
     folders = [folder for folder in projects if is_project(top / folder)]
     reasons = [reason for folder in folders if (reason := _need(top / folder))]
-    if not reasons and not (top / _SHARED_REQUIREMENTS).is_file():
+    shares = (top / _SHARED_REQUIREMENTS).is_file()
+    reason = next(iter(reasons), f"the project has a {_SHARED_REQUIREMENTS}" if shares else "")
+    if wanted is not None:
+        reason = "the suites need their tools and what they import"
+    elif not reason:
         return Build()
-    reason = next(iter(reasons), f"the project has a {_SHARED_REQUIREMENTS}")
+    installable = [] if reason.endswith(_SHARED_REQUIREMENTS) else folders
+    wanted = wanted or Wanted()
     if uv:
-        members = " --all-packages" if folders != ["."] else ""
-        command = f"uv sync --frozen --no-dev --no-editable{members}"
-        return Build((command,), {"UV_PROJECT_ENVIRONMENT": "{env}"}, reason, "uv")
-    installed = ["." if folder == "." else f"./{folder}" for folder in folders]
-    if not any(_is_installable(top / folder) for folder in folders):
-        installed = []
-    if (top / _SHARED_REQUIREMENTS).is_file() and not reasons:
-        installed = [f"-r {_SHARED_REQUIREMENTS}"]
+        return _with_uv(folders, wanted, reason)
+    installed = [
+        f"{'.' if folder == '.' else f'./{folder}'}{_extras(wanted, folder)}"
+        for folder in installable
+        if _is_installable(top / folder)
+    ]
+    installs = bool(installed)
+    files = dict.fromkeys(wanted.files)
+    if shares and not reasons:
+        files[_SHARED_REQUIREMENTS] = None
+    installed += [f"-r {file}" for file in files]
+    installed += [f"--group {_group(folder, name)}" for folder, name in wanted.groups]
+    installed += map(shlex.quote, wanted.words)
     if not installed:
         return Build()
-    install = f"{{env}}/bin/pip install {' '.join(installed)}"
-    return Build(("python3 -m venv {env}", install), {}, reason)
+    commands = ["python3 -m venv {env}"]
+    if wanted.groups:
+        commands.append("{env}/bin/pip install 'pip>=25.1'")  # the first with --group
+    commands.append(f"{{env}}/bin/pip install {' '.join(installed)}")
+    return Build(tuple(commands), {}, reason, installs=installs)
+
+
+def joined_builds(builds: Iterable[Build]) -> Build:
+    """Join what several suites need into one `[build]`."""
+    needed = [build for build in builds if build.commands]
+    reasons = dict.fromkeys(build.reason for build in needed)
+    return Build(
+        tuple(dict.fromkeys(command for build in needed for command in build.commands)),
+        {name: value for build in needed for name, value in build.env.items()},
+        "; ".join(reasons),
+        tuple(dict.fromkeys(tool for build in needed for tool in build.tools)),
+        installs=any(build.installs for build in needed),
+    )
+
+
+def _with_uv(folders: Sequence[str], wanted: Wanted, reason: str) -> Build:
+    groups = [name for _, name in wanted.groups]
+    command = ["uv sync --frozen"]
+    command += [] if "dev" in groups else ["--no-dev"]
+    command += ["--no-editable"] + (["--all-packages"] if folders != ["."] else [])
+    command += [f"--extra {name}" for _, name in wanted.extras]
+    command += [f"--group {name}" for name in groups if name != "dev"]
+    commands = [" ".join(command)]
+    further = [f"-r {file}" for file in wanted.files] + list(map(shlex.quote, wanted.words))
+    if further:
+        commands.append(f"uv pip install --python {{env}} {' '.join(further)}")
+    return Build(
+        tuple(commands), {"UV_PROJECT_ENVIRONMENT": "{env}"}, reason, ("uv",), installs=True
+    )
+
+
+def _extras(wanted: Wanted, folder: str) -> str:
+    names = [name for place, name in wanted.extras if place == folder]
+    return f"[{','.join(names)}]" if names else ""
+
+
+def _group(folder: str, name: str) -> str:
+    return name if folder == "." else f"{folder}/pyproject.toml:{name}"
 
 
 def read_toml(file: Path) -> Mapping[str, Any]:

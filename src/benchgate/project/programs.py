@@ -6,9 +6,10 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.project.needs import Build, read_text, read_toml
+from benchgate.project.tree import table_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +26,13 @@ _NO_PROGRAMS = (".o", ".a", ".so", ".d", ".dylib", ".lo", ".c", ".cc", ".cpp", "
 _CMAKE_PROGRAM = re.compile(r"^\s*add_executable\s*\(\s*([\w.+-]+)(?!.*\bIMPORTED\b)", re.MULTILINE)
 _MESON_PROGRAM = re.compile(r"^\s*(?:\w+\s*=\s*)?executable\s*\(\s*'([^']+)'", re.MULTILINE)
 _GO_MAIN = re.compile(r"^package\s+main\b", re.MULTILINE)
+_NODE_INSTALLS = (
+    ("package-lock.json", "npm ci", "npm"),
+    ("pnpm-lock.yaml", "pnpm install --frozen-lockfile", "pnpm"),
+    ("yarn.lock", "yarn install --frozen-lockfile", "yarn"),
+)
+"""Lock files, and the command and the tool that install what they say."""
+
 _GO_FLAGS = "-trimpath -buildvcs=false"
 
 
@@ -58,8 +66,8 @@ def _built(language: str, build: Build, names: Iterable[str], folder: str) -> Pr
     return Program(language, PurePosixPath(name).name, command, build)
 
 
-def _compiled(*commands: str, tool: str = "", **env: str) -> Build:
-    return Build(commands, env, "the program is compiled", tool)
+def _compiled(*commands: str, tool: str, **env: str) -> Build:
+    return Build(commands, env, "the program is compiled", (tool,))
 
 
 def _rust(top: Path) -> Program | None:
@@ -103,14 +111,7 @@ def _node(top: Path) -> Program | None:
         return None
     if not isinstance(package, dict):
         return None
-    commands = []
-    if package.get("dependencies") or package.get("devDependencies"):
-        has_lock = (top / "package-lock.json").is_file()
-        commands.append("npm ci" if has_lock else "npm install --no-package-lock")
-    if "build" in package.get("scripts", {}):
-        commands.append("npm run build")
-    reason = "the project has dependencies or a build script"
-    build = Build(tuple(commands), {}, reason, "npm") if commands else Build()
+    build = node_build(top, package)
     own_name = PurePosixPath(str(package.get("name", top.name))).name  # without a scope
     programs = package.get("bin")
     if isinstance(programs, str):
@@ -120,9 +121,29 @@ def _node(top: Path) -> Program | None:
         return Program("Node", name, f"node {PurePosixPath(str(script))} --help", build)
     main = package.get("main")
     entry = PurePosixPath(main if isinstance(main, str) else "index.js").as_posix()
-    if (top / entry).is_file() or commands:
+    if (top / entry).is_file() or build.commands:
         return Program("Node", own_name, f"node -e 'import(\"./{entry}\")'", build)
     return Program("Node", "", "node my-program.js", build)
+
+
+def node_build(folder: Path, package: Mapping[str, Any]) -> Build:
+    """What installs the dependencies of a Node package and runs its build script.
+
+    Args:
+        folder: of the package, or of the workspace that it belongs to.
+        package: what its package.json says.
+    """
+    commands, tool = [], "npm"
+    if package.get("dependencies") or package.get("devDependencies"):
+        install, tool = next(
+            (one for lock, *one in _NODE_INSTALLS if (folder / lock).is_file()),
+            ("npm install --no-package-lock", "npm"),
+        )
+        commands.append(install)
+    if "build" in table_at(package, "scripts"):
+        commands.append(f"{tool} run build")
+    reason = "the project has dependencies or a build script"
+    return Build(tuple(commands), {}, reason, (tool,)) if commands else Build()
 
 
 def _cmake(top: Path) -> Program | None:

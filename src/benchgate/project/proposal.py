@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import textwrap
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.config.load import OWN_FILE
 from benchgate.errors import UsageError
-from benchgate.project.needs import Build, find_build
-from benchgate.project.other_tools import find_benchmark_files
+from benchgate.project.configuration_text import comment, configuration, suite_table, table
+from benchgate.project.find_suites import find_benchmarks
+from benchgate.project.needs import Build, find_build, joined_builds
 from benchgate.project.packages import find_packages
 from benchgate.project.programs import find_program
+from benchgate.project.requirements import choose_requirements
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from benchgate.project.other_tools import BenchmarkFiles
+    from benchgate.project.find_suites import FoundBenchmarks
     from benchgate.project.packages import Package
     from benchgate.project.programs import Program
+    from benchgate.project.suites import Value
 
 _NEW_FOLDERS = ("benchmarks", "perf", "gate_benchmarks")
-_WIDTH = 98
 _PACKAGES_NAMED = 6
 
 _STARTER = '''\
@@ -50,6 +50,8 @@ class Proposal:
         replace: where a person has to write what is to be measured; "" for nowhere.
         build: what `[build]` runs.
         has_functions: whether Python functions are measured.
+        has_suites: whether suites of other tools are measured.
+        to_edit: what only a person can know, one sentence each.
     """
 
     files: dict[str, str]
@@ -57,6 +59,8 @@ class Proposal:
     replace: str = ""
     build: Build = field(default_factory=Build)
     has_functions: bool = False
+    has_suites: bool = False
+    to_edit: tuple[str, ...] = ()
 
 
 def propose(
@@ -77,13 +81,13 @@ def propose(
     Raises:
         UsageError: nothing to measure was found.
     """
-    files = find_benchmark_files(top)
+    found = find_benchmarks(top, is_ignored)
     packages = find_packages(top)
-    others = tuple(_name_others(files))
-    if packages or files.own:
-        proposal = _for_python(
-            top, packages, files, is_ignored, uv=can_call("uv") and _has_above(top, root, "uv.lock")
-        )
+    uv = can_call("uv") and _has_above(top, root, "uv.lock")
+    if found.suites:
+        proposal = _for_suites(found, packages, uv=uv)
+    elif packages or found.own:
+        proposal = _for_python(found, packages, is_ignored, uv=uv)
     elif program := find_program(top):
         proposal = _for_program(program)
     else:
@@ -91,37 +95,86 @@ def propose(
             f"{top} holds no project that benchgate knows, and no file bench_*.py",
             hint="benchgate can measure any program: write a benchgate.toml with\n"
             '  [[benchmark]]\n  name = "mine"\n  command = "./my-program --option"',
-            details="\n".join(others),
+            details="\n".join(found.sentences),
         )
-    found = [*proposal.found, *others]
-    if proposal.build.tool and not can_call(proposal.build.tool):
-        found.append(f"{proposal.build.tool}, which [build] needs, is not installed here.")
-    return replace(proposal, found=tuple(found))
+    sentences = [*proposal.found, *found.sentences]
+    sentences += [f"To do: {each}" for each in proposal.to_edit]
+    sentences += [
+        f"{tool}, which [build] needs, is not installed here."
+        for tool in proposal.build.tools
+        if not can_call(tool)
+    ]
+    return replace(proposal, found=tuple(sentences))
+
+
+def _for_suites(found: FoundBenchmarks, packages: Sequence[Package], *, uv: bool) -> Proposal:
+    """Measure the suites that the project has, and its own functions bench_* if it has any."""
+    in_python = [suite.python for suite in found.suites if suite.python]
+    builds = [suite.build for suite in found.suites]
+    to_edit = [sentence for suite in found.suites for sentence in suite.to_edit]
+    pythonpath: tuple[str, ...] = ()
+    notes = []
+    if in_python or found.own:
+        projects = dict.fromkeys([package.project for package in packages])
+        projects |= dict.fromkeys(str(suite.project) for suite in in_python)
+        wanted = None
+        if in_python:
+            folders = [PurePosixPath(project) for project in projects]
+            wanted = choose_requirements(found.tree, folders, in_python)
+        build = find_build(found.tree.top, projects, uv=uv, wanted=wanted)
+        builds.insert(0, build)
+        pythonpath = () if build.installs else _search_path(packages)
+        notes = [_on_unknown(wanted.unknown)] if wanted and wanted.unknown else []
+    tables = [
+        suite_table(replace(suite, table={**suite.table, **_with_path(pythonpath)}))
+        if suite.python
+        else suite_table(suite)
+        for suite in found.suites
+    ]
+    if found.own:
+        tables.append(_functions(found.own, pythonpath))
+    build = joined_builds(builds)
+    return Proposal(
+        {OWN_FILE: configuration(build, tables, notes)},
+        (_name_packages(packages),) if packages and in_python else (),
+        build=build,
+        has_functions=bool(in_python or found.own),
+        has_suites=True,
+        to_edit=tuple(dict.fromkeys([*notes, *to_edit])),
+    )
+
+
+def _on_unknown(modules: Sequence[str]) -> str:
+    """Say which modules may be missing in the environment of the suites."""
+    named = ", ".join(modules)
+    return (
+        f"The suites import {named}, but the project does not say what provides "
+        f"{'it' if len(modules) == 1 else 'them'}. If they cannot do without, add it to [build]."
+    )
 
 
 def _for_python(
-    top: Path,
+    found: FoundBenchmarks,
     packages: Sequence[Package],
-    files: BenchmarkFiles,
     is_ignored: Callable[[Path], bool],
     *,
     uv: bool,
 ) -> Proposal:
+    top = found.tree.top
     projects = dict.fromkeys(package.project for package in packages) or {".": None}
     build = find_build(top, projects, uv=uv)
     pythonpath = () if build.commands else _search_path(packages)
-    folders, starter, to_replace = files.own, {}, ""
+    folders, starter, to_replace = found.own, {}, ""
     if not folders and packages:
-        folder = _new_folder(top, files, is_ignored)
+        folder = _new_folder(top, found, is_ignored)
         package = packages[0]
         to_replace = f"{folder}/bench_{package.name.replace('.', '_')}.py"
         folders, starter = (folder,), {to_replace: _STARTER.format(package=package.name)}
     tables = [_functions(folders, pythonpath)]
     if packages:
         tables.append(_example(top, packages[0], build, pythonpath))
-    text = _configuration(build, tables)
     return Proposal(
-        {OWN_FILE: text, **starter},
+        {OWN_FILE: configuration(build, tables), **starter},
         (_name_packages(packages),) if packages else (),
         to_replace,
         build,
@@ -136,19 +189,19 @@ def _example(top: Path, package: Package, build: Build, pythonpath: Sequence[str
     name, command = f"import/{package.name}", f"{python} -c 'import {package.name}'"
     if (top / package.folder / package.name.replace(".", "/") / "__main__.py").is_file():
         name, command = f"cli/{package.name}", f"{python} -m {package.name} --version"
-    table = _command(name, command, pythonpath)
-    intro = _comment("A program can be measured too. Each execution is a process of its own:")
-    return "\n".join([intro, *(f"# {line}" for line in table.splitlines()), ""])
+    lines = _command(name, command, pythonpath).splitlines()
+    intro = comment("A program can be measured too. Each execution is a process of its own:")
+    return "\n".join([intro, *(f"# {line}" for line in lines), ""])
 
 
 def _for_program(program: Program) -> Proposal:
-    comment = "Replace the arguments by work that must not get slower."
+    intro = "Replace the arguments by work that must not get slower."
     if not program.name:
-        comment = "Replace the command by your program, with work that must not get slower."
-    table = _command(f"cli/{program.name or 'my-program'}", program.command)
+        intro = "Replace the command by your program, with work that must not get slower."
+    measured = _command(f"cli/{program.name or 'my-program'}", program.command)
     named = f", with the program {program.name}" if program.name else ""
     return Proposal(
-        {OWN_FILE: _configuration(program.build, [f"{_comment(comment)}\n{table}"])},
+        {OWN_FILE: configuration(program.build, [f"{comment(intro)}\n{measured}"])},
         (f"Found a {program.language} project{named}.",),
         OWN_FILE,
         program.build,
@@ -161,9 +214,9 @@ def _has_above(top: Path, root: Path, name: str) -> bool:
     return any((one / name).is_file() for one in folders)
 
 
-def _new_folder(top: Path, files: BenchmarkFiles, is_ignored: Callable[[Path], bool]) -> str:
+def _new_folder(top: Path, found: FoundBenchmarks, is_ignored: Callable[[Path], bool]) -> str:
     """A folder for benchmarks in which no other tool looks, and which git does not ignore."""
-    taken = {PurePosixPath(place) for places in files.others.values() for place in places}
+    taken = {PurePosixPath(place) for places in found.unclear.values() for place in places}
     free = (
         name
         for name in _NEW_FOLDERS
@@ -192,50 +245,15 @@ def _name_packages(packages: Sequence[Package]) -> str:
     return f"Found {counted(len(packages), 'Python package')}: {', '.join(named)}{rest}."
 
 
-def _name_others(files: BenchmarkFiles) -> list[str]:
-    return [
-        f"The benchmarks in {', '.join(places)} are for {tool}. benchgate does not run them."
-        for tool, places in files.others.items()
-    ]
-
-
-def _configuration(build: Build, tables: Sequence[str]) -> str:
-    first = "# What benchgate measures. `benchgate schema config` describes all keys.\n"
-    return "\n".join([first, *_build(build), *tables])
-
-
-def _build(build: Build) -> list[str]:
-    if not build.commands:
-        return []
-    reason = f"{build.reason[:1].upper()}{build.reason[1:]}, so each side is built."
-    if any("{env}/bin/" in command or "uv " in command for command in build.commands):
-        reason = (
-            f"{build.reason[:1].upper()}{build.reason[1:]}, so each side is installed into an "
-            "environment of its own, {env}. benchgate measures what is installed there."
-        )
-    quoted = [json.dumps(command) for command in build.commands]
-    value = quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
-    lines = [_comment(reason), "[build]", f"command = {value}"]
-    if build.env:
-        variables = ", ".join(f"{name} = {json.dumps(text)}" for name, text in build.env.items())
-        lines.append(f"env = {{ {variables} }}")
-    return ["\n".join(lines) + "\n"]
-
-
 def _command(name: str, command: str, pythonpath: Sequence[str] = ()) -> str:
-    table = f"[[benchmark]]\nname = {json.dumps(name)}\n"
-    return f"{table}command = {json.dumps(command)}\n{_pythonpath(pythonpath)}"
+    return table({"name": name, "command": command, **_with_path(pythonpath)})
 
 
 def _functions(folders: Sequence[str], pythonpath: Sequence[str]) -> str:
-    value = json.dumps(folders[0]) if len(folders) == 1 else json.dumps(list(folders))
-    comment = _comment("The functions bench_* in the files bench_*.py.")
-    return f"{comment}\n[[benchmark]]\npython = {value}\n{_pythonpath(pythonpath)}"
+    value: Value = folders[0] if len(folders) == 1 else tuple(folders)
+    intro = comment("The functions bench_* in the files bench_*.py.")
+    return f"{intro}\n{table({'python': value, **_with_path(pythonpath)})}"
 
 
-def _pythonpath(folders: Sequence[str]) -> str:
-    return f"pythonpath = {json.dumps(list(folders))}\n" if folders else ""
-
-
-def _comment(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent="# ", subsequent_indent="# ")
+def _with_path(folders: Sequence[str]) -> dict[str, Value]:
+    return {"pythonpath": tuple(folders)} if folders else {}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.config import SuiteBenchmark
-from benchgate.errors import UsageError
+from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import kept_off
 from benchgate.measure.counters import USER_INSTRUCTIONS, find_obstacle
@@ -154,7 +154,7 @@ def note_unable(session: Session, tried: BaseTrial) -> None:
 def _require_benchmarks(session: Session, config: Config) -> None:
     if session.ids or session.failures:
         return
-    raise UsageError(
+    raise NoBenchmarksError(
         f"no benchmarks found ({config.source or 'there is no configuration file'})",
         hint="A benchmark is a function `bench_*` in a file `bench_*.py`, or a [[benchmark]] with "
         "a command or suite in benchgate.toml; `benchgate init` writes the first one.",

@@ -1,0 +1,269 @@
+"""Suites in other languages than Python: what is found, how it is built, and how it is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.project.conftest import Find
+
+    from benchgate.project.suites import Value
+
+
+@dataclass(frozen=True)
+class Case:
+    """A project with one suite.
+
+    Attributes:
+        build: commands of [build].
+        to_edit: how each sentence begins that says what is left to do.
+    """
+
+    files: dict[str, str]
+    found: str
+    table: dict[str, Value]
+    build: list[str]
+    to_edit: list[str] = field(default_factory=list)
+
+
+GO = "package a\n\nfunc BenchmarkA(b *testing.B) {\n}\nfunc Benchmarks(b *testing.B) {}\n"
+GO_SUITE = "go test -run=NONE -bench=. -benchmem -benchtime=0.1s -count=5 ./..."
+CRITERION = "[package]\nname = 'a'\n[dev-dependencies]\ncriterion = '0.5'\n"
+BENCH = "[[bench]]\nname = 'parse'\nharness = false\n"
+CARGO_ENV = {"CARGO_TARGET_DIR": "{root}/target"}
+INSIDE_ENV = {"CARGO_TARGET_DIR": "{root}/inner/target"}
+VITEST = '{"devDependencies": {"vitest": "3"}}'
+TINYBENCH = "import { Bench } from 'tinybench'\nawait bench.run()\n"
+MITATA = 'import { run } from "mitata";\nawait run({ format: "json" });\n'
+CMAKE = ["cmake -S . -B {env} -DCMAKE_BUILD_TYPE=Release", "cmake --build {env} --parallel"]
+GOOGLE_OUT = (
+    "--benchmark_repetitions=10 --benchmark_min_time=0.05 --benchmark_out={output} "
+    "--benchmark_out_format=json"
+)
+JMH = "<dependency><artifactId>jmh-core</artifactId></dependency>"
+SHADE = "<artifactId>maven-shade-plugin</artifactId>"
+JMH_OPTIONS = "-f 1 -wi 3 -i 10 -w 100ms -r 100ms -rf json -rff {output}"
+
+CASES = {
+    "go": Case(
+        {"go.mod": "module a\n", "a_test.go": GO, "sub/b_test.go": GO, "_old/c_test.go": GO},
+        "2 benchmarks of Go in 2 packages",
+        {"suite": GO_SUITE},
+        ["go test -run=NONE ./..."],
+    ),
+    "go in a folder": Case(
+        {"my tools/go.mod": "module a\n", "my tools/a_test.go": GO},
+        "1 benchmark of Go in 1 package in my tools",
+        {"suite": GO_SUITE, "cwd": "my tools"},
+        ["""sh -c 'cd '"'"'my tools'"'"' && go test -run=NONE ./...'"""],
+    ),
+    "criterion": Case(
+        {"Cargo.toml": CRITERION + BENCH, "benches/other.rs": "", "Cargo.lock": ""},
+        "the Criterion benchmarks parse, other",
+        {"suite": "cargo bench --locked", "output": "target/criterion", "env": CARGO_ENV},
+        ["cargo bench --locked --no-run"],
+    ),
+    "criterion with features": Case(
+        {"Cargo.toml": CRITERION + BENCH + "required-features = ['std', 'fast']\n"},
+        "the Criterion benchmarks parse",
+        {
+            "suite": "cargo bench --features std,fast",
+            "output": "target/criterion",
+            "env": CARGO_ENV,
+        },
+        ["cargo bench --features std,fast --no-run"],
+    ),
+    "a workspace": Case(
+        {
+            "inner/Cargo.toml": "[workspace]\nmembers = ['a', 'b']\n",
+            "inner/a/Cargo.toml": CRITERION + BENCH,
+            "inner/b/Cargo.toml": "[package]\nname = 'b'\n[[bench]]\nname = 'not_of_criterion'\n",
+        },
+        "the Criterion benchmarks parse in inner",
+        {
+            "suite": "cargo bench --workspace",
+            "output": "target/criterion",
+            "env": INSIDE_ENV,
+            "cwd": "inner",
+        },
+        ["cargo bench --workspace --no-run --manifest-path inner/Cargo.toml"],
+    ),
+    "libtest": Case(
+        {"Cargo.toml": "[package]\n", "src/lib.rs": "#![feature(test)]\n    #[bench]\nfn a() {}\n"},
+        "1 function with #[bench]",
+        {"suite": "cargo +nightly bench", "env": CARGO_ENV},
+        ["cargo +nightly bench --no-run"],
+    ),
+    "libtest with a toolchain": Case(
+        {"Cargo.toml": "[package]\n", "rust-toolchain": "nightly", "src/lib.rs": "#[bench]\n"},
+        "1 function with #[bench]",
+        {"suite": "cargo bench", "env": CARGO_ENV},
+        ["cargo bench --no-run"],
+    ),
+    "vitest": Case(
+        {"package.json": VITEST, "package-lock.json": "", "src/a.bench.ts": "", "b.bench.js": ""},
+        "2 files with benchmarks of vitest",
+        {"suite": "npx vitest bench --run --outputJson {output}"},
+        ["npm ci"],
+    ),
+    "vitest in a workspace": Case(
+        {
+            "package.json": VITEST,
+            "pnpm-lock.yaml": "",
+            "packages/a/package.json": '{"name": "a"}',
+            "packages/a/a.bench.ts": "",
+        },
+        "1 file with benchmarks of vitest in packages/a",
+        {"suite": "npx vitest bench --run --outputJson {output}", "cwd": "packages/a"},
+        ["pnpm install --frozen-lockfile"],
+    ),
+    "tinybench": Case(
+        {
+            "package.json": '{"devDependencies": {"tinybench": "6"}, "scripts": '
+            '{"all": "rm x && node bench/a.ts", "bench": "tsx bench/a.ts", "build": "tsc"}}',
+            "bench/a.ts": TINYBENCH,
+        },
+        "the script bench/a.ts with benchmarks of tinybench",
+        {"suite": "npx tsx bench/a.ts"},
+        ["npm install --no-package-lock", "npm run build"],
+        ["bench/a.ts must print JSON.stringify(bench.tasks.map("],
+    ),
+    "mitata": Case(
+        {
+            "package.json": '{"dependencies": {"mitata": "1"}}',
+            "bench.mjs": MITATA,
+            "x.mjs": "run()",
+        },
+        "the script bench.mjs with benchmarks of mitata",
+        {"suite": "node bench.mjs"},
+        ["npm install --no-package-lock"],
+    ),
+    "benchmark.js": Case(
+        {
+            "tool/package.json": '{"devDependencies": {"benchmark": "2"}}',
+            "tool/perf/run.js": "const B = require('benchmark');\ns.run(); String(event.target)\n",
+        },
+        "the script tool/perf/run.js with benchmarks of benchmark.js",
+        {"suite": "node perf/run.js", "cwd": "tool"},
+        ["sh -c 'cd tool && npm install --no-package-lock'"],
+    ),
+    "google benchmark": Case(
+        {
+            "CMakeLists.txt": "option(X_BUILD_BENCHMARKS 'x' OFF)\nadd_subdirectory(bench)\n",
+            "bench/CMakeLists.txt": "add_executable(speed # comment\n speed.cc)\n"
+            "target_link_libraries(speed PRIVATE lib benchmark::benchmark_main)\n",
+        },
+        "the program speed with benchmarks of Google Benchmark in bench",
+        {"suite": f"{{env}}/bench/speed {GOOGLE_OUT}"},
+        [f"{CMAKE[0]} -DX_BUILD_BENCHMARKS=ON", CMAKE[1]],
+    ),
+    "google benchmark by its header": Case(
+        {
+            "CMakeLists.txt": "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)\n"
+            "link_libraries(benchmark::benchmark)\nadd_executable(speed src/speed.cpp)\n"
+            "add_executable(other src/other.cpp)\n",
+            "src/speed.cpp": "#include <benchmark/benchmark.h>\n",
+        },
+        "the program speed with benchmarks of Google Benchmark",
+        {"suite": f"{{env}}/bin/speed {GOOGLE_OUT}"},
+        CMAKE,
+    ),
+    "catch2": Case(
+        {
+            "CMakeLists.txt": "add_executable(tests t.cpp)\nadd_executable(plain p.cpp)\n"
+            "target_link_libraries(tests Catch2::Catch2WithMain)\n"
+            "target_link_libraries(plain Catch2::Catch2WithMain)\n",
+            "t.cpp": 'TEST_CASE("a", "[!benchmark]") { BENCHMARK("b") { return f(); }; }\n',
+            "p.cpp": 'TEST_CASE("a") {}\n',
+        },
+        "the program tests with benchmarks of Catch2",
+        {"suite": "{env}/tests [!benchmark] --reporter xml"},
+        CMAKE,
+    ),
+    "jmh with maven": Case(
+        {"pom.xml": f"<project>{JMH}{SHADE}</project>"},
+        "benchmarks of JMH (pom.xml)",
+        {"suite": f"java -jar target/benchmarks.jar {JMH_OPTIONS}"},
+        ["mvn -q -DskipTests package"],
+    ),
+    "jmh in a module": Case(
+        {
+            "pom.xml": f"<dependencyManagement>{JMH}</dependencyManagement><!-- {JMH} -->",
+            "mvnw": "",
+            "perf/pom.xml": f"{JMH}<uberjar.name>speed</uberjar.name>",
+        },
+        "benchmarks of JMH in perf (pom.xml)",
+        {"suite": f"java -jar target/speed.jar {JMH_OPTIONS}", "cwd": "perf"},
+        ["./mvnw -q -DskipTests -pl perf -am package"],
+        ["perf/pom.xml does not say how its jar is built"],
+    ),
+    "jmh with gradle": Case(
+        {"gradlew": "", "perf/build.gradle.kts": 'plugins { id("me.champeau.jmh") }\n'},
+        "benchmarks of JMH in perf (Gradle)",
+        {
+            "suite": f"java -jar build/libs/*-jmh.jar {JMH_OPTIONS}",
+            "cwd": "perf",
+            "shell": True,
+        },
+        ["./gradlew --quiet :perf:jmhJar"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_suite_is_found(find: Find, name: str) -> None:
+    case = CASES[name]
+    (suite,) = find(case.files).suites
+    assert suite.found == case.found
+    assert suite.table == case.table
+    assert list(suite.build.commands) == case.build
+    assert len(suite.to_edit) == len(case.to_edit)
+    for sentence, beginning in zip(suite.to_edit, case.to_edit, strict=True):
+        assert sentence.startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"go.mod": "module a\n", "a_test.go": "func TestA(t *testing.T) {}\n"},
+        {"a_test.go": GO},
+        {"Cargo.toml": CRITERION},
+        {"Cargo.toml": "[package]\n" + BENCH},
+        {"package.json": VITEST, "a.test.ts": ""},
+        {"package.json": "{}", "a.bench.ts": "", "bench.mjs": MITATA},
+        {"CMakeLists.txt": "add_executable(a a.cc)\ntarget_link_libraries(a my-benchmark)\n"},
+        {"pom.xml": "<project/>", "build.gradle": "plugins { id 'java' }\n"},
+    ],
+)
+def test_a_project_without_a_suite(find: Find, files: dict[str, str]) -> None:
+    assert find(files).suites == ()
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        (
+            {"Cargo.toml": "[package]\n[dev-dependencies]\ndivan = '0.1'\n"},
+            "benchgate does not read what divan prints.",
+        ),
+        (
+            {"CMakeLists.txt": "target_link_libraries(${name} benchmark::benchmark)\n"},
+            "CMake builds programs with Google Benchmark, but their names are not plain text",
+        ),
+        (
+            {"package.json": '{"dependencies": {"mitata": "1"}}'}
+            | {f"b{number}.mjs": MITATA for number in range(7)},
+            "Left out: 2 more scripts with benchmarks.",
+        ),
+        (
+            {"CMakeLists.txt": "".join(f"add_executable(p{n} a.cc)\n" for n in range(9))}
+            | {"a.cc": "#include <benchmark/benchmark.h>\n"},
+            "Left out: the program p8 with benchmarks of Google Benchmark.",
+        ),
+    ],
+)
+def test_what_is_left_out_is_said(find: Find, files: dict[str, str], sentence: str) -> None:
+    assert sentence in " ".join(find(files).sentences)
