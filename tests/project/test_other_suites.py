@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.config import SuiteBenchmark
+from benchgate.config.load import loads
+from benchgate.project.proposal import propose
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.project.conftest import Find
 
     from benchgate.project.suites import Value
@@ -223,6 +229,14 @@ def test_a_suite_is_found(find: Find, name: str) -> None:
     assert len(suite.to_edit) == len(case.to_edit)
     for sentence, beginning in zip(suite.to_edit, case.to_edit, strict=True):
         assert sentence.startswith(beginning)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_configuration_that_is_written_is_valid(find: Find, tmp_path: Path, name: str) -> None:
+    find(CASES[name].files)
+    proposal = propose(tmp_path, tmp_path, is_ignored=lambda _: False, can_call=lambda _: True)
+    (benchmark,) = loads(proposal.files["benchgate.toml"], "benchgate.toml").benchmarks
+    assert isinstance(benchmark, SuiteBenchmark)
 
 
 @pytest.mark.parametrize(
