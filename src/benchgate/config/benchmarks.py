@@ -9,7 +9,7 @@ from pydantic import Discriminator, Tag
 
 from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
-from benchgate.config.function_benchmarks import PytestBenchmark, PythonBenchmark
+from benchgate.config.function_benchmarks import AsvBenchmark, PytestBenchmark, PythonBenchmark
 
 PATTERN: Final = "bench_*.py"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
@@ -18,6 +18,7 @@ KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
     "command": CommandBenchmark,
     "python": PythonBenchmark,
     "pytest": PytestBenchmark,
+    "asv": AsvBenchmark,
 }
 """The kinds of [[benchmark]], by the key that tells them apart."""
 
@@ -28,11 +29,12 @@ def _kind(value: object) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark
+Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark | AsvBenchmark
 TaggedBenchmark = Annotated[
     Annotated[CommandBenchmark, Tag("command")]
     | Annotated[PythonBenchmark, Tag("python")]
-    | Annotated[PytestBenchmark, Tag("pytest")],
+    | Annotated[PytestBenchmark, Tag("pytest")]
+    | Annotated[AsvBenchmark, Tag("asv")],
     Discriminator(_kind),
 ]
 

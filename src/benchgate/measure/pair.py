@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.measure.counters import Event
     from benchgate.measure.worker import Worker
-    from benchgate.model.run import Metric
+    from benchgate.model.run import Kind, Metric
 
 # How much longer than the next call the first call may take, and still count as warm. Calls of
 # seconds differ by some percent on a busy machine, and a tenth hides a tenth of a change at most.
@@ -67,7 +67,7 @@ class LaunchOutcome:
     """The results of one launch.
 
     Attributes:
-        plan: the plan for the launches that follow.
+        plan: the plan for the launches that follow; of a number that is not a time, its kind.
         metrics: the metrics of each worker, in the order of the workers.
         is_spent: whether a worker's process was changed, so that no other benchmark may follow.
         notes: notes that a reader of the metrics must see.
@@ -75,11 +75,11 @@ class LaunchOutcome:
         beside: what worked beside the benchmark: "threads", "processes".
     """
 
-    plan: SamplePlan
+    plan: SamplePlan | Kind
     metrics: tuple[tuple[MetricSamples, ...], ...]
     is_spent: bool
-    notes: tuple[str, ...]
-    once_s: float
+    notes: tuple[str, ...] = ()
+    once_s: float = 0.0
     beside: tuple[str, ...] = ()
 
 
@@ -92,6 +92,7 @@ def measure_launch(
     *,
     timeout_s: float,
     alone: bool,
+    only_time: bool = False,
 ) -> LaunchOutcome:
     """Measure one benchmark in every worker.
 
@@ -103,6 +104,7 @@ def measure_launch(
         timeout_s: limit for each worker's setup with calibration, its samples, and each later
             step.
         alone: whether nothing else is measured in these processes.
+        only_time: whether other processes do its work, so that memory and counts are not its own.
 
     Raises:
         WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
@@ -120,14 +122,14 @@ def measure_launch(
     metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
     notes = plan.notes
     # One more sample would cost too much for work so slow that it gets a single one.
-    if sampling.event and (is_first or plan.samples > 1):
+    if sampling.event and not only_time and (is_first or plan.samples > 1):
         with once if plan.samples == 1 else nullcontext():
             notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
     _ask(workers, timeout_s, "end")
     for found, peak in zip(metrics, peaks, strict=True):
-        if all(own_rss):
+        if all(own_rss) and not only_time:
             found.append(_single(PEAK_RSS, peak))
-    if is_first:
+    if is_first and not only_time:
         with once:
             traced = _ask(workers, timeout_s, "allocations")
         for found, step in zip(metrics, traced, strict=True):
@@ -206,6 +208,7 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> tuple[SamplePla
     plan = make_plan(
         loops,
         samples_ns,
+        beside_ns=max(each["beside_ns"] for each in found),
         timer_cost_ns=timer_cost_ns,
         launch_ns=sampling.launch_ns,
         samples=sampling.samples,

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from benchgate.measure.affinity import moved_to
 from benchgate.measure.engine import ArmName, Discovery, Observation, ignore
 from benchgate.measure.layout import draw_layout
-from benchgate.measure.lockstep import starting_order
-from benchgate.measure.pair import measure_launch
+from benchgate.measure.lockstep import SamplePlan, starting_order
+from benchgate.measure.pair import LaunchOutcome, measure_launch
 from benchgate.measure.provided import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import PythonSettings, Workers
+from benchgate.measure.values import measure_values
 from benchgate.measure.worker import Worker
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
+from benchgate.model.run import Kind
 
 if TYPE_CHECKING:
     import random
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from benchgate.config import FunctionBenchmarks
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.lockstep import SamplePlan
     from benchgate.measure.worker import Worker
 
 
@@ -66,7 +67,7 @@ class PythonEngine:
             unable=unable,
             unpinned=settings.unpinned,
         )
-        self._plans: dict[str, SamplePlan] = {}
+        self._plans: dict[str, SamplePlan | Kind] = {}
 
     def discover(self) -> Discovery:
         """Find the functions; see `PythonDiscovery.discover`."""
@@ -146,20 +147,11 @@ class PythonEngine:
             players = [worker for worker in workers if worker.arm.name in entry.sides]
             try:
                 with moved_to(None if entry.parallel else self._settings.cpu):
-                    launched = measure_launch(
-                        players,
-                        [entry.sides[worker.arm.name].name for worker in players],
-                        self._plans.get(id_),
-                        self._settings.sampling,
-                        rng,
-                        timeout_s=entry.timeout_s,
-                        alone=entry.isolate,
-                    )
+                    launched = self._launch(players, id_, rng, alone=entry.isolate)
             except WorkerFailedError as failure:
                 yield _failed(failure, id_, arms)
                 yield from self._head_alone(failure, id_, arms, rng)
                 return
-            self._plans[id_] = launched.plan
             notes = launched.notes
             if launched.beside and not entry.parallel and self._settings.cpu is not None:
                 notes += (_BESIDE.format(" and ".join(launched.beside)),)
@@ -179,6 +171,38 @@ class PythonEngine:
             if launched.is_spent:
                 return
 
+    def _launch(
+        self, workers: Sequence[Worker], id_: str, rng: random.Random, *, alone: bool
+    ) -> LaunchOutcome:
+        """Measure one benchmark in every worker, and keep the plan for the launches that follow.
+
+        Args:
+            alone: whether nothing else is measured in these processes.
+
+        Raises:
+            WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
+        """
+        entry = self._discovery.entries[id_]
+        sides = [entry.sides[worker.arm.name] for worker in workers]
+        names = [side.name for side in sides]
+        plan = self._plans.get(id_)
+        if metrics := [side.metric for side in sides if side.metric]:
+            kind = plan if isinstance(plan, Kind) else None
+            launched = measure_values(workers, names, metrics, kind, timeout_s=entry.timeout_s)
+        else:
+            launched = measure_launch(
+                workers,
+                names,
+                plan if isinstance(plan, SamplePlan) else None,
+                self._settings.sampling,
+                rng,
+                timeout_s=entry.timeout_s,
+                alone=alone,
+                only_time=entry.only_time,
+            )
+        self._plans[id_] = launched.plan
+        return launched
+
     def _head_alone(
         self, failure: WorkerFailedError, id_: str, arms: Sequence[ArmName], rng: random.Random
     ) -> Iterator[Observation]:
@@ -193,15 +217,7 @@ class PythonEngine:
             workers = self._workers.start(
                 {ArmName.HEAD: side.file}, layout, parallel=entry.parallel
             )
-            measure_launch(
-                workers,
-                [side.name],
-                self._plans.get(id_),
-                self._settings.sampling,
-                rng,
-                timeout_s=entry.timeout_s,
-                alone=True,
-            )
+            self._launch(workers, id_, rng, alone=True)
         except WorkerFailedError as too:
             yield _failed(too, id_, arms)
         finally:

@@ -113,7 +113,12 @@ class OpenBenchmark:
         while True:
             elapsed_ns = self._shortest_ns(loops)
             if self.number or elapsed_ns >= target_ns:
-                return {"loops": loops, "sample_ns": elapsed_ns, "first_ns": self.first_ns}
+                return {
+                    "loops": loops,
+                    "sample_ns": elapsed_ns,
+                    "first_ns": self.first_ns,
+                    "beside_ns": 0,
+                }
             # Aim a little high, but grow at most tenfold: the timing of few loops is coarse.
             loops = max(loops + 1, min(loops * 10, int(loops * target_ns * 1.2 / elapsed_ns)))
 
@@ -152,6 +157,10 @@ class OpenBenchmark:
 
     def restore_gc(self) -> None:
         set_gc(enabled=self.gc_was_enabled)
+
+    def value(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return the number that stands for the benchmark, if it is not a time."""
+        raise Fault("it is measured by its time, and has no value")
 
     def allocations(self, message: dict[str, Any]) -> dict[str, Any]:
         """Trace a call; return its peak memory, and the blocks alive when it returns.
@@ -218,4 +227,5 @@ STEPS: dict[str, Callable[[OpenBenchmark, dict[str, Any]], dict[str, Any]]] = {
     "peak": OpenBenchmark.peak,
     "end": OpenBenchmark.end,
     "allocations": OpenBenchmark.allocations,
+    "value": lambda opened, message: opened.value(message),
 }

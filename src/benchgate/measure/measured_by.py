@@ -1,0 +1,40 @@
+"""What a benchmark is measured by: by the time that it takes, or by a number that it returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.model.metrics import PEAK_RSS
+from benchgate.model.run import Better, Kind, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CALLS: Final = "calls"
+PROCESSES: Final = "processes"
+_VALUE: Final = "value"
+_SIZES: Final[Mapping[str, Metric]] = {
+    PEAK_RSS.name: PEAK_RSS,
+    "memory": Metric("memory", "B", kind=Kind.EXACT),
+}
+MEASURES: Final = frozenset({CALLS, PROCESSES, _VALUE, *_SIZES})
+"""What a benchmark is measured by: the time of calls or of processes; or a number, by its name."""
+
+_UNITS: Final[Mapping[str, str]] = {"seconds": "s", "second": "s", "sec": "s", "bytes": "B"}
+_RATES: Final = ("/s", "/sec", "/second", "per second", "ops")
+
+
+def metric_of(measures: str, unit: str) -> Metric | None:
+    """The metric of a benchmark that returns a number; None if it is timed.
+
+    Less is better, as under asv, unless the unit is that of a rate.
+
+    Args:
+        measures: one of MEASURES.
+        unit: as the benchmark names it; it only counts if the benchmark chooses it.
+    """
+    if measures != _VALUE:
+        return _SIZES.get(measures)
+    is_rate = unit.strip().lower().endswith(_RATES)
+    better = Better.HIGHER if is_rate else Better.LOWER
+    return Metric(_VALUE, _UNITS.get(unit, unit), better, Kind.EXACT)
