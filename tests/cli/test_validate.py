@@ -63,7 +63,7 @@ def test_commands_are_found(tmp_path: Path) -> None:
         (
             CONFIGURED,
             {"benchmarks/bench_a.py": FUNCTIONS},
-            '[[benchmark]] python = "more": there is no file bench_*.py',
+            '[[benchmark]] python = "more" has no file bench_*.py',
         ),
         (
             f'{COMMAND}cwd = "work"\n',

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from benchgate.config import loads, loads_folder, policy_from
-from benchgate.config.benchmarks import is_benchmark_file
+from benchgate.config.function_benchmarks import is_benchmark_file
 from benchgate.config.load import OWN_FILE, SHARED_FILE
 from benchgate.errors import ConfigError
 from benchgate.git.contents import (

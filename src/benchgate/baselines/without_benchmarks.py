@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.benchmarks import is_benchmark_file
-from benchgate.config.command_benchmark import CommandBenchmark
+from benchgate.config.function_benchmarks import FunctionBenchmarks, is_benchmark_file
 from benchgate.git.changes import gitlinks
 from benchgate.git.contents import list_committed, resolve_committed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from pathlib import PurePath
 
     from benchgate.config import Config
     from benchgate.git.repository import Git
@@ -42,7 +42,7 @@ def has_no_benchmarks(git: Git, sha: str, config: Config) -> bool:
         return _has_folder(git, sha, config) and not _may_hold_files(git, sha, config)
     if own.is_empty:
         return _has_folder(git, sha, config)
-    if any(isinstance(one, CommandBenchmark) for one in own.benchmarks):
+    if any(not isinstance(one, FunctionBenchmarks) for one in own.benchmarks):
         return False
     is_made = bool(own.benchmarks and own.build.commands)
     return not is_made and not _may_hold_files(git, sha, own)
@@ -57,16 +57,23 @@ def with_lent(config: Config) -> Config:
 
 def _may_hold_files(git: Git, sha: str, config: Config) -> bool:
     """Whether a commit may have benchmark files where a configuration looks for them."""
-    subjects = [path for one in config.benchmarks for path in one.subjects]
-    paths = [PurePosixPath(config.folder, path).as_posix() for path in subjects]
+    searched: list[tuple[str, Callable[[PurePath], bool]]] = [
+        (PurePosixPath(config.folder, path).as_posix(), one.may_hold)
+        for one in config.benchmarks
+        if isinstance(one, FunctionBenchmarks)
+        for path in one.paths
+    ]
     if config.searches:
-        paths = ["."]
-    places = [resolve_committed(git, sha, path) for path in paths]
-    if None in places:  # a link leads out of the repository
+        searched = [(".", is_benchmark_file)]
+    places = [(resolve_committed(git, sha, path), may_hold) for path, may_hold in searched]
+    if any(place is None for place, _ in places):  # a link leads out of the repository
         return True
     committed = [PurePosixPath(path) for path in list_committed(git, sha)]
     modules = [PurePosixPath(path) for path in gitlinks(git, sha)]
-    return any(_holds(PurePosixPath(place or "."), committed, modules) for place in places)
+    return any(
+        _holds(PurePosixPath(place or "."), may_hold, committed, modules)
+        for place, may_hold in places
+    )
 
 
 def _has_folder(git: Git, sha: str, config: Config) -> bool:
@@ -76,11 +83,12 @@ def _has_folder(git: Git, sha: str, config: Config) -> bool:
 
 
 def _holds(
-    place: PurePosixPath, committed: Iterable[PurePosixPath], modules: Iterable[PurePosixPath]
+    place: PurePosixPath,
+    may_hold: Callable[[PurePath], bool],
+    committed: Iterable[PurePosixPath],
+    modules: Iterable[PurePosixPath],
 ) -> bool:
     if any(one.is_relative_to(place) or place.is_relative_to(one) for one in modules):
         return True
     files = (path.relative_to(place) for path in committed if path.is_relative_to(place))
-    return any(
-        is_benchmark_file(file if file.parts else PurePosixPath(place.name)) for file in files
-    )
+    return any(may_hold(file if file.parts else PurePosixPath(place.name)) for file in files)

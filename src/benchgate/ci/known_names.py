@@ -13,7 +13,7 @@ from benchgate.baselines.unverified import KnownBenchmarks, function_of
 from benchgate.ci.announce import USUAL_ENVIRONMENT
 from benchgate.ci.stored_artifacts import OwnRuns, read_result_of
 from benchgate.config import PythonBenchmark
-from benchgate.config.benchmarks import is_benchmark_file
+from benchgate.config.function_benchmarks import is_benchmark_file
 from benchgate.errors import FormatError, GitHubError
 from benchgate.gate.canary import is_canary
 from benchgate.github.artifacts import ArtifactKind, Leg, leg_in

@@ -10,7 +10,7 @@ import click
 
 from benchgate.cli import options as o
 from benchgate.cli.world import configuration, repository_or_none
-from benchgate.config import CommandBenchmark, PythonBenchmark
+from benchgate.config import CommandBenchmark, FunctionBenchmarks, PythonBenchmark
 from benchgate.git.changes import is_ignored
 from benchgate.measure.benchfiles import (
     BenchSource,
@@ -51,7 +51,9 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
         git: the repository with this root; None if there is none.
     """
     arm = Arm(ArmName.HEAD, root, root / ".benchgate-env", inside=config.folder)
-    benchmarks = [one for one in config.benchmarks if isinstance(one, PythonBenchmark)]
+    benchmarks: list[FunctionBenchmarks] = [
+        one for one in config.benchmarks if isinstance(one, FunctionBenchmarks)
+    ]
     if not config.benchmarks:
         benchmarks = [search_of(find_folders([arm]))]
     functions: dict[str, tuple[str, ...]] = {}
@@ -60,8 +62,12 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
     for benchmark, path in ((each, path) for each in benchmarks for path in each.paths):
         files = find_files(arm, benchmark, path)
         if not files:
-            problems.append(f'[[benchmark]] python = "{path}": there is no file bench_*.py')
+            problems.append(f'[[benchmark]] {benchmark.HOST} = "{path}" {benchmark.LACKS}')
         for file in files:
+            if not isinstance(benchmark, PythonBenchmark):
+                functions[file.path] = ()
+                unlisted.add(file.path)
+                continue
             source, wrong = _read(root / file.path, file.path)
             functions[file.path] = source.names
             unlisted |= {file.path} if source.makes_more else set()

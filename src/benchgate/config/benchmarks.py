@@ -1,8 +1,6 @@
 """The table [[benchmark]]: what is measured."""
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
-from pathlib import PurePath
 from typing import Annotated, Final
 
 from pydantic import Discriminator, Tag
@@ -10,9 +8,6 @@ from pydantic import Discriminator, Tag
 from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
 from benchgate.config.function_benchmarks import AsvBenchmark, PytestBenchmark, PythonBenchmark
-
-PATTERN: Final = "bench_*.py"
-_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
     "command": CommandBenchmark,
@@ -37,15 +32,3 @@ TaggedBenchmark = Annotated[
     | Annotated[AsvBenchmark, Tag("asv")],
     Discriminator(_kind),
 ]
-
-
-def is_benchmark_file(path: PurePath) -> bool:
-    """Whether a file is searched for benchmarks: not if it is hidden, installed or generated.
-
-    Args:
-        path: relative to the folder in which the search started.
-    """
-    *folders, name = path.parts
-    return fnmatchcase(name, PATTERN) and not any(
-        folder in _SKIPPED_FOLDERS or folder.startswith(".") for folder in folders
-    )

@@ -1,8 +1,9 @@
 """The tables [[benchmark]] whose functions run in the project's own interpreter."""
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
-from typing import ClassVar, Literal
+from fnmatch import fnmatchcase
+from pathlib import PurePath, PurePosixPath
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -15,16 +16,21 @@ from benchgate.config.benchmark_table import (
 )
 from benchgate.config.laxer import dropped, on
 
+PATTERN: Final = "bench_*.py"
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
+
 
 class FunctionBenchmarks(BenchmarkTable):
     """Functions that are called in the project's own interpreter, base and head in turn.
 
     Attributes:
-        HOST: what runs them in the worker.
+        HOST: what runs them in the worker, and the key of their paths.
+        LACKS: what to say of a path at which there are none.
         paths: folders or files that are searched, relative to the configuration file.
     """
 
     HOST: ClassVar[str]
+    LACKS: ClassVar[str] = "does not exist"
 
     LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
 
@@ -69,6 +75,14 @@ class FunctionBenchmarks(BenchmarkTable):
         """The folders and files that are searched."""
         return self.paths
 
+    def may_hold(self, file: PurePath) -> bool:
+        """Whether a file may belong to the benchmarks.
+
+        Args:
+            file: relative to one of its folders; only its name if it is named itself.
+        """
+        return is_own_code(file)
+
     def covers(self, subject: str, aliases: Mapping[str, str]) -> bool:  # noqa: ARG002 - of ids
         """Whether one of its folders holds the other's folder or file."""
         return any(PurePosixPath(subject).is_relative_to(path) for path in self.paths)
@@ -78,6 +92,7 @@ class PythonBenchmark(FunctionBenchmarks):
     """Python functions named `bench_*`, run with the project's interpreter."""
 
     HOST = "python"
+    LACKS = f"has no file {PATTERN}"
     NEUTRAL = frozenset(
         {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
     )
@@ -87,6 +102,10 @@ class PythonBenchmark(FunctionBenchmarks):
         description="Folders or `bench_*.py` files, relative to the configuration file.",
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
+
+    def may_hold(self, file: PurePath) -> bool:
+        """Whether a file is one of them."""
+        return is_benchmark_file(file)
 
 
 class PytestBenchmark(FunctionBenchmarks):
@@ -134,3 +153,19 @@ class AsvBenchmark(FunctionBenchmarks):
     def tool_arguments(self) -> tuple[str, ...]:
         """When setups run."""
         return (self.setup,) if self.setup else ()
+
+
+def is_benchmark_file(path: PurePath) -> bool:
+    """Whether a file is searched for `bench_*` functions: not if it is hidden or installed.
+
+    Args:
+        path: relative to the folder in which the search started.
+    """
+    return is_own_code(path) and fnmatchcase(path.name, PATTERN)
+
+
+def is_own_code(path: PurePath) -> bool:
+    """Whether a file in a folder that is searched is Python, and not hidden, installed or made."""
+    return path.suffix == ".py" and not any(
+        folder in _SKIPPED_FOLDERS or folder.startswith(".") for folder in path.parts[:-1]
+    )

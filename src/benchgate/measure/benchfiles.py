@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from benchgate.config.benchmarks import PATTERN, is_benchmark_file
-from benchgate.config.function_benchmarks import FunctionBenchmarks, PythonBenchmark
+from benchgate.config.function_benchmarks import (
+    PATTERN,
+    FunctionBenchmarks,
+    PythonBenchmark,
+    is_benchmark_file,
+)
 from benchgate.measure._worker.attributes import unknown_attribute
 from benchgate.measure.importpath import import_path
 

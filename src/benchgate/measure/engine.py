@@ -155,6 +155,8 @@ class Observation:
         error: one line, then the tail of its output; None if it succeeded.
         of_all: the failure counts for every arm that has the benchmark, because no arm's numbers
             would be meaningful.
+        skipped: it did not fail, but its author has said that it does not run here; `error` says
+            why.
         notes: notes that a reader of the numbers must see.
         once_s: the part of its time on all arms, in seconds, that only the first round needs.
     """
@@ -167,6 +169,7 @@ class Observation:
     notes: tuple[str, ...] = ()
     once_s: float = 0.0
     of_all: bool = False
+    skipped: bool = False
 
 
 class Stopwatch:

@@ -45,6 +45,8 @@ def settings_of(benchmark: FunctionBenchmarks) -> Mapping[str, str]:
         found["its `env`"] = _digest(text)
     if benchmark.pythonpath is not None:
         found["its `pythonpath`"] = _digest(json.dumps(benchmark.pythonpath))
+    if benchmark.tool_arguments:
+        found["its `arguments`"] = _digest(json.dumps(benchmark.tool_arguments))
     if options:
         found[_OPTIONS] = _digest(json.dumps(options))
     return found

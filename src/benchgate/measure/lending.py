@@ -95,10 +95,23 @@ def _replace(head: Path, base: Path, given: frozenset[str], own: frozenset[str])
 def _benchmark_files(side: _Side, whole: Iterable[str]) -> frozenset[str]:
     """The files of the whole folders, and the benchmark files outside of them."""
     root = side.arm.root
-    names = {file.path for file in side.files}
+    names = {name for file in side.files for name in _files_of(side.arm, file)}
     for folder in whole:
         names.update(_files_below(root, folder))
     return frozenset(names)
+
+
+def _files_of(arm: Arm, file: BenchFile) -> Iterator[str]:
+    """The file itself, or those of a suite that is a folder; the project's code is in neither."""
+    place = arm.root / file.path
+    if not place.is_dir():
+        yield file.path
+        return
+    names = _files_below(arm.root, file.path)
+    of_benchmarks = (
+        name for name in names if file.benchmark.may_hold((arm.root / name).relative_to(place))
+    )
+    yield from _outside_project(arm, of_benchmarks)
 
 
 def _files_below(root: Path, folder: str) -> Iterator[str]:
@@ -114,17 +127,23 @@ def _data_files(arm: Arm, globs: Iterable[str], whole: Iterable[str]) -> frozens
         with suppress(DataFilesError):  # it is reported when the benchmarks are read
             files = matches(arm, glob).values()
             found.update(file.relative_to(arm.root).as_posix() for file in files)
+    return frozenset(
+        name
+        for name in _outside_project(arm, found)
+        if not any(PurePosixPath(name).is_relative_to(folder) for folder in whole)
+    )
+
+
+def _outside_project(arm: Arm, names: Iterable[str]) -> Iterator[str]:
+    """Leave out the files of a tree that are code of the project."""
     modules = module_folders(arm)
     packages = [
         PurePosixPath(folder, module) for module, folder in provided_by(arm.root).modules.items()
     ]
-    return frozenset(
-        name
-        for name in found
-        if not any(PurePosixPath(name).is_relative_to(folder) for folder in whole)
-        and not any(PurePosixPath(name).is_relative_to(package) for package in packages)
-        and not (name.endswith(_PYTHON) and (arm.root / name).parent in modules)
-    )
+    for name in names:
+        in_package = any(PurePosixPath(name).is_relative_to(package) for package in packages)
+        if not in_package and not (name.endswith(_PYTHON) and (arm.root / name).parent in modules):
+            yield name
 
 
 def _globs_in(file: Path) -> tuple[str, ...]:

@@ -15,7 +15,11 @@ from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import PythonSettings, Workers
 from benchgate.measure.values import measure_values
 from benchgate.measure.worker import Worker
-from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
+from benchgate.measure.worker_process import (
+    ForeignModuleError,
+    WorkerFailedError,
+    WorkerSkippedError,
+)
 from benchgate.model.run import Kind
 
 if TYPE_CHECKING:
@@ -227,5 +231,11 @@ class PythonEngine:
 
 def _failed(failure: WorkerFailedError, id_: str, arms: Sequence[ArmName]) -> Observation:
     arm = failure.worker.arm.name
-    of_all = isinstance(failure, ForeignModuleError)
-    return Observation(arm, id_, arms.index(arm), error=failure.error, of_all=of_all)
+    return Observation(
+        arm,
+        id_,
+        arms.index(arm),
+        error=failure.error,
+        of_all=isinstance(failure, ForeignModuleError),
+        skipped=isinstance(failure, WorkerSkippedError),
+    )

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config.benchmarks import PATTERN
 from benchgate.errors import UsageError
 from benchgate.measure.benchfiles import BenchFile, find_files
 from benchgate.measure.code_beside import note_on_bystanders
@@ -204,7 +203,7 @@ class PythonDiscovery:
                 ):
                     raise UsageError(
                         "no benchmarks found: "
-                        f'[[benchmark]] python = "{path}" has no file {PATTERN}',
+                        f'[[benchmark]] {benchmark.HOST} = "{path}" {benchmark.LACKS}',
                         hint="The path is relative to the configuration file. benchgate ignores "
                         "files that git ignores.",
                     )

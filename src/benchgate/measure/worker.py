@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchgate.measure.replies import read_pid, read_reply, read_sample
-from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError, WorkerProcess
+from benchgate.measure.worker_process import (
+    ForeignModuleError,
+    WorkerFailedError,
+    WorkerProcess,
+    WorkerSkippedError,
+)
 from benchgate.stats.timer import Timer, timer
 
 if TYPE_CHECKING:
@@ -196,6 +201,8 @@ class Worker(WorkerProcess):
 
     def _refused(self, reply: Mapping[str, Any]) -> WorkerFailedError:
         """Make an exception from the error that the worker reports."""
+        if reply.get("skipped"):
+            return WorkerSkippedError(self, reply["error"])
         parts = reply["trace"], self.tail()
         line = reply["error"] + self._about_missing_module(reply["error"])
         return WorkerFailedError(self, line, "\n".join(part for part in parts if part))

@@ -56,6 +56,10 @@ class ForeignModuleError(WorkerFailedError):
     """The worker imported code that is not its arm's own: both arms may have run the same code."""
 
 
+class WorkerSkippedError(WorkerFailedError):
+    """The benchmark does not run here, as its author wants it."""
+
+
 class WorkerProcess:
     """A process that answers line by line and runs from construction until `close` or `kill`.
 

@@ -96,6 +96,7 @@ class Recorder:
     Attributes:
         is_spoiled: whether protected files were changed: nothing more may be measured.
         failed_for_all: ids of failures that make the numbers of every arm meaningless.
+        skipped: why benchmarks do not run in an arm, by id, as their authors want it.
     """
 
     def __init__(self, arms: Iterable[ArmName], tried: BaseTrial = UNTRIED) -> None:
@@ -104,6 +105,7 @@ class Recorder:
         self._tried = tried
         self.is_spoiled = False
         self.failed_for_all: set[str] = set()
+        self.skipped: dict[str, str] = {}
 
     def define(self, discovery: Discovery) -> None:
         """Record the benchmarks that an engine found, and what it could not read."""
@@ -122,6 +124,9 @@ class Recorder:
 
     def add(self, observation: Observation, round_index: int) -> None:
         """Append one launch; if a benchmark fails, its first error is kept."""
+        if observation.skipped:
+            self._skip(observation)
+            return
         if observation.error is not None and self.is_on_all_arms(observation.benchmark):
             definition = self._records[observation.arm][observation.benchmark].definition
             observation = self._tried.blame(observation, definition.own_id)
@@ -138,6 +143,13 @@ class Recorder:
             record.launches.setdefault(measured.metric, []).append(
                 Launch(round_index, observation.order, measured.samples, measured.warmup)
             )
+
+    def _skip(self, observation: Observation) -> None:
+        """Act as if an arm did not have the benchmark."""
+        self._records[observation.arm].pop(observation.benchmark)
+        reason = (observation.error or "").partition("\n")[0]
+        self.skipped[observation.benchmark] = reason
+        self.note(observation.benchmark, f"skipped on the {observation.arm}: {reason}")
 
     def spoil(self, changes: Sequence[str]) -> None:
         """Record that a benchmark or build changed the files that are being measured."""
@@ -164,10 +176,10 @@ class Recorder:
                 records[id_].notes[note] = None
 
     def ids(self) -> tuple[str, ...]:
-        """Every benchmark that was found and has not failed, in the order of the head."""
+        """Every benchmark that was found, has not failed and is not skipped, as in the head."""
         head_first = sorted(self._records, key=lambda arm: arm is not ArmName.HEAD)
         found = dict.fromkeys(id_ for arm in head_first for id_ in self._records[arm])
-        return tuple(id_ for id_ in found if not self.has_failed(id_))
+        return tuple(id_ for id_ in found if not self.has_failed(id_) and id_ not in self.skipped)
 
     def found(self) -> tuple[str, ...]:
         """Every benchmark that was found in any arm, chosen or not, under all of its names."""

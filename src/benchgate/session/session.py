@@ -9,6 +9,7 @@ from benchgate.errors import UsageError
 from benchgate.measure.engine import ignore
 from benchgate.model.run import CANARY_IDS
 from benchgate.session.recorder import UNTRIED, Recorder
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
     from benchgate.session.recorder import BaseTrial
     from benchgate.stats.timer import Timer
+
+_SKIPPED_NAMED = 5
 
 
 class Session:
@@ -180,11 +183,12 @@ class Session:
 
     def conclude(self) -> tuple[str, ...]:
         """Compare the trees with what was built; return warnings for the result."""
+        skipped = warnings_of_skipped(self._recorder.skipped)
         if self._ground is None:
-            return ()
+            return skipped
         if not self._recorder.is_spoiled:
             self._refuse(self._ground.changes())
-        return self._ground.warnings
+        return (*skipped, *self._ground.warnings)
 
     def results(self) -> Mapping[ArmName, tuple[BenchmarkResult, ...]]:
         """What was measured so far, by arm."""
@@ -204,3 +208,20 @@ class Session:
 def _of_users(tell: Callable[[str], None]) -> Callable[[str], None]:
     """Tell only of the user's benchmarks, not of the canary."""
     return lambda id_: None if id_ in CANARY_IDS else tell(id_)
+
+
+def warnings_of_skipped(skipped: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the benchmarks that are skipped, together if it is for the same reason.
+
+    Args:
+        skipped: the reason by id.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for id_, reason in skipped.items():
+        by_reason.setdefault(reason, []).append(id_)
+    found = []
+    for reason, ids in by_reason.items():
+        rest = len(ids) - _SKIPPED_NAMED
+        named = ", ".join(ids[:_SKIPPED_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+        found.append(f"{counted(len(ids), 'benchmark')} skipped, {named}: {reason}")
+    return tuple(found)

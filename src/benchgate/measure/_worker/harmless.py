@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # These types call what they are given.
 CALLING_TYPES = frozenset(("map", "filter", "type"))
-# Names of the standard library that make something and do not call what they are given.
+# Names of the standard library, and of pytest, that make something and do not call what they are
+# given.
 MAKERS = {
     "abc": "ABC ABCMeta abstractmethod",
     "collections": "ChainMap Counter OrderedDict UserDict UserList UserString defaultdict deque "
@@ -26,6 +27,7 @@ MAKERS = {
     "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
     "functools": "cache cached_property lru_cache singledispatch singledispatchmethod "
     "total_ordering wraps",
+    "pytest": "fixture param raises",
     "typing": "Generic NamedTuple NewType ParamSpec Protocol TypedDict TypeVar final overload "
     "runtime_checkable",
 }
@@ -161,7 +163,7 @@ def origin(node: ast.stmt) -> str:
 
 
 def is_maker(name: str) -> bool:
-    return name in HARMLESS or name.startswith("collections.abc.")
+    return name in HARMLESS or name.startswith(("collections.abc.", "pytest.mark."))
 
 
 def is_of_makers(name: str) -> bool:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
+from linecache import getline
 
-from .failures import Fault, Skipped, failure
+from .failures import LINE_LIMIT, TRACE_LIMIT, Fault, Skipped, failure
 from .loading import prepare
 from .process_state import reset_peak_rss
 from .pytest_fixture import BenchmarkFixture, opened_for
@@ -178,6 +179,9 @@ def fault_of(report: Any) -> dict[str, Any]:
     if report.skipped and isinstance(report.longrepr, tuple):
         return failure(Skipped(str(report.longrepr[-1]).replace("Skipped: ", "", 1)))
     text = report.longreprtext
-    crash = getattr(getattr(report.longrepr, "reprcrash", None), "message", "")
-    lines = (crash or text).strip().splitlines() or ["the test failed"]
-    return {"error": lines[0][:500], "trace": text[-8192:]}
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = (crash.message if crash else text).strip().splitlines() or ["the test failed"]
+    line = lines[0]
+    if line == "AssertionError" and crash:
+        line = f"{line}: {getline(crash.path, crash.lineno).strip()}"
+    return {"error": line[:LINE_LIMIT], "trace": text[-TRACE_LIMIT:]}

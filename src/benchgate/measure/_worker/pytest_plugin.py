@@ -7,20 +7,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .pytest_fixture import BenchmarkFixture
-    from .pytest_host import Host
 
 
-def plugin_for(host: Host, pytest: Any) -> object:
+def plugin_for(host: Any, pytest: Any) -> object:
     """Return the hooks that a suite needs.
 
     Args:
+        host: a `pytest_host.Host`.
         pytest: the user's module.
     """
 
     class Fixtures:
         @pytest.fixture  # type: ignore[untyped-decorator]
         def benchmark(self, request: Any) -> BenchmarkFixture:
-            return host.fixture(request.node)
+            found: BenchmarkFixture = host.fixture(request.node)
+            return found
 
     class Plugin:
         @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator]
@@ -45,6 +46,7 @@ def plugin_for(host: Host, pytest: Any) -> object:
 
         @pytest.hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
         def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
-            return host.call_test(pyfuncitem)
+            found: bool | None = host.call_test(pyfuncitem)
+            return found
 
     return Plugin()
