@@ -250,7 +250,8 @@ class Server:
     def step(self, message: dict[str, Any]) -> dict[str, Any]:
         if self.opened is None:
             raise ValueError("no benchmark is open")
-        return STEPS[message["do"]](self.opened, message)
+        reply: dict[str, Any] = getattr(self.opened, STEPS[message["do"]])(message)
+        return reply
 
 
 def clock_steps_ns() -> list[int]:
