@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,7 +17,6 @@ from benchgate.measure.worker_process import WorkerSkippedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from benchgate.measure.guardian import Guardian
 
@@ -330,7 +330,7 @@ def test_calibration_says_how_long_the_setups_take(suite: Suite) -> None:
     assert reply["beside_ns"] >= 50_000_000
 
 
-def test_a_setup_may_set_the_number_of_calls(suite: Suite, log: Path) -> None:
+def test_a_setup_may_set_the_number_of_calls(suite: Suite) -> None:
     worker = suite("""\
         class Suite:
             def setup(self):
@@ -351,7 +351,7 @@ def test_a_benchmark_runs_in_a_temporary_folder(suite: Suite, log: Path, tmp_pat
     worker.ready(30)
     assert launch(worker, "it.time_it")["changed"] == []
     (folder,) = set(logged(log))
-    assert not os.path.exists(folder)
+    assert not Path(folder).exists()
     assert not folder.startswith(str(tmp_path / "tree"))
 
 
@@ -363,8 +363,8 @@ def test_a_benchmark_runs_in_a_temporary_folder(suite: Suite, log: Path, tmp_pat
             "its setup raised NotImplementedError('no')",
         ),
         (
-            "class SkipNotImplemented(NotImplementedError): ...\n"
-            "class A:\n  def time_a(self): raise SkipNotImplemented('here')",
+            "class SkipNotImplemented(NotImplementedError): ...\nclass A:\n"
+            + "  def time_a(self): raise SkipNotImplemented('here')",
             "it raised SkipNotImplemented('here')",
         ),
     ],
@@ -420,7 +420,7 @@ def test_a_cache_is_made_once_and_copied_for_each_benchmark(suite: Suite, log: P
     assert logged(log) == ["cache", "setup[5]", "setup[5]"]
 
 
-def test_a_cache_is_made_by_another_process(suite: Suite, log: Path) -> None:
+def test_a_cache_is_made_by_another_process(suite: Suite) -> None:
     worker = suite("""\
         class A:
             def setup_cache(self):
@@ -456,7 +456,7 @@ def test_a_module_may_make_the_cache(suite: Suite) -> None:
 # Values
 
 
-def test_values_are_determined_from_a_fresh_state(suite: Suite, log: Path) -> None:
+def test_values_are_determined_from_a_fresh_state(suite: Suite) -> None:
     worker = suite("""\
         class A:
             unit = "objects"
