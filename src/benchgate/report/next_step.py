@@ -30,6 +30,23 @@ def next_steps(
     """
     if verdict.reason is Reason.FIRST_RUN:
         return (_first_run(verdict),)
+    return (*_other_work(verdict.rows), *_more_rounds(verdict, rounds_s, least_rounds))
+
+
+def _other_work(rows: Iterable[Row]) -> tuple[str, ...]:
+    """Say how benchmarks that were changed are compared, if that is why they are not."""
+    changed = {row.benchmark for row in rows if row.outcome is Outcome.INCOMPARABLE}
+    if not changed:
+        return ()
+    them = "it" if len(changed) == 1 else "them"
+    what = f"{counted(len(changed), 'benchmark')} did different work on base and head"
+    remedy = f"to give {them} the same work on both, use the head's benchmarks"
+    return (f"{what}; {remedy}: benchgate check --benchmarks head",)
+
+
+def _more_rounds(
+    verdict: Verdict, rounds_s: Mapping[str, float], least_rounds: int
+) -> tuple[str, ...]:
     missing = missing_rounds(verdict.rows, least_rounds)
     if not missing:
         return ()
