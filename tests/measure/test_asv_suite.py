@@ -363,8 +363,10 @@ def test_a_benchmark_runs_in_a_temporary_folder(suite: Suite, log: Path, tmp_pat
             "its setup raised NotImplementedError('no')",
         ),
         (
-            "class SkipNotImplemented(NotImplementedError): ...\nclass A:\n"
-            + "  def time_a(self): raise SkipNotImplemented('here')",
+            (
+                "class SkipNotImplemented(NotImplementedError): ...\n"
+                "class A:\n  def time_a(self): raise SkipNotImplemented('here')"
+            ),
             "it raised SkipNotImplemented('here')",
         ),
     ],
