@@ -5,15 +5,18 @@ from typing import Annotated, Final
 
 from pydantic import Discriminator, Tag
 
+from benchgate.config.asv_benchmark import AsvBenchmark
 from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
-from benchgate.config.function_benchmarks import AsvBenchmark, PytestBenchmark, PythonBenchmark
+from benchgate.config.function_benchmarks import PytestBenchmark, PythonBenchmark
+from benchgate.config.pyperf_benchmark import PyperfBenchmark
 
 KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
     "command": CommandBenchmark,
     "python": PythonBenchmark,
     "pytest": PytestBenchmark,
     "asv": AsvBenchmark,
+    "pyperf": PyperfBenchmark,
 }
 """The kinds of [[benchmark]], by the key that tells them apart."""
 
@@ -24,11 +27,12 @@ def _kind(value: object) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark | AsvBenchmark
+Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark | AsvBenchmark | PyperfBenchmark
 TaggedBenchmark = Annotated[
     Annotated[CommandBenchmark, Tag("command")]
     | Annotated[PythonBenchmark, Tag("python")]
     | Annotated[PytestBenchmark, Tag("pytest")]
-    | Annotated[AsvBenchmark, Tag("asv")],
+    | Annotated[AsvBenchmark, Tag("asv")]
+    | Annotated[PyperfBenchmark, Tag("pyperf")],
     Discriminator(_kind),
 ]

@@ -105,6 +105,15 @@ def argv(value: object, *, in_shell: bool) -> tuple[str, ...]:
     return tuple(words)
 
 
+def words(value: object) -> tuple[str, ...]:
+    """Split the arguments of a tool into words."""
+    text = _text(value, 'arguments are one string: write "--size 10"')
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as problem:
+        raise ValueError(f"cannot be split into words: {str(problem).lower()}") from None
+
+
 def day(value: object) -> object:
     """Check a date in TOML's format; refuse anything else with an explanation."""
     if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
@@ -143,11 +152,11 @@ def _relative(path: str) -> str:
     return path
 
 
-def _python_path(path: str) -> str:
-    name = PurePosixPath(_relative(path)).name
-    if name.endswith(".py") and not name.startswith("bench_"):
-        raise ValueError(f"{name} is not a benchmark file: their names are bench_*.py")
-    return path
+def _python_paths(paths: tuple[str, ...]) -> tuple[str, ...]:
+    for name in (PurePosixPath(path).name for path in paths):
+        if name.endswith(".py") and not name.startswith("bench_"):
+            raise ValueError(f"{name} is not a benchmark file: their names are bench_*.py")
+    return paths
 
 
 def _not_blank(text: str) -> str:
@@ -222,13 +231,14 @@ DataGlobs = Annotated[
     BeforeValidator(as_tuple),
     AfterValidator(_without_repeats),
 ]
-PythonPaths = Annotated[
-    tuple[Annotated[str, AfterValidator(_python_path)], ...],
+Paths = Annotated[
+    tuple[RelativePath, ...],
     Field(min_length=1),
     BeforeValidator(_one_or_more),
     AfterValidator(_without_repeats),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
+PythonPaths = Annotated[Paths, AfterValidator(_python_paths)]
 Environment = Mapping[
     Annotated[Text, AfterValidator(_variable_name)],
     Annotated[str, AfterValidator(checked_template)],
@@ -236,6 +246,7 @@ Environment = Mapping[
 
 # benchmarks.py splits a command into words once the table's `shell` is known.
 Command = Annotated[tuple[str, ...], WithJsonSchema(_COMMAND)]
+Arguments = Annotated[tuple[str, ...], BeforeValidator(words), WithJsonSchema({"type": "string"})]
 Commands = Annotated[
     tuple[tuple[str, ...], ...],
     WithJsonSchema({"anyOf": [_COMMAND, {"type": "array", "items": _COMMAND}]}),

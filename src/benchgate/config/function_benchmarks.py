@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import PurePath, PurePosixPath
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final
 
 from pydantic import Field
 
@@ -26,15 +26,17 @@ class FunctionBenchmarks(BenchmarkTable):
     Attributes:
         HOST: what runs them in the worker, and the key of their paths.
         LACKS: what to say of a path at which there are none.
+        IN_FOLDERS: whether a path may be that of a folder.
         paths: folders or files that are searched, relative to the configuration file.
     """
 
     HOST: ClassVar[str]
     LACKS: ClassVar[str] = "does not exist"
+    IN_FOLDERS: ClassVar[bool] = True
 
     LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
 
-    paths: fields.PythonPaths
+    paths: fields.Paths
     interpreter: fields.Template | None = Field(
         default=None,
         description="Python to run them in, for example `{env}/bin/python`;"
@@ -71,6 +73,11 @@ class FunctionBenchmarks(BenchmarkTable):
         return ()
 
     @property
+    def prefix(self) -> str:
+        """What their ids begin with; "" if nothing is configured."""
+        return ""
+
+    @property
     def subjects(self) -> tuple[str, ...]:
         """The folders and files that are searched."""
         return self.paths
@@ -103,6 +110,11 @@ class PythonBenchmark(FunctionBenchmarks):
     )
     group: fields.Identifier | None = Field(default=None, description="Prefix of each id.")
 
+    @property
+    def prefix(self) -> str:
+        """The group."""
+        return self.group or ""
+
     def may_hold(self, file: PurePath) -> bool:
         """Whether a file is one of them."""
         return is_benchmark_file(file)
@@ -116,12 +128,12 @@ class PytestBenchmark(FunctionBenchmarks):
         {"pytest", "arguments", "interpreter", "pythonpath", "isolate", "timeout", "env"}
     )
 
-    paths: fields.PythonPaths = Field(
+    paths: fields.Paths = Field(
         alias="pytest",
         description="Folders or files of tests that use the `benchmark` fixture, relative to the"
         " configuration file.",
     )
-    arguments: fields.Command = Field(
+    arguments: fields.Arguments = Field(
         default=(), description="Further arguments of pytest, such as `-k fast`."
     )
 
@@ -129,30 +141,6 @@ class PytestBenchmark(FunctionBenchmarks):
     def tool_arguments(self) -> tuple[str, ...]:
         """Further arguments of pytest."""
         return self.arguments
-
-
-class AsvBenchmark(FunctionBenchmarks):
-    """A suite of asv (airspeed velocity); asv itself need not be installed."""
-
-    HOST = "asv"
-    NEUTRAL = frozenset({"asv", "setup", "interpreter", "pythonpath", "isolate", "timeout", "env"})
-
-    paths: fields.PythonPaths = Field(
-        alias="asv",
-        description="The folder of the benchmarks of asv (`benchmark_dir` in `asv.conf.json`),"
-        " relative to the configuration file.",
-    )
-    setup: Literal["call", "sample"] | None = Field(
-        default=None,
-        description="Run `setup` before each `call`, as asv_runner does since version 0.3, or"
-        " before each `sample`; by default as the installed asv_runner does, and before each"
-        " sample if there is none.",
-    )
-
-    @property
-    def tool_arguments(self) -> tuple[str, ...]:
-        """When setups run."""
-        return (self.setup,) if self.setup else ()
 
 
 def is_benchmark_file(path: PurePath) -> bool:

@@ -49,7 +49,7 @@ class BenchFile:
     @property
     def label(self) -> str:
         """Stands for all of its benchmarks."""
-        return self.group or self.path
+        return self.group if isinstance(self.benchmark, PythonBenchmark) else self.path
 
     def id_of(self, name: str) -> str:
         """Return the full id of a benchmark that the worker calls `name`."""
@@ -62,11 +62,12 @@ def find_files(arm: Arm, benchmark: FunctionBenchmarks, path: str) -> tuple[Benc
     if not isinstance(benchmark, PythonBenchmark):
         top = place if place.is_dir() else place.parent
         path_, top_ = (p.relative_to(arm.root).as_posix() for p in (place, top))
-        return (BenchFile(benchmark, path_, "", top_),) if place.exists() else ()
+        exists = place.exists() if benchmark.IN_FOLDERS else place.is_file()
+        return (BenchFile(benchmark, path_, benchmark.prefix, top_),) if exists else ()
     files, top = ([place], place.parent) if place.is_file() else (search(place), place)
     found = []
     for file in files:
-        group = group_of(file.relative_to(top), benchmark.group or "")
+        group = group_of(file.relative_to(top), benchmark.prefix)
         path_, top_ = (p.relative_to(arm.root).as_posix() for p in (file, top))
         found.append(BenchFile(benchmark, path_, group, top_))
     return tuple(found)

@@ -133,7 +133,8 @@ def measure_launch(
         with once:
             traced = _ask(workers, timeout_s, "allocations")
         for found, step in zip(metrics, traced, strict=True):
-            found += [_single(metric, step[metric.name]) for metric in (ALLOC_PEAK, ALLOC_BLOCKS)]
+            values = ((metric, step[metric.name]) for metric in (ALLOC_PEAK, ALLOC_BLOCKS))
+            found += [_single(metric, value) for metric, value in values if value is not None]
     closed = _ask(workers, timeout_s, "close")
     for worker in workers:
         worker.forget_output()

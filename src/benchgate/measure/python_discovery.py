@@ -95,9 +95,15 @@ class Entry:
     def _leading(self) -> ArmEntry:
         return self.sides.get(self.lead) or next(iter(self.sides.values()))
 
-    def place_in(self, arms: Iterable[ArmName]) -> tuple[tuple[str, str], ...]:
-        """Return its file in each arm; if one arm lacks it, use the same file as the other."""
-        own = {arm: (side.file.path, side.file.group) for arm, side in self.sides.items()}
+    def place_in(self, arms: Iterable[ArmName]) -> tuple[tuple[object, ...], ...]:
+        """Identify its file in each arm, and how it runs there.
+
+        If one arm lacks it, use the same file as the other.
+        """
+        own = {
+            arm: (side.file.path, side.file.group, side.file.benchmark.tool_arguments)
+            for arm, side in self.sides.items()
+        }
         known = next(iter(own.values()))
         return tuple(own.get(arm, known) for arm in arms)
 

@@ -67,6 +67,10 @@ def _at_least(least: int) -> Check:
     return lambda value: isinstance(value, int) and _is_whole(value) and value >= least
 
 
+def _if_any(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
 def _list_of(check: Check) -> Check:
     return lambda value: isinstance(value, list) and all(map(check, value))
 
@@ -144,6 +148,6 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "peak": {"peak_rss": _at_least(0)},
     "end": {},
     "value": {"value": _is_number},
-    "allocations": {"alloc_peak": _at_least(0), "alloc_blocks": _at_least(0)},
+    "allocations": {"alloc_peak": _if_any(_at_least(0)), "alloc_blocks": _if_any(_at_least(0))},
     "close": {"changed": _list_of(_is(str)), "beside": _list_of(_is_companion), **_ORIGINS},
 }

@@ -219,7 +219,7 @@ def close_event_loop(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-# The method of each step.
+# By step, the method that carries it out.
 STEPS = {
     "calibrate": "calibrate",
     "time": "time_loops",

@@ -9,6 +9,7 @@ from .loading import prefixes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 
@@ -39,6 +40,11 @@ class Origins:
         self.packages: dict[str, str] = {}
         self.measured: dict[str, str] = {}
         self.has_own = False
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Take modules that only a tool needs for no part of the work, but the tree's own."""
+        tools = {name for name in names if name.partition(".")[0] not in self.provided}
+        self.loaded_by_python |= tools
 
     def look(self) -> dict[str, Any]:
         """Look at the modules that were imported since the last look, without this program.

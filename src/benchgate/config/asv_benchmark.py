@@ -1,0 +1,32 @@
+"""The table [[benchmark]] with `asv`."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from benchgate.config import fields
+from benchgate.config.function_benchmarks import FunctionBenchmarks
+
+
+class AsvBenchmark(FunctionBenchmarks):
+    """A suite of asv (airspeed velocity); asv itself need not be installed."""
+
+    HOST = "asv"
+    NEUTRAL = frozenset({"asv", "setup", "interpreter", "pythonpath", "isolate", "timeout", "env"})
+
+    paths: fields.PythonPaths = Field(
+        alias="asv",
+        description="The folder of the benchmarks of asv (`benchmark_dir` in `asv.conf.json`),"
+        " relative to the configuration file.",
+    )
+    setup: Literal["call", "sample"] | None = Field(
+        default=None,
+        description="Run `setup` before each `call`, as asv_runner does since version 0.3, or"
+        " before each `sample`; by default as the installed asv_runner does, and before each"
+        " sample if there is none.",
+    )
+
+    @property
+    def tool_arguments(self) -> tuple[str, ...]:
+        """When setups run."""
+        return (self.setup,) if self.setup else ()
