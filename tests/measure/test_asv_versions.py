@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.measure.test_asv_suite import value_of
@@ -273,7 +273,7 @@ def test_the_same_as_asv(age: str, tmp_path: Path, tree: Path, guardian: Guardia
         worker.kill()
 
 
-def launch_time(worker: Worker, id_: str, what: str) -> dict[str, object]:
+def launch_time(worker: Worker, id_: str, what: str) -> dict[str, Any]:
     if what == "calls":
         return launch(worker, id_, samples=3)
     worker.allow(30)
@@ -287,5 +287,5 @@ def launch_time(worker: Worker, id_: str, what: str) -> dict[str, object]:
 
 def words_of(log: Path) -> str:
     """Return what is logged between a setup and its teardown most of the time."""
-    found = re.findall("s [^t]*t", log.read_text())
+    found: list[str] = re.findall("s [^t]*t", log.read_text())
     return max(found, key=found.count)
