@@ -17,7 +17,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench bench-gate bench-peers pictures lock clean
+.PHONY: help demo test test-slow lint bench fuzz bench-gate bench-peers pictures lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ lint: $(INSTALLED) ## check format, rules, types, layers and workflows
 
 bench: $(INSTALLED) ## measure benchgate itself
 	@for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done
+
+fuzz: $(INSTALLED) ## read damaged files of other tools; ARGS="--inputs 1000" tries fewer
+	@$(BIN)/python -m tests.formats.fuzz $(ARGS)
 
 bench-gate: $(INSTALLED) ## measure how often verdicts are right; BUDGET=30m limits the time
 	$(BIN)/python -m benchmarks.gate record --budget $(BUDGET)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -37,12 +38,40 @@ def test_each_file_is_a_launch(tmp_path: Path) -> None:
     launches = [(each.round, each.samples.tolist()) for each in series.launches]
     assert launches == [(0, [0, 1]), (1, [1, 2]), (2, [2, 3])]
     assert (result.tool, result.warnings) == ("pytest-benchmark 5.1.0", ())
+    assert result.head.source.why == "from 0.json and 2 more files"
+
+
+def test_files_of_the_same_second_are_different_runs_unless_they_are_equal(tmp_path: Path) -> None:
+    values = {"a": 1.0, "b": 2.0, "c": 2.0}
+    paths = [write(tmp_path / name, row("t::a", [value])) for name, value in values.items()]
+    for path in paths:
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    a, b, c = (read_any([path]).head for path in paths)
+    assert a.started == b.started
+    assert a.seed != b.seed == c.seed
 
 
 def test_one_launch_is_told(tmp_path: Path) -> None:
-    (warning,) = read_any([write(tmp_path / "a.json", row("t::a", [1.0, 2.0]))]).warnings
-    assert warning.startswith("one launch of pytest-benchmark does not show how much its runs")
-    assert read_any([write(tmp_path / "b.json", row("t::a", None))]).warnings == ()
+    command = "pytest --benchmark-json=FILE"
+    one_launch = (
+        "one launch of pytest-benchmark does not show how much its runs differ: run it ten times "
+        f"on each side ({command}), and name all files with --base and --head, or keep the "
+        "files of ten earlier runs and compare with all of them."
+    )
+    found = read_any([write(tmp_path / "a.json", row("t::a", [1.0, 2.0]))])
+    assert found.warnings == (one_launch,)
+    found = read_any([write(tmp_path / "b.json", row("t::a", None))])
+    summary = "there are no samples in what pytest-benchmark wrote; this writes them: "
+    assert found.warnings == (f"{summary}{command}", one_launch)
+
+
+def test_a_tool_that_can_start_several_processes_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "jmh.json"
+    metric = {"scoreUnit": "s/op", "rawData": [[1.0]]}
+    row = {"benchmark": "a", "mode": "avgt", "primaryMetric": metric}
+    path.write_text(json.dumps([row]))
+    (warning,) = read_any([path]).warnings
+    assert warning.endswith("With `-f 10`, one file holds ten launches: the forks.")
 
 
 def test_a_benchmark_that_only_some_files_have_keeps_its_launches(tmp_path: Path) -> None:
@@ -93,6 +122,58 @@ def test_what_nobody_knows_is_an_error_that_names_the_formats(tmp_path: Path, te
     with pytest.raises(FormatError, match="is neither a result of benchgate nor") as caught:
         read_any([path])
     assert "hyperfine" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ['[{"name": "a", "unit": "ms", "value": 1}]'])
+def test_a_file_that_does_not_say_what_is_better_names_both_formats(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "it.json"
+    path.write_text(text)
+    with pytest.raises(FormatError, match="does not say what is better") as caught:
+        read_any([path])
+    assert "Add --format customSmallerIsBetter if less is better" in caught.value.hint
+    assert read_any([path], "customBiggerIsBetter").head.benchmarks[0].id == "a"
+
+
+def test_the_text_of_two_tools_is_not_guessed_at(tmp_path: Path) -> None:
+    path = tmp_path / "it.txt"
+    path.write_text("test a ... bench: 1 ns/iter (+/- 0)\nBenchmarkX-8 1 1 ns/op\n")
+    with pytest.raises(FormatError, match="looks like what go and libtest print") as caught:
+        read_any([path])
+    assert caught.value.hint == "Add --format go or --format libtest, or split the file."
+    assert read_any([path], "libtest").head.benchmarks[0].id == "a"
+
+
+def test_our_own_result_may_quote_any_tool(tmp_path: Path) -> None:
+    own = tmp_path / "own.json"
+    quoted = "line 1: 'a x 1 ops/sec (9 runs sampled)'"
+    run = Run(Source("a"), "2026-01-01T00:00:00Z", Environment(), ())
+    write_atomic(own, encode_result(Result(run, warnings=(quoted,)), str))
+    assert read_any([own]).warnings == (quoted,)
+
+
+def test_a_folder_of_no_known_tool_is_not_guessed_at(tmp_path: Path) -> None:
+    write(tmp_path / "0001_a.json", row("t::a", [1.0]))
+    with pytest.raises(FormatError, match="is a folder, but neither one of asv") as caught:
+        read_any([tmp_path])
+    assert caught.value.hint.endswith("/0001_a.json.")
+
+
+ASV = Path(__file__).parents[1] / "formats" / "samples" / "asv"
+
+
+def test_asv_says_its_units_beside_the_folder_of_the_machine(tmp_path: Path) -> None:
+    results = ASV / "results"
+    (path,) = results.glob("vm/*-py3.11.json")
+    for place in (path, results):
+        units = {
+            series.metric.unit for one in read_any([place]).head.benchmarks for series in one.series
+        }
+        assert units == {"s", "B", "items"}
+    alone = tmp_path / "alone.json"
+    alone.write_bytes(path.read_bytes())
+    assert "" in {s.metric.unit for one in read_any([alone]).head.benchmarks for s in one.series}
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:

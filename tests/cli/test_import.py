@@ -79,3 +79,27 @@ def test_a_wrong_use_says_what_is_wrong(
     call: Call, files: Path, arguments: list[str], message: str
 ) -> None:
     call(files, "compare", *arguments).check(2, message)
+
+
+def test_a_tool_without_samples_and_times_is_tested_by_its_runs(call: Call, tmp_path: Path) -> None:
+    for side, factor in (("old", 1.0), ("new", 0.8)):
+        for run in range(10):
+            value = 1000 * factor * (1 + run / 1000)
+            row = {"name": "serve", "unit": "req/s", "value": value}
+            (tmp_path / f"{side}{run}.json").write_text(json.dumps([row]))
+    old, new = ([f"{side}{run}.json" for run in range(10)] for side in ("old", "new"))
+    sides = ["--base", *old, "--head", *new]
+    call(tmp_path, "compare", *sides).check(2, "--format customBiggerIsBetter if more is")
+    done = call(tmp_path, "compare", *sides, "--format", "customBiggerIsBetter")
+    done.check(0)
+    assert "1 of 1 benchmark looks worse: serve (value) by 20.0 %" in done.out
+
+
+def test_one_file_a_side_that_is_twice_as_slow_is_advisory(call: Call, tmp_path: Path) -> None:
+    for name, value in (("old", 1.0), ("new", 2.5)):
+        row = {"name": "build", "unit": "s", "value": value}
+        (tmp_path / f"{name}.json").write_text(json.dumps([row]))
+    done = call(tmp_path, "compare", "old.json", "new.json", "--format", "customSmallerIsBetter")
+    done.check(0)
+    assert "looks slower: build" in done.out
+    assert "no samples: run-to-run noise is unknown" in done.out

@@ -336,13 +336,13 @@ WRK = [
         "wrk",
         {
             "http://127.0.0.1:8099/": (
-                "time s lower sampled 2x1 loops=1 0.0428",
-                "time_p50 s lower sampled 2x1 loops=1 0.04398",
-                "time_p75 s lower sampled 2x1 loops=1 0.04402",
-                "time_p90 s lower sampled 2x1 loops=1 0.04929",
-                "time_p99 s lower sampled 2x1 loops=1 0.05357",
-                "throughput 1/s higher sampled 2x1 loops=1 45.94",
-                "error_ratio  lower sampled 2x1 loops=1 0",
+                "time s lower summary 2x1 loops=1 0.0428",
+                "time_p50 s lower summary 2x1 loops=1 0.04398",
+                "time_p75 s lower summary 2x1 loops=1 0.04402",
+                "time_p90 s lower summary 2x1 loops=1 0.04929",
+                "time_p99 s lower summary 2x1 loops=1 0.05357",
+                "throughput 1/s higher summary 2x1 loops=1 45.94",
+                "error_ratio  lower summary 2x1 loops=1 0",
             ),
         },
     ),
@@ -379,9 +379,9 @@ AB = [
         "ab",
         {
             "http://127.0.0.1:8099/e": (
-                "time s lower sampled 2x1 loops=1 0.001766",
-                "throughput 1/s higher sampled 2x1 loops=1 2265",
-                "error_ratio  lower sampled 2x1 loops=1 0.1",
+                "time s lower summary 2x1 loops=1 0.001766",
+                "throughput 1/s higher summary 2x1 loops=1 2265",
+                "error_ratio  lower summary 2x1 loops=1 0.1",
             ),
         },
     ),
@@ -461,9 +461,9 @@ AUTOCANNON = [
         "autocannon",
         {
             "a page": (
-                "throughput 1/s higher sampled 2x1 loops=1 92",
-                "error_ratio  lower sampled 2x1 loops=1 0",
-                "time_p99 s lower sampled 2x1 loops=1 0.05",
+                "throughput 1/s higher summary 2x1 loops=1 92",
+                "error_ratio  lower summary 2x1 loops=1 0",
+                "time_p99 s lower summary 2x1 loops=1 0.05",
             ),
         },
         (
@@ -515,9 +515,9 @@ PGBENCH = [
         "pgbench",
         {
             "s1.sql[clients=1,mode=prepared,scale=1]": (
-                "time s lower sampled 2x1 loops=1 0.000197",
-                "throughput 1/s higher sampled 2x1 loops=1 5066",
-                "error_ratio  lower sampled 2x1 loops=1 0",
+                "time s lower summary 2x1 loops=1 0.000197",
+                "throughput 1/s higher summary 2x1 loops=1 5066",
+                "error_ratio  lower summary 2x1 loops=1 0",
             ),
         },
     ),

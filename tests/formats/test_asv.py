@@ -67,8 +67,19 @@ def test_results_of_another_version_are_an_error() -> None:
         asv.parse(Source("r.json", content({}, version=3)))
 
 
-def test_a_folder_with_several_results_is_an_error_that_names_one() -> None:
-    files = {f"m/{name}.json": content({}) for name in "ab"}
-    with pytest.raises(FormatError, match=r"^results: has 2 result files of asv") as caught:
-        asv.parse(Source("results", files=files))
-    assert caught.value.hint == "Name one of them, such as m/a.json."
+def test_a_folder_with_several_results_is_an_error_that_names_the_command() -> None:
+    files = {}
+    for month, name in enumerate("abc", start=1):
+        document = json.loads(content({}))
+        document |= {"commit_hash": name * 40, "date": 1_700_000_000_000 + month * 2_600_000_000}
+        files[f"m/{name}.json"] = json.dumps(document).encode()
+    with pytest.raises(FormatError) as caught:
+        asv.parse(Source("my results/", files=files))
+    assert caught.value.message == (
+        "my results/: has 3 result files of asv: m/c.json (cccccccc of 2024-02-13 04:53), "
+        "m/b.json (bbbbbbbb of 2024-01-14 02:40), m/a.json (aaaaaaaa of 2023-12-15 00:26)"
+    )
+    assert caught.value.hint == (
+        "Name one file of each side, for example: "
+        "benchgate compare 'my results/m/b.json' 'my results/m/c.json'"
+    )

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.formats.cases import CASES
+from tests.formats.fuzz.command_line import check_command_line
+from tests.formats.fuzz.inputs import crashers, inputs_of
+from tests.formats.fuzz.sanity import check_outcome
 
-from benchgate.errors import FormatError
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import FORMATS, NAMES, find_format
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
-from benchgate.model.run import Run
+from benchgate.model.run import Kind, Run
 from benchgate.model.run import Source as Code
 
 if TYPE_CHECKING:
     from tests.formats.case import Case
 
     from benchgate.formats.parsed import Reading
+    from benchgate.formats.registry import ForeignFormat
     from benchgate.model.run import BenchmarkResult
 
-MUTATIONS = 200
+INPUTS = 300
+"""`make fuzz` tries more."""
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.path)
 
@@ -67,48 +70,23 @@ def test_what_is_read_can_be_stored(case: Case) -> None:
     assert [b.id for b in decode_result(data, "it").head.benchmarks] == list(case.rows)
 
 
-def survives(source: Source, name: str) -> None:
-    """A broken file is an error that names it, or some rows fail; nothing else happens."""
-    for each in FORMATS:
-        each.sniff(source)
-    try:
-        reading = read(source, name)
-    except FormatError as error:
-        assert error.message.startswith(f"{source.name}: ")  # noqa: PT017 - it may also be read
-    else:
-        run = Run(Code(), "2026-01-01T00:00:00Z", Environment(), reading.benchmarks)
-        encode_result(Result(head=run, tool=reading.tool), str)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_broken_file_is_an_error_or_a_failed_row(name: str) -> None:
+    for source in inputs_of(name, INPUTS, seed=0):
+        check_outcome(source, name, whole=False)
 
 
-@each_case
-def test_a_broken_file_is_an_error_or_a_failed_row(case: Case) -> None:
-    rng = random.Random(case.path)  # noqa: S311 - to repeat the same faults
+@pytest.mark.parametrize("name", NAMES)
+def test_a_broken_file_never_stops_a_command_halfway(name: str) -> None:
+    for source in inputs_of(name, 3, seed=1):
+        check_command_line(source, name)
+
+
+@pytest.mark.parametrize("case", crashers(), ids=lambda case: case.path)
+def test_what_was_once_too_much_is_fine_now(case: Case) -> None:
     source = case.source()
-    contents = source.files or {"": source.data}
-    for _ in range(MUTATIONS):
-        name = rng.choice(sorted(contents))
-        data = bytearray(contents[name])
-        for _ in range(rng.choice((1, 1, 3, 10))):
-            mutate(data, rng)
-        changed = {**contents, name: bytes(data)}
-        files = changed if source.files else {}
-        survives(Source(case.path, b"" if files else bytes(data), files), case.format)
-
-
-INSERTED = (b"NaN", b"-1", b"1e999", b"null", b'""', b"[]", b"{}", b"\xff", b"9" * 5000, b"true")
-
-
-def mutate(data: bytearray, rng: random.Random) -> None:
-    start, stop = sorted(rng.randrange(len(data) + 1) for _ in range(2))
-    match rng.randrange(4):
-        case 0:  # cut off
-            del data[start:]
-        case 1 if data:
-            data[min(start, len(data) - 1)] = rng.randrange(256)
-        case 2:
-            data[start:start] = rng.choice(INSERTED)
-        case _:
-            del data[start : min(stop, start + 20)]
+    check_outcome(source, case.format)
+    check_command_line(source, case.format)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -118,7 +96,16 @@ def mutate(data: bytearray, rng: random.Random) -> None:
 def test_nonsense_is_never_recognized_and_never_a_crash(name: str, data: bytes) -> None:
     source = Source("it", data)
     assert find_format(source) is None
-    survives(source, name)
+    check_outcome(source, name)
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.NAME)
+def test_the_advice_says_whether_a_tool_writes_samples(known: ForeignFormat) -> None:
+    readings = [read(case.source(), case.format) for case in CASES if case.format == known.NAME]
+    kinds = {s.metric.kind for one in readings for row in one.benchmarks for s in row.series}
+    assert known.ADVICE.has_samples is (Kind.SAMPLED in kinds)
+    has_command = known.NAME not in {"bencher", "customSmallerIsBetter", "customBiggerIsBetter"}
+    assert bool(known.ADVICE.command) is has_command
 
 
 def test_every_format_has_a_genuine_file() -> None:

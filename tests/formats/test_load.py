@@ -43,7 +43,7 @@ def test_runs_one_after_the_other_are_launches_that_can_be_tested() -> None:
     table = sample("locust/stats.csv")
     row = locust.parse(Source("both.csv", table + table)).benchmarks[0]
     assert [len(series.launches) for series in row.series] == [2, 2, 2]
-    assert {series.metric.kind for series in row.series} == {Kind.SAMPLED}
+    assert {series.metric.kind for series in row.series} == {Kind.SUMMARY}
 
 
 def test_a_benchmark_fails_if_one_of_its_runs_did() -> None:

@@ -202,7 +202,7 @@ def test_outcomes_of_fixed_rounds(
         (
             {"metric": Metric("rss", "B")},
             {"metric": Metric("rss", "B")},
-            [("b", "not tested", ("time was not measured",))],
+            [("b", "unchanged", ())],
         ),
         (
             {},
@@ -332,13 +332,16 @@ def compare_tails(
     return make
 
 
-def test_a_summary_is_not_tested(
-    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+def test_a_summary_has_one_row_and_is_tested_like_other_launches(
+    bench: Callable[..., BenchmarkResult],
+    heads: Callable[..., FloatArray],
+    judged: Callable[..., Judgment],
 ) -> None:
     metric = Metric("time", "s", kind=Kind.SUMMARY)
-    (row,) = judged([bench("b", [1], metric=metric)], [bench("b", [2], metric=metric)], P25).rows
-    assert row.outcome is Outcome.NOT_TESTED
-    assert "no samples" in row.notes[0]
+    base, head = [1.0] * 17, heads(17, 0.1).tolist()
+    sides = [bench("b", values, metric=metric) for values in (base, head)]
+    (row,) = judged([sides[0]], [sides[1]], "").rows
+    assert (row.statistic, row.outcome) == ("summary", Outcome.REGRESSED)
 
 
 def test_a_renamed_benchmark_is_compared_with_what_it_was(

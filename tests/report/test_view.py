@@ -52,6 +52,7 @@ def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
     assert row == RowView(
         outcome=Outcome.REGRESSED,
         benchmark="parse/large",
+        decides=True,
         statistic="typical (p25)",
         base="12.30 ms",
         head="14.10 ms",

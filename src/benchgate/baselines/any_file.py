@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+import zlib
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import UsageError
 from benchgate.files import MAX_FILE_BYTES, read_bytes
+from benchgate.formats import asv, custom_bigger, custom_smaller
+from benchgate.formats.custom_json import is_custom
 from benchgate.formats.joined import join_readings
 from benchgate.formats.parsed import Source
 from benchgate.formats.registry import NAMES, find_format
-from benchgate.model.codec import decode_result
+from benchgate.model.codec import RESULT, decode_result
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
 from benchgate.model.run import Kind, Run
 from benchgate.model.run import Source as Code
+from benchgate.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from benchgate.errors import FormatError
     from benchgate.formats.parsed import Reading
     from benchgate.formats.registry import ForeignFormat
     from benchgate.model.run import BenchmarkResult
@@ -48,11 +54,12 @@ def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
         FormatError: a file is damaged, or of no known format.
     """
     sources = [_source(path) for path in paths]
-    formats = [find_format(source, format_name) for source in sources]
-    own = [source.name for source in sources if b'"schema"' in source.data]
-    if len(paths) == 1 and formats == [None] and own:
+    # First: our own results may quote a file of another tool, and look like one.
+    own = [source.name for source in sources if RESULT.begins(source.head)]
+    if len(paths) == 1 and own and format_name is None:
         return decode_result(sources[0].data, sources[0].name)
-    if own and None in formats:
+    formats = [find_format(source, format_name) for source in sources]
+    if own and format_name is None:
         raise UsageError(
             f"{own[0]} is a result of benchgate, and cannot be joined with other files",
             hint="Name several files only if they are of another tool; each is one launch.",
@@ -68,17 +75,19 @@ def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
             )
     benchmarks = join_readings([each.reading for each in found], first.format.NAME)
     started = min(each.path.stat().st_mtime for each in found)
+    more = f" and {counted(len(others), 'more file')}" if others else ""
     run = Run(
-        Code(),
+        Code(why=f"from {first.path.name or first.path}{more}"),
         f"{datetime.fromtimestamp(started, UTC):%Y-%m-%dT%H:%M:%SZ}",
         Environment(),
         benchmarks,
+        seed=_identity(sources),
     )
     skipped = (f"{each.path}: {one}" for each in found for one in each.reading.skipped)
     return Result(
         head=run,
         tool=first.reading.tool,
-        warnings=(*skipped, *_doubts(benchmarks, first.format.NAME)),
+        warnings=(*skipped, *_doubts(benchmarks, first.format)),
     )
 
 
@@ -86,12 +95,50 @@ def _read(path: Path, source: Source, known: ForeignFormat | None) -> _Read:
     if not source.data and not source.files:
         raise source.error("", "is empty", hint="Did the tool that writes it fail?")
     if known is None:
-        raise source.error(
-            "",
-            "is neither a result of benchgate nor a file of a known tool",
-            hint=f"--format names the format of other tools' files: {', '.join(NAMES)}.",
-        )
+        raise _unknown(source)
+    if known is asv and source.data:
+        source = replace(source, files=_beside(path))
     return _Read(path, known, known.parse(source))
+
+
+def _unknown(source: Source) -> FormatError:
+    if is_custom(source.head):
+        return source.error(
+            "",
+            "is the JSON that github-action-benchmark takes, which does not say what is better",
+            hint=f"Add --format {custom_smaller.NAME} if less is better in all of it, or "
+            f"--format {custom_bigger.NAME} if more is. Where there is no --format: benchgate "
+            f"import {source.name} --format {custom_smaller.NAME} --output result.json.gz",
+        )
+    if source.files:
+        first = shlex.quote(f"{source.name}/{min(source.files)}")
+        return source.error(
+            "",
+            "is a folder, but neither one of asv nor target/criterion",
+            hint=f"Name the files in it, such as {first}.",
+        )
+    return source.error(
+        "",
+        "is neither a result of benchgate nor a file of a known tool",
+        hint=f"--format names the format of other tools' files: {', '.join(NAMES)}.",
+    )
+
+
+def _beside(path: Path) -> dict[str, bytes]:
+    """What asv says about its benchmarks: beside a result file, or beside its folder."""
+    folder = path.resolve().parent
+    names = [each / asv.BENCHMARKS for each in (folder, folder.parent)]
+    found = next((each for each in names if each.is_file()), None)
+    return {asv.BENCHMARKS: read_bytes(found)} if found else {}
+
+
+def _identity(sources: Iterable[Source]) -> int:
+    """A number that tells runs of a tool apart, of which the files may be from the same second."""
+    found = 0
+    for source in sources:
+        for data in (source.data, *source.files.values()):
+            found = zlib.crc32(data, found)
+    return found
 
 
 def _source(path: Path) -> Source:
@@ -112,14 +159,18 @@ def _source(path: Path) -> Source:
     return Source(str(path), files=files)
 
 
-def _doubts(benchmarks: Iterable[BenchmarkResult], name: str) -> list[str]:
+def _doubts(benchmarks: Iterable[BenchmarkResult], of: ForeignFormat) -> Iterator[str]:
     """What a reader must know if the files hold too little to tell chance from change."""
-    kinds = {
-        (series.metric.kind, len(series.launches) > 1)
-        for one in benchmarks
-        for series in one.series
-    }
-    if (Kind.SAMPLED, False) in kinds:
-        what = f"one launch of {name} does not show how much its runs differ"
-        return [f"{what}: run it several times on each side (--base A1 A2 --head B1 B2)"]
-    return []
+    every = [series for one in benchmarks for series in one.series]
+    if not any(each.metric.kind is not Kind.EXACT and len(each.launches) == 1 for each in every):
+        return
+    advice = of.ADVICE
+    if advice.has_samples and all(each.metric.kind is Kind.SUMMARY for each in every):
+        yield f"there are no samples in what {of.NAME} wrote; this writes them: {advice.command}"
+    how = f" ({advice.command})" if advice.command else ""
+    more = f" {advice.launches}" if advice.launches else ""
+    yield (
+        f"one launch of {of.NAME} does not show how much its runs differ: run it ten times on each "
+        f"side{how}, and name all files with --base and --head, or keep the files of ten earlier "
+        f"runs and compare with all of them.{more}"
+    )

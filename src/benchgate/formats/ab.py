@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.load_metrics import (
     ERROR_RATIO,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 NAME = "ab"
+ADVICE = Advice("ab -n 1000 URL > FILE", has_samples=False, launches=APPEND)
 
 _START = "This is ApacheBench"
 _PERCENTILES = "Percentage served,Time in ms"

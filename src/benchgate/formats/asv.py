@@ -1,5 +1,7 @@
 """asv: a result file, or its folder of results with one result file in it.
 
+Each commit, environment and machine has a result file of its own.
+
 A result file has one row for each benchmark, whose columns `result_columns` names; empty ones at
 the end of a row are left out. A column has one entry for each combination of the params. In
 `result`, null means that the benchmark failed and NaN that it was skipped. asv compares every
@@ -12,10 +14,14 @@ stand in `benchmarks.json`, beside the folders of the machines.
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import Node, read_json
 from benchgate.formats.parsed import (
@@ -36,15 +42,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
+    from benchgate.errors import FormatError
     from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult, Series
 
     _Entry: TypeAlias = BenchmarkResult | str
 
 NAME = "asv"
+ADVICE = Advice("asv run --record-samples")
 
 _VERSION = 2
+BENCHMARKS = "benchmarks.json"
 _MARK = b'"result_columns"'
+_DATE = re.compile(rb'"date"\s*:\s*(\d{1,14})\b')
+_COMMIT = re.compile(rb'"commit_hash"\s*:\s*"([0-9a-f]{1,64})"')
+_MOST_NAMED = 5
 _MARK_BYTES = 64 << 10
 _METRICS = {"time": TIME.name, "memory": "memory", "peakmemory": PEAK_RSS.name}
 _UNITS = {"seconds": "s", "bytes": "B"}
@@ -64,7 +76,7 @@ def parse(source: Source) -> Reading:
             several result files.
     """
     results, names = _found(source)
-    root = read_json(results)
+    root = read_json(results, named=True)
     try:
         if (version := root["version"].value) != _VERSION:
             hint = "Let a newer asv convert the results: asv update."
@@ -103,14 +115,49 @@ def _result_files(source: Source) -> list[str]:
 
 def _found(source: Source) -> tuple[Source, Source | None]:
     """The result file, and `benchmarks.json`."""
+    names = next((path for path in source.files if f"/{path}".endswith(f"/{BENCHMARKS}")), None)
+    known = source.file(names) if names else None
     if source.data:
-        return source, None
+        return source, known
     paths = _result_files(source)
     if len(paths) != 1:
-        hint = f"Name one of them, such as {paths[0]}." if paths else ""
-        raise source.error("", f"has {len(paths)} result files of asv, not one", hint)
-    names = next((path for path in source.files if path.endswith("benchmarks.json")), None)
-    return source.file(paths[0]), source.file(names) if names else None
+        raise _several(source, paths)
+    return source.file(paths[0]), known
+
+
+def _several(source: Source, paths: list[str]) -> FormatError:
+    """Say which runs a folder holds, the newest first."""
+    if not paths:
+        return source.error("", "has no result file of asv")
+    runs = sorted((_Found.of(path, source.files[path]) for path in paths), reverse=True)
+    more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
+    said = ", ".join(map(str, runs[:_MOST_NAMED]))
+    files = [shlex.quote(f"{source.name.rstrip('/')}/{each.path}") for each in runs[1::-1]]
+    return source.error(
+        "",
+        f"has {len(paths)} result files of asv: {said}{more}",
+        hint=f"Name one file of each side, for example: benchgate compare {' '.join(files)}",
+    )
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Found:
+    """A result file of a folder; the dates are in milliseconds since 1970."""
+
+    date: int
+    path: str
+    commit: str
+
+    @classmethod
+    def of(cls, path: str, data: bytes) -> _Found:
+        date = _DATE.search(data)
+        commit = _COMMIT.search(data)
+        return cls(int(date[1]) if date else 0, path, commit[1].decode() if commit else "")
+
+    def __str__(self) -> str:
+        day = f"{datetime.fromtimestamp(self.date / 1000, UTC):%Y-%m-%d %H:%M}" if self.date else ""
+        about = " of ".join(filter(None, (self.commit[:8], day)))
+        return f"{self.path} ({about})" if about else self.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.load_metrics import (
     ERROR_RATIO,
     THROUGHPUT,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 NAME = "autocannon"
+ADVICE = Advice("autocannon --json URL > FILE", has_samples=False, launches=APPEND)
 
 _LEAST_S = 0.05
 _TIMES = {"average": TIME, **{f"p{p}": percentile(p) for p in ("50", "75", "90", "99")}}

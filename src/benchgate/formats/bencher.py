@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.load_metrics import THROUGHPUT
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "bencher"
+ADVICE = Advice("", has_samples=False)
 
 _TEXT = rb'\s*"(?:[^"\\]|\\.)*"\s*:\s*'
 _START = re.compile(rb"\{" + _TEXT + rb"\{" + _TEXT + rb'\{\s*"(?:lower_|upper_)?value"\s*:')
@@ -50,7 +52,7 @@ def parse(source: Source) -> Reading:
         FormatError: it is not JSON, or no object.
     """
     try:
-        found = list(read_json(source).items())
+        found = list(read_json(source, named=True).items())
     except RowError as error:
         raise source.error("", str(error)) from None
     skipped: list[str] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, summary
 from benchgate.model.run import Better
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "benchmark-ips"
+ADVICE = Advice("ruby BENCHMARK.rb, with `x.json! 'FILE'` in it", has_samples=False)
 
 
 def sniff(source: Source) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import left_out, number_in, read_lines
 from benchgate.formats.parsed import (
     Reading,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "benchmark.js"
+ADVICE = Advice("node SUITE.js > FILE", has_samples=False)
 
 _UNIT = " ops/sec "
 _ENDS = ("run sampled)", "runs sampled)")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import means, usual_loops
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "benchmarkdotnet"
+ADVICE = Advice(
+    "dotnet run -c Release -- --exporters fulljson --launchCount 10",
+    launches="With `--launchCount 10`, one file holds ten launches.",
+)
 
 _SIZES = {"ns": ("s", 1e-9), "B": ("B", 1.0), "Count": ("", 1.0)}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.elements import read_xml
 from benchgate.formats.parsed import (
     Reading,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "catch2"
+ADVICE = Advice("./TESTS --reporter xml --out FILE", has_samples=False)
 
 _ROOTS = ("Catch", "Catch2TestRun")
 _NAMED = ("TestCase", "Section")

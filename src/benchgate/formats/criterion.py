@@ -9,9 +9,11 @@ other folders are runs that were saved under a name.
 from __future__ import annotations
 
 import csv
+import io
 from typing import TYPE_CHECKING
 
 from benchgate.errors import FormatError
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import means
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "criterion"
+ADVICE = Advice("cargo bench, which writes target/criterion")
 
 _NAME, _SAMPLE, _RAW = "benchmark.json", "sample.json", "raw.csv"
 
@@ -84,7 +87,7 @@ def _unit(source: Source, run: str) -> str:
     """The unit of the samples; nanoseconds if nothing else is said."""
     if run + _RAW not in source.files:
         return "ns"
-    lines = source.file(run + _RAW).text().splitlines()
+    lines = io.StringIO(source.file(run + _RAW).text(), newline="")
     try:
         return next(csv.DictReader(lines), {}).get("unit") or "ns"
     except csv.Error as error:

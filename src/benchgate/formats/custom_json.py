@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from benchgate.formats.parsed import Source
     from benchgate.model.run import BenchmarkResult
 
+_FIRST_BYTES: Final = 4000
 _UNITS_S: Final = {
     **dict.fromkeys(("ns", "nanosecond", "nanoseconds"), 1e-9),
     **dict.fromkeys(
@@ -33,6 +34,13 @@ _UNITS_S: Final = {
     **dict.fromkeys(("ms", "millisecond", "milliseconds"), 1e-3),
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
 }
+
+
+def is_custom(head: bytes) -> bool:
+    """Whether the beginning of a file looks like a list of names, units and values."""
+    first = head[:_FIRST_BYTES].partition(b"}")[0]
+    keys = (b'"name"', b'"unit"', b'"value"')
+    return head.startswith(b"[") and all(key in first for key in keys)
 
 
 def read_custom(tool: str, source: Source, better: Better) -> Reading:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.custom_json import read_custom
 from benchgate.model.run import Better
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from benchgate.formats.parsed import Reading, Source
 
 NAME = "customSmallerIsBetter"
+ADVICE = Advice("", has_samples=False)
 
 
 def sniff(source: Source) -> bool:  # noqa: ARG001 - every format has the same signature

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
     Reading,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "deno-bench"
+ADVICE = Advice("deno bench --json > FILE", has_samples=False)
 
 _UNIT_S = 1e-9
 

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.go_output import Output
 from benchgate.formats.lines import plain_lines, read_lines
 from benchgate.formats.means import usual_loops
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "go"
+ADVICE = Advice("go test -run=NONE -bench=. -count=10 ./... > FILE", launches=APPEND)
 
 _RESULT = re.compile(
     rb"^(?:goos: \w+\r?\ngoarch: |Benchmark\S*[ \t]+\d+[ \t]+[\d.]+ ns/op)", re.MULTILINE

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.google_benchmark_csv import csv_rows, is_csv
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import Node, read_json
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "google-benchmark"
+ADVICE = Advice(
+    "./BENCHMARK --benchmark_repetitions=20 --benchmark_out=FILE --benchmark_out_format=json"
+)
 
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _TIMES = {"real_time": TIME, "cpu_time": CPU_TIME}

@@ -11,6 +11,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import means
 from benchgate.formats.nodes import Node, read_json
 from benchgate.formats.parsed import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "haskell-criterion"
+ADVICE = Advice("./BENCHMARK --json FILE")
 
 _HEADER = b"Name,Mean,MeanLB,MeanUB,Stddev"
 _LEAST_S = 0.03

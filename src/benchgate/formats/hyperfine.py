@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.nodes import read_json
-from benchgate.formats.parsed import Reading, RowError, benchmark, distinct, failed, sampled, times
+from benchgate.formats.parsed import (
+    Reading,
+    RowError,
+    benchmark,
+    distinct,
+    failed,
+    sampled,
+    shown,
+    times,
+)
 from benchgate.model.metrics import PEAK_RSS
 
 if TYPE_CHECKING:
@@ -14,6 +24,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "hyperfine"
+ADVICE = Advice("hyperfine --export-json FILE COMMAND")
 
 
 def sniff(source: Source) -> bool:
@@ -40,9 +51,9 @@ def _row(row: Node) -> BenchmarkResult:
     try:
         id_ = _id(row)
         exit_codes = row.get("exit_codes")
-        codes = sorted({str(code) for code in exit_codes.list if code != 0}) if exit_codes else []
+        codes = {code for each in exit_codes.each() if (code := _code(each))} if exit_codes else ()
         if codes:
-            return failed(NAME, id_, f"it ended with exit code {', '.join(codes)}")
+            return failed(NAME, id_, f"it ended with {', '.join(sorted(codes))}")
         found = row["times"]
         series = [times([found.list], found.place)]
         if memory := row.get("memory_usage_byte"):
@@ -50,6 +61,13 @@ def _row(row: Node) -> BenchmarkResult:
         return benchmark(NAME, id_, series)
     except RowError as error:
         return failed(NAME, id_, str(error))
+
+
+def _code(node: Node) -> str:
+    """How an execution ended; "" if it succeeded."""
+    if node.value is None:
+        return "a signal"
+    return "" if node.value == 0 else f"exit code {shown(node.value)}"
 
 
 def _id(row: Node) -> str:

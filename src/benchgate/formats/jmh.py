@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
     Reading,
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "jmh"
+ADVICE = Advice(
+    "java -jar benchmarks.jar -f 10 -rf json -rff FILE",
+    launches="With `-f 10`, one file holds ten launches: the forks.",
+)
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "day": 86400.0}
 _SECONDS["sec"] = 1.0  # so kotlinx-benchmark writes it
@@ -96,8 +101,8 @@ def _primary(node: Node) -> Series:
     unit = node["scoreUnit"].text
     metric, scale = _metric(unit, "")
     if histogram := node.get("rawDataHistogram"):
-        forks = [_from_histogram(fork) * scale for fork in histogram.each()]
-        return sampled(metric, forks, [fork.place for fork in histogram.each()])
+        forks = [_from_histogram(fork) for fork in histogram.each()]
+        return sampled(metric, forks, [fork.place for fork in histogram.each()], scale=scale)
     raw = node.get("rawData")
     if raw is None or not raw.list:  # without them if -Djmh.json.rawData=false
         score = node["score"]
@@ -113,8 +118,8 @@ def _secondary(name: str, node: Node) -> Series:
 
 def _forks(raw: Node, metric: Metric, scale: float) -> Series:
     forks = list(raw.each())
-    samples = [_scores(fork.list, fork.place) * scale for fork in forks]
-    return sampled(metric, samples, [fork.place for fork in forks])
+    samples = [_scores(fork.list, fork.place) for fork in forks]
+    return sampled(metric, samples, [fork.place for fork in forks], scale=scale)
 
 
 def _metric(unit: str, name: str) -> tuple[Metric, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.k6_metrics import RATIOS, THROUGHPUTS, UNIT_S, is_time, unread
 from benchgate.formats.k6_points import read_points
 from benchgate.formats.load_metrics import THROUGHPUT, TIME, percentile
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Metric, Series
 
 NAME = "k6"
+ADVICE = Advice("k6 run --out json=FILE SCRIPT.js")
 
 _POINT = b'"type":"Metric"'
 
@@ -42,7 +44,7 @@ def parse(source: Source) -> Reading:
     if _POINT in source.head[:1000]:
         return read_points(NAME, source)
     try:
-        metrics = list(read_json(source)["metrics"].items())
+        metrics = list(read_json(source, named=True)["metrics"].items())
     except RowError as error:
         raise source.error("", str(error)) from None
     rows = {name: _row(name, metric) for name, metric in metrics}

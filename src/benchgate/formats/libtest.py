@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import read_lines
 from benchgate.formats.nodes import Node
 from benchgate.formats.parsed import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "libtest"
+ADVICE = Advice("cargo bench > FILE", has_samples=False)
 
 _TEXT = re.compile(rb"^test [^\n]* \.\.\. bench: |^running \d+ tests?\r?$", re.MULTILINE)
 _RESULT = re.compile(r"\s*([\d,.]+) ns/iter(?: \(\+/- [\d,.]+\))?(?: = ([\d,.]+) MB/s)?\s*")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.formats.parsed import RowError, benchmark, failed, sampled
@@ -54,10 +54,7 @@ class LoadRun:
 
 
 def benchmarks(tool: str, runs: Iterable[LoadRun]) -> tuple[BenchmarkResult, ...]:
-    """Join the runs of the same benchmark: each was a process of its own, and is a launch.
-
-    The figures of one run alone cannot be tested; those of several are samples.
-    """
+    """Join the runs of the same benchmark: each was a process of its own, and is a launch."""
     by_id: dict[str, list[LoadRun]] = {}
     for run in runs:
         by_id.setdefault(run.id, []).append(run)
@@ -77,9 +74,8 @@ def _joined(tool: str, id_: str, runs: list[LoadRun]) -> BenchmarkResult:
 
 def _series(metric: Metric, runs: list[LoadRun]) -> Series:
     found = [run for run in runs if metric in run.figures]
-    kind = metric.kind if len(runs) == 1 else Kind.SAMPLED
     return sampled(
-        replace(metric, kind=kind),
+        metric,
         [[run.figures[metric]] for run in found],
         [f"{run.place}: {metric.name}" for run in found],
     )

@@ -10,6 +10,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import number_in
 from benchgate.formats.load_metrics import (
     ERROR_RATIO,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 NAME = "locust"
+ADVICE = Advice("locust --headless --json > FILE", has_samples=False)
 
 _COLUMNS = (
     "Type",

@@ -42,5 +42,6 @@ def usual_loops(loops: Sequence[float]) -> int:
     Args:
         loops: of each sample; what no number of operations can be counts as one.
     """
-    possible = [each for each in loops if 1 <= each < _MOST_LOOPS]
-    return int(np.median(possible)) if possible else 1
+    possible = sorted(each for each in loops if 1 <= each < _MOST_LOOPS)
+    middle = len(possible) // 2
+    return int((possible[middle] + possible[~middle]) / 2) if possible else 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "mitata"
+ADVICE = Advice('node BENCHMARK.mjs > FILE, with `run({ format: "json" })` in it')
 
 _UNIT_S = 1e-9
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchgate.formats.parsed import RowError, shown
+from benchgate.model.document import require_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,15 +87,21 @@ class Node:
         return self.value
 
 
-def read_json(source: Source) -> Node:
+def read_json(source: Source, *, named: bool = False) -> Node:
     """Read a JSON document. It may hold NaN and Infinity, as Python writes them.
 
+    Args:
+        named: the keys of its objects are names of benchmarks, so none may be there twice.
+
     Raises:
-        FormatError: it is not JSON, or too deeply nested.
+        FormatError: it is not JSON, too deeply nested, or too large.
     """
+    require_few(source.data, source.name)
     text = source.text()
     try:
-        return Node(json.loads(text))
+        return Node(json.loads(text, object_pairs_hook=_distinct if named else None))
+    except RowError as error:
+        raise source.error("", str(error)) from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         what = "is cut off" if error.pos >= len(text.rstrip()) else f"is not JSON: {error.msg}"
@@ -104,13 +112,22 @@ def read_json(source: Source) -> Node:
         raise source.error("", "is nested too deeply") from None
 
 
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; RowError if it has a key twice, of which `json` would keep the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise RowError(f"the key {shown(twice)} is there twice in one object")
+    return found
+
+
 def read_json_lines(source: Source) -> Iterator[tuple[int, Node | None]]:
     """Read a document with one JSON value on each line.
 
     Yields:
         The number of each line that is not empty, from 1, and its value; None if it is no JSON.
     """
-    for number, line in enumerate(source.text().splitlines(), 1):
+    for number, line in enumerate(source.text().split("\n"), 1):  # names may hold other marks
         if line.strip():
             try:
                 yield number, Node(json.loads(line), f"line {number}")

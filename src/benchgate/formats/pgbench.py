@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.load_metrics import (
     ERROR_RATIO,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 NAME = "pgbench"
+ADVICE = Advice("pgbench --log, which writes pgbench_log.PID")
 
 _TYPE = "transaction type"
 _SETTINGS = (("clients", "number of clients"), ("mode", "query mode"), ("scale", "scaling factor"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Series
 
 NAME = "pyperf"
+ADVICE = Advice(
+    "python BENCHMARK.py --processes 20 -o FILE",
+    launches="With `--processes 20`, which is the default, one file holds twenty launches.",
+)
 
 # For pyperf, less is better in every unit.
 _METRICS = {"second": TIME, "byte": Metric("memory", "B"), "integer": Metric("value", "")}

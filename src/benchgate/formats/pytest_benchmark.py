@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
+from benchgate.formats.means import usual_loops
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
     Reading,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "pytest-benchmark"
+ADVICE = Advice("pytest --benchmark-json=FILE")
 
 
 def sniff(source: Source) -> bool:
@@ -55,7 +58,7 @@ def _row(row: Node) -> BenchmarkResult:
         stats = row["stats"]
         if data := stats.get("data"):
             iterations = stats.get("iterations")
-            loops = int(iterations.number) if iterations else 1
+            loops = usual_loops([iterations.number]) if iterations else 1
             return benchmark(NAME, id_, [times([data.list], data.place, loops=loops)])
         median = stats["median"]
         return benchmark(NAME, id_, [time_summary(median.number, median.place)])

@@ -36,6 +36,7 @@ from benchgate.formats import (
 )
 
 if TYPE_CHECKING:
+    from benchgate.formats.best_input import Advice
     from benchgate.formats.parsed import Reading, Source
 
 
@@ -43,6 +44,7 @@ class ForeignFormat(Protocol):
     """The names that a module of this package has."""
 
     NAME: str
+    ADVICE: Advice
 
     def sniff(self, source: Source) -> bool:
         """Whether the content looks like this format."""
@@ -81,17 +83,26 @@ FORMATS: Final[tuple[ForeignFormat, ...]] = (
     custom_smaller,
     custom_bigger,
 )
+_NO_TEXT: Final = (b"{", b"[", b"<")
 NAMES: Final = tuple(each.NAME for each in FORMATS)
 
 
 def find_format(source: Source, name: str | None = None) -> ForeignFormat | None:
-    """Return the format of a name, or else the first one that recognizes the content.
+    """Return the format of a name, or else the one that recognizes the content.
+
+    The text of several tools may stand in one file. Other content is of one tool.
 
     Raises:
         UsageError: there is no format of this name.
+        FormatError: the text is that of several tools.
     """
     if name is None:
-        return next((each for each in FORMATS if each.sniff(source)), None)
+        found = [each for each in FORMATS if each.sniff(source)]
+        if len(found) > 1 and not source.head.startswith(_NO_TEXT):
+            names = [each.NAME for each in found]
+            hint = f"Add --format {' or --format '.join(names)}, or split the file."
+            raise source.error("", f"looks like what {' and '.join(names)} print", hint)
+        return found[0] if found else None
     for each in FORMATS:
         if name == each.NAME:
             return each

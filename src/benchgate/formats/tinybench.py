@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import Advice
 from benchgate.formats.nodes import read_json
 from benchgate.formats.parsed import (
     SORTED,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult
 
 NAME = "tinybench"
+ADVICE = Advice("node BENCHMARK.mjs > FILE, with `retainSamples: true` in it")
 UNIT_S = 1e-3
 
 _MARKS = (b'"latency"', b'"totalTime"', b'"state"')

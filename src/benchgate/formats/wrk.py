@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from benchgate.formats.best_input import APPEND, Advice
 from benchgate.formats.lines import number_in, read_lines
 from benchgate.formats.load_metrics import (
     ERROR_RATIO,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from benchgate.model.run import Metric
 
 NAME = "wrk"
+ADVICE = Advice("wrk --latency URL > FILE", has_samples=False, launches=APPEND)
 
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _START = " test @ "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.gate.alone import judge_alone
 from benchgate.gate.batches import by_length, by_lengths
 from benchgate.gate.calibration import calibration_of, foretell
 from benchgate.gate.estimates import paired_estimates, stored_estimates
@@ -92,7 +93,9 @@ def _finding(
     level: float,
 ) -> Finding:
     p, p_adjusted = p_values
-    if forecast:
+    if forecast and evidence.is_alone:
+        p, p_adjusted = forecast.p, min(1.0, forecast.p * alpha / level)
+    elif forecast:
         # Both kinds of chance must be ruled out: between launches, and between runs.
         p, p_adjusted = max(p, forecast.p), max(p_adjusted, min(1.0, forecast.p * alpha / level))
     estimate = forecast.estimate if forecast else of_launches
@@ -106,6 +109,8 @@ def _finding(
         outcome = Outcome.IMPROVED
     elif estimate and estimate.inside(evidence.margin):
         outcome = Outcome.UNCHANGED
+    elif evidence.is_alone and not forecast:
+        outcome, notes = judge_alone(evidence, needed)
     elif evidence.rounds < needed:
         outcome = Outcome.NOT_TESTED
         notes = (f"{counted(evidence.rounds, 'launch')}: a test needs {needed} of each side",)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
 from benchgate.model.row import TAIL_STATISTICS
-from benchgate.model.run import Better, Kind, Status, renamed
+from benchgate.model.run import Better, Status, renamed
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Launch, Metric, Series
 
 _ALIKE_LOOPS = 1.5
-_QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95}
+SUMMARY: Final = "summary"
+"""The statistic of a launch of which a tool gives only one number, such as its mean."""
+_QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95, SUMMARY: 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,11 @@ class Evidence:
         return self.statistic in TAIL_STATISTICS
 
     @property
+    def is_alone(self) -> bool:
+        """Whether a side has a single launch that was not measured in turn with the other side."""
+        return not self.paired and self.rounds == 1 and not self.is_tail
+
+    @property
     def worse_sign(self) -> int:
         """The sign of a worsening: +1 if a larger value is worse, else -1."""
         return 1 if self.metric.better is Better.LOWER else -1
@@ -191,8 +198,6 @@ def gather(
 
 
 def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | None:
-    if evidence.metric.kind is Kind.SUMMARY:
-        return "no samples: a single value per run cannot be tested"
     if not evidence.rounds:
         return "base and head have no round in common"
     if evidence.is_tail:

@@ -45,5 +45,5 @@ def with_steadier_metrics(
 def about_machine(rows: Iterable[Row], environment: Environment) -> tuple[str, ...]:
     """Warn about other programs if they may be why a row is open."""
     busy = busy_machine(environment)
-    is_open = any(row.outcome in _OPEN and not row.is_tail for row in rows)
+    is_open = any(row.outcome in _OPEN and row.decides and not row.is_tail for row in rows)
     return (busy,) if busy and is_open else ()

@@ -129,7 +129,9 @@ def _unconfirmed(evidence: Evidence, finding: Finding) -> ConfirmationCost | Non
 def _test(evidence: Evidence, finding: Finding, *, calibrated: bool) -> str:
     if evidence.paired:
         return finding.test
-    return "prediction" if calibrated else "mann-whitney"
+    if calibrated:
+        return "prediction"
+    return "threshold" if evidence.is_alone else "mann-whitney"
 
 
 def untested_row(evidence: Evidence, classical: Classical) -> Row:
@@ -145,9 +147,9 @@ def untested_row(evidence: Evidence, classical: Classical) -> Row:
         margin=evidence.margin,
         launches=(len(evidence.base), len(evidence.head)),
         classical=classical,
-        notes=(*obstacle, *evidence.notes, *_notes(evidence.pair, evidence.metric.name)),
+        notes=(*obstacle, *evidence.notes, *notes_of(evidence.pair, evidence.metric.name)),
         **sides(_median(evidence.base), _median(evidence.head), None),
-        **_about(evidence.pair, paired=evidence.paired),
+        **about(evidence.pair, paired=evidence.paired),
     )
 
 
@@ -174,9 +176,9 @@ def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paire
         margin=tolerance,
         launches=used,
         test="exact",
-        notes=(*change.notes, *_notes(pair, metric.name)),
+        notes=(*change.notes, *notes_of(pair, metric.name)),
         **sides(change.base, change.head, change.ratio),
-        **_about(pair, paired=paired),
+        **about(pair, paired=paired),
     )
 
 
@@ -231,6 +233,8 @@ def incomparable_row(pair: Pair, why: str, *, metric: str = "") -> Row:
 
 def different_work(base: BenchmarkResult, head: BenchmarkResult) -> str:
     """Say that a benchmark's definition changed, and in which parts if they are known."""
+    if (base.tier is Tier.STORED) is not (head.tier is Tier.STORED):
+        return "another tool measured one side: benchgate and that tool do not measure alike"
     every = dict.fromkeys((*base.parts, *head.parts)) if base.parts and head.parts else {}
     changed = [part for part in every if base.parts.get(part) != head.parts.get(part)]
     why = "the benchmark's own definition changed: base and head did different work"
@@ -238,17 +242,6 @@ def different_work(base: BenchmarkResult, head: BenchmarkResult) -> str:
         return why
     more = f" and {len(changed) - _PARTS_NAMED} more" if len(changed) > _PARTS_NAMED else ""
     return f"{why}; changed: {', '.join(changed[:_PARTS_NAMED])}{more}"
-
-
-def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:
-    """Say which arm lacks a metric; if both lack it, the arms do not differ."""
-    if on_base or on_head:
-        arm = "base" if on_base else "head"
-        return incomparable_row(pair, f"{metric} was measured only on the {arm}", metric=metric)
-    reasons = (note for note in _notes(pair, metric) if note.startswith(f"{metric}: "))
-    reason = next(reasons, "").removeprefix(metric)
-    row = incomparable_row(pair, f"{metric} was not measured{reason}", metric=metric)
-    return replace(row, outcome=Outcome.NOT_TESTED)
 
 
 def _one_sided_row(pair: Pair, outcome: Outcome, result: BenchmarkResult) -> Row:
@@ -270,14 +263,16 @@ def _one_sided_row(pair: Pair, outcome: Outcome, result: BenchmarkResult) -> Row
     )
 
 
-class _About(TypedDict):
+class About(TypedDict):
+    """What a row says about the benchmark itself."""
+
     tier: Tier
     location: str | None
     display_unit: str | None
     renamed_from: str | None
 
 
-def _about(pair: Pair, *, paired: bool) -> _About:
+def about(pair: Pair, *, paired: bool) -> About:
     """The fields of a row about the benchmark itself, taken from the head if it has them."""
     result = pair.head or pair.base
     return {
@@ -288,9 +283,11 @@ def _about(pair: Pair, *, paired: bool) -> _About:
     }
 
 
-def _notes(pair: Pair, metric: str) -> tuple[str, ...]:
-    both = [*(pair.base.notes if pair.base else ()), *(pair.head.notes if pair.head else ())]
-    return notes_on(metric, dict.fromkeys(both))
+def notes_of(pair: Pair, metric: str) -> tuple[str, ...]:
+    """The notes of both sides, without those on other metrics."""
+    sides = [side for side in (pair.base, pair.head) if side]
+    names = {series.metric.name for side in sides for series in side.series}
+    return notes_on(metric, dict.fromkeys(note for side in sides for note in side.notes), names)
 
 
 def _median(values: FloatArray) -> float | None:

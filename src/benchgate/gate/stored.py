@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.model.result import SkippedResult
 from benchgate.model.row import RUNS_NEEDED
-from benchgate.model.run import CANARY_IDS
+from benchgate.model.run import CANARY_IDS, Tier
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -223,9 +223,17 @@ def _why_unfit(
     if run.suite != head.suite:
         return f"it measured the suite {run.suite!r}, but the head is {head.suite!r}"
     measured = _work(head, {})
-    if measured and not measured & _work(run, aliases):
-        return "it measured none of the head's benchmarks, or different work under the same names"
-    return None
+    return _why_other_work(run, head) if measured and not measured & _work(run, aliases) else None
+
+
+def _why_other_work(run: Run, head: Run) -> str:
+    if _is_of_another_tool(run) is not _is_of_another_tool(head):
+        return "another tool measured it: benchgate and that tool do not measure alike"
+    return "it measured none of the head's benchmarks, or different work under the same names"
+
+
+def _is_of_another_tool(run: Run) -> bool:
+    return any(one.tier is Tier.STORED for one in run.benchmarks)
 
 
 def _work(run: Run, aliases: Mapping[str, str]) -> set[tuple[str, str]]:

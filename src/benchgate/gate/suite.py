@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchgate.gate.alone import with_zeros
 from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import run_value
 from benchgate.gate.canary import disturbance_of, doubted, is_canary
 from benchgate.gate.classical import compare_classically, decide_classically
-from benchgate.gate.evidence import Pair, gather, pair, series_of, unread_in
+from benchgate.gate.evidence import SUMMARY, Pair, gather, pair, series_of, unread_in
 from benchgate.gate.in_waves import judge_in_waves
 from benchgate.gate.rows import (
     different_work,
     exact_row,
     incomparable_row,
     tested_row,
-    unmeasured_row,
     unpaired_row,
     untested_row,
 )
+from benchgate.gate.which_metrics import about_unknown, deciding, other_rows, unmeasured_row
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Row
@@ -93,13 +94,14 @@ def judge(
     tested, needs = _judge_rows(evidences, config, waves if paired else None, shards)
     alpha, margin = config.gate.alpha, config.gate.margin
     warning = disturbance_of(base, head, margin=margin, alpha=alpha) if paired else None
+    unknown = about_unknown(base, head, config) if shards == 1 else ()
     is_doubted = bool(warning) and any(row.outcome is Outcome.REGRESSED for row in tested)
     if warning:
         tested = [doubted(row, warning) for row in tested]
     return Judgment(
         (*rows, *tested),
         tuple(needs),
-        (warning,) if warning else (),
+        (*([warning] if warning else []), *unknown),
         sum(1 for b in base.benchmarks if not is_canary(b)),
         is_doubted,
         warning is not None,
@@ -174,7 +176,8 @@ def _compare(
     rows: list[Row] = []
     evidences: list[Evidence] = []
     known_as = config.name_in_policy(one.id, one.renamed_from)
-    for name in config.effective(known_as).metrics:
+    names = deciding(config.effective(known_as).metrics, base, head)
+    for name in names:
         policy = config.effective(known_as, name)
         before, after = series_of(base, name), series_of(head, name)
         if before is None or after is None:
@@ -185,6 +188,7 @@ def _compare(
             rows.append(exact_row(one, before, after, policy.tolerance, paired=paired))
         else:
             evidences += _evidences(one, before, after, policy, paired=paired)
+    rows += other_rows(one, base, head, names, paired=paired)
     return rows, evidences
 
 
@@ -205,6 +209,8 @@ def _evidences(
     one: Pair, base: Series, head: Series, policy: RowPolicy, *, paired: bool
 ) -> list[Evidence]:
     """Gather one row per statistic. Tails are only settled if nothing else is."""
+    if head.metric.kind is Kind.SUMMARY:
+        return [gather(one, base, head, SUMMARY, margin=policy.margin, paired=paired)]
     settled = [s for s in policy.statistics if s not in TAIL_STATISTICS] or policy.statistics
     return [
         gather(
@@ -239,7 +245,7 @@ def _judge_rows(
     for index, evidence in enumerate(evidences):
         found = by_index.get(index)
         if found is None:
-            rows.append(untested_row(evidence, beside[index]))
+            rows.append(with_zeros(untested_row(evidence, beside[index]), evidence))
         else:
             row = tested_row(evidence, found, beside[index], gate.confidence)
             rows.append(decide_classically(row) if gate.rule == "classical" else row)

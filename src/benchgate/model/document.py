@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,6 +39,7 @@ A number takes two bytes in the file, and sixteen times as many in memory.
 REWRITE: Final = (
     "A file that benchgate wrote and nobody edited is never refused: write or fetch it again."
 )
+_START: Final = re.compile(rb'\{\s*"schema"\s*:\s*\d')
 _UPGRADE = "Upgrade benchgate to at least the version that wrote the file."
 _KINDS = "`--output` writes result files, `--json` writes verdicts."
 
@@ -76,12 +78,17 @@ class Format(Generic[D]):
         Raises:
             FormatError: names the file and the place in it.
         """
-        _require_few(data, name)
+        require_few(data, name)
         with _collector_paused():
             try:
                 return self._adapter.validate_json(data)
             except ValidationError as error:
                 return self._read_older(_parsed(data, name), name, error)
+
+    @staticmethod
+    def begins(head: bytes) -> bool:
+        """Whether the beginning of a file is that of a document; `read` says of which kind."""
+        return _START.match(head) is not None
 
     def write(self, document: D, redact: Redact) -> bytes:
         """The document as a file: uncompressed UTF-8, every text redacted, ending in a newline.
@@ -174,7 +181,12 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _require_few(data: bytes, name: str) -> None:
+def require_few(data: bytes, name: str) -> None:
+    """Refuse a JSON file that would need very much memory.
+
+    Raises:
+        FormatError: it holds too many values.
+    """
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
         raise FormatError(
             f"{name}: holds more than {MAX_CONTAINERS} arrays and objects, which is the limit",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.model.run import Kind, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 TIME = Metric("time", "s")
 CPU_TIME = Metric("cpu_time", "s")
@@ -24,7 +24,11 @@ MEASURED: Final[Mapping[str, Metric]] = {
 EXACT_NAMES = frozenset(name for name, metric in MEASURED.items() if metric.kind is Kind.EXACT)
 
 
-def notes_on(metric: str, notes: Iterable[str]) -> tuple[str, ...]:
-    """Leave out the notes of a benchmark that are about other metrics of it: "peak_rss: ..."."""
-    others = MEASURED.keys() - {metric}
+def notes_on(metric: str, notes: Iterable[str], names: Collection[str] = ()) -> tuple[str, ...]:
+    """Leave out the notes of a benchmark that are about other metrics of it: "peak_rss: ...".
+
+    Args:
+        names: of the metrics that it has beside those of benchgate.
+    """
+    others = {*MEASURED, *names} - {metric}
     return tuple(note for note in notes if note.partition(": ")[0] not in others)

@@ -179,6 +179,7 @@ class Row(JsonObject):
         rounds_needed: how many more rounds would settle an open row.
         unconfirmed: for a row that looked worse, but was neither confirmed nor cleared before
             measuring ended.
+        decides: whether the metric is one of those that decide; the others are only shown.
         advisory: the evidence must not fail a build by itself.
         calibration: for rows that are compared with stored launches.
         waiver: what allows the regression or the removal; on a row that regressed all the same, the
@@ -210,6 +211,7 @@ class Row(JsonObject):
     detectable: Estimate = None
     rounds_needed: Count | None = None
     unconfirmed: ConfirmationCost | None = None
+    decides: bool = True
     advisory: bool = False
     calibration: Calibration | None = None
     waiver: Waiver | None = None

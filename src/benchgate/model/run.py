@@ -186,7 +186,8 @@ class Source(JsonObject):
         sha: commit; None outside of git.
         ref: the name that was used to ask for it; None if there is none.
         dirty: whether it includes uncommitted changes of tracked files.
-        why: for a base, why it was chosen; otherwise "".
+        why: for a base, why it was chosen; for the results of another tool, which files they come
+            from; otherwise "".
         untracked: how many new files, which git does not track, it includes.
     """
 

@@ -30,6 +30,7 @@ class RowView:
         drawing: the interval and the change against the margin.
         p: adjusted for the number of rows, except under the classical rule.
         rounds: launches per arm, "10 v 5" if they differ.
+        decides: whether the metric decides; else the row only shows it.
         note: what a reader needs to know, in words.
         error: the tail of a failed benchmark's output, several lines.
         medians, test, p_raw, detectable, classical: for those who want to check the decision.
@@ -38,6 +39,7 @@ class RowView:
 
     outcome: Outcome
     benchmark: str
+    decides: bool
     statistic: str
     base: str
     head: str
@@ -98,7 +100,7 @@ class BenchmarkView:
 def _about(row: RowView, note: str, outcome: Outcome) -> str:
     """A row in one line; its outcome only if it is not this one."""
     change = f"{row.change} ({row.interval})" if row.change and row.interval else row.change
-    own = row.outcome.value if row.outcome is not outcome else ""
+    own = row.outcome.value if row.decides and row.outcome is not outcome else ""
     said = ", ".join(filter(None, (own, change, row.values)))
     titled = ": ".join(filter(None, (row.statistic, said)))
     return "; ".join(filter(None, (titled, note)))
@@ -148,6 +150,7 @@ def _row(row: Row, notes: Iterable[str]) -> RowView:
     return RowView(
         outcome=row.outcome,
         benchmark=words.name(row),
+        decides=row.decides,
         statistic=words.statistic(row),
         base=base,
         head=head,

@@ -94,7 +94,8 @@ def _missing_rounds(row: Row) -> int:
 
 def _lacks(row: Row, least_rounds: int) -> int:
     """How many rounds a row lacks that was not tested because it had too few."""
-    if row.outcome is not Outcome.NOT_TESTED or row.is_tail or not all(row.launches):
+    is_open = row.outcome is Outcome.NOT_TESTED and row.decides and not row.is_tail
+    if not is_open or not all(row.launches):
         return 0
     return max(0, least_rounds - min(row.launches))
 

@@ -88,7 +88,8 @@ def _face(rows: Sequence[Row], leading: Row) -> Row:
 
 def _led_by(first: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
     others = sorted(
-        (row for row in rows if row is not first), key=lambda row: (row.metric, row.is_tail)
+        (row for row in rows if row is not first),
+        key=lambda row: (not row.decides, row.metric, row.is_tail),
     )
     return (first, *others)
 
@@ -115,9 +116,9 @@ def _shown_place(placed: tuple[Section, tuple[Row, ...]]) -> tuple[object, ...]:
 def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
     """For each benchmark, its worst row; among equally bad ones, the row of the typical sample.
 
-    Undecided tails are ignored.
+    Undecided tails and metrics that do not decide are ignored.
     """
-    aside = tails_left_open(rows)
+    aside = tails_left_open(rows) | {row for row in rows if not row.decides}
     leading: dict[str, Row] = {}
     candidates = [row for row in rows if row not in aside]
     for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], row.is_tail, _place(row))):

@@ -1,0 +1,120 @@
+"""Chooses the metrics of a benchmark that decide, and makes the rows of the others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchgate.gate.evidence import SUMMARY, series_of
+from benchgate.gate.rows import about, incomparable_row, notes_of, sides
+from benchgate.model.metrics import MEASURED, TIME
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.run import Kind, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from benchgate.config import Config
+    from benchgate.gate.evidence import Pair
+    from benchgate.model.run import BenchmarkResult, Run, Series
+
+ONLY_SHOWN = "only shown, because `metrics` in the configuration does not name it"
+
+
+def deciding(
+    names: Collection[str], base: BenchmarkResult, head: BenchmarkResult
+) -> tuple[str, ...]:
+    """Choose the metrics that decide: those that the configuration names, as far as there are any.
+
+    If it names the time, a benchmark of another tool that has no time is judged by what it has.
+
+    Args:
+        names: what the configuration names.
+    """
+    known = _names(base, head)
+    chosen = tuple(name for name in names if name in known)
+    if not chosen and TIME.name in names and known:
+        return known
+    # Why a metric of benchgate's own was not measured is worth a row.
+    return chosen + tuple(
+        name for name in names if name not in known and (not chosen or name in MEASURED)
+    )
+
+
+def about_unknown(base: Run, head: Run, config: Config) -> tuple[str, ...]:
+    """Warn about metrics that the configuration names although no benchmark has them."""
+    every = (*base.benchmarks, *head.benchmarks)
+    named = dict.fromkeys(
+        name for one in head.benchmarks for name in config.effective(one.id).metrics
+    )
+    known = {series.metric.name for one in every for series in one.series}
+    if not known:
+        return ()
+    unknown = [name for name in named if name not in known and name not in MEASURED]
+    return tuple(f"no benchmark has the metric {name}, which `metrics` names" for name in unknown)
+
+
+def other_rows(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, names: Collection[str], *, paired: bool
+) -> Iterator[Row]:
+    """Make the rows of the metrics that do not decide: they show the values, without a test.
+
+    benchgate measures the memory and the CPU time of everything, so their rows would be too many.
+
+    Args:
+        names: of those that decide.
+    """
+    is_own = head.tier is not Tier.STORED
+    for name in _names(base, head):
+        if name in names or (is_own and name in MEASURED):
+            continue
+        before, after = series_of(base, name), series_of(head, name)
+        if before and after and before.metric == after.metric:
+            yield _shown_row(one, before, after, paired=paired)
+
+
+def unmeasured_row(pair: Pair, metric: str, *, on_base: bool, on_head: bool) -> Row:
+    """Say which arm lacks a metric; if both lack it, the arms do not differ."""
+    if on_base or on_head:
+        arm = "base" if on_base else "head"
+        return incomparable_row(pair, f"{metric} was measured only on the {arm}", metric=metric)
+    reasons = (note for note in notes_of(pair, metric) if note.startswith(f"{metric}: "))
+    why = next(reasons, "").removeprefix(metric)
+    if not why and pair.base and pair.head and (known := _names(pair.base, pair.head)):
+        why = f"; there is {', '.join(known)}: name it in `metrics`"
+    row = incomparable_row(pair, f"{metric} was not measured{why}", metric=metric)
+    return replace(row, outcome=Outcome.NOT_TESTED)
+
+
+def _names(base: BenchmarkResult, head: BenchmarkResult) -> tuple[str, ...]:
+    """The metrics that a side has."""
+    both = (*head.series, *base.series)
+    return tuple(dict.fromkeys(series.metric.name for series in both if series.launches))
+
+
+def _shown_row(one: Pair, before: Series, after: Series, *, paired: bool) -> Row:
+    base, head = _median(before), _median(after)
+    ratio = head / base if base > 0 else math.inf
+    metric = after.metric
+    return Row(
+        one.id,
+        Outcome.NOT_TESTED,
+        metric=metric.name,
+        statistic=SUMMARY if metric.kind is Kind.SUMMARY else "median",
+        unit=metric.unit,
+        better=metric.better,
+        ratio=ratio if math.isfinite(ratio) else None,
+        launches=(len(before.launches), len(after.launches)),
+        decides=False,
+        notes=(ONLY_SHOWN, *notes_of(one, metric.name)),
+        **sides(base, head, ratio),
+        **about(one, paired=paired),
+    )
+
+
+def _median(series: Series) -> float:
+    return float(np.median([np.median(launch.samples) for launch in series.launches]))

@@ -1,0 +1,86 @@
+"""A single launch of a side, and sides that measured nothing but zeros."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.model.metrics import TIME
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import Better, Kind, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.gate.suite import Judgment
+    from benchgate.model.row import Row
+    from benchgate.model.run import BenchmarkResult
+
+SUMMARY = Metric("time", "s", kind=Kind.SUMMARY)
+RATE = Metric("throughput", "1/s", Better.HIGHER, Kind.SUMMARY)
+ERRORS = Metric("error_ratio", "", kind=Kind.SUMMARY)
+P25 = '[gate]\nstatistics = ["p25"]'
+
+
+@pytest.fixture
+def compare(
+    bench: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> Callable[..., Row]:
+    """Compare stored launches of one metric."""
+
+    def make(metric: Metric, base: list[float], head: list[float], toml: str = P25) -> Row:
+        sides = [bench("b", each, metric=metric) for each in (base, head)]
+        (row,) = judged([sides[0]], [sides[1]], toml, paired=False).rows
+        return row
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("metric", "base", "head", "outcome"),
+    [
+        (SUMMARY, 1.0, 1.9, Outcome.NOT_TESTED),
+        (SUMMARY, 1.0, 2.0, Outcome.REGRESSED),
+        (SUMMARY, 1.0, 0.5, Outcome.IMPROVED),
+        (RATE, 1.0, 0.5, Outcome.REGRESSED),
+        (RATE, 1.0, 2.0, Outcome.IMPROVED),
+        (TIME, 1.0, 1.9, Outcome.NOT_TESTED),
+        (TIME, 1.0, 3.0, Outcome.REGRESSED),
+    ],
+)
+def test_one_launch_is_compared_by_a_threshold_and_is_advisory(
+    compare: Callable[..., Row], metric: Metric, base: float, head: float, outcome: Outcome
+) -> None:
+    row = compare(metric, [base], [head])
+    assert (row.outcome, row.test, row.advisory) == (outcome, "threshold", True)
+    label = "no samples" if metric.kind is Kind.SUMMARY else "one launch"
+    assert row.notes[0].startswith(f"{label}: run-to-run noise is unknown, so only a change by a ")
+    assert row.ratio == pytest.approx(head / base)
+
+
+def test_the_margin_counts_if_it_is_larger_than_the_noise_floor(
+    compare: Callable[..., Row],
+) -> None:
+    row = compare(SUMMARY, [1.0], [3.0], '[gate]\nmargin = "300%"')
+    assert row.outcome is Outcome.NOT_TESTED
+    assert "a factor of 4 counts" in row.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "outcome"),
+    [
+        ([0.0], [0.0], Outcome.UNCHANGED),
+        ([0.0], [0.1], Outcome.REGRESSED),
+        ([0.1], [0.0], Outcome.IMPROVED),
+        ([0.0] * 8, [0.1] * 8, Outcome.REGRESSED),
+        ([0.0] * 8, [0.0] * 8, Outcome.UNCHANGED),
+        ([0.0] * 8, [0.0] * 7 + [0.1], Outcome.NOT_TESTED),
+    ],
+)
+def test_an_error_ratio_may_be_zero(
+    compare: Callable[..., Row], base: list[float], head: list[float], outcome: Outcome
+) -> None:
+    row = compare(ERRORS, base, head)
+    assert row.outcome is outcome
+    assert row.advisory or outcome is Outcome.NOT_TESTED

@@ -1,0 +1,94 @@
+"""Which metrics of a benchmark decide, and which are only shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.gate.which_metrics import ONLY_SHOWN, deciding
+from benchgate.model.metrics import CPU_TIME, TIME
+from benchgate.model.run import Better, Metric, Tier
+from benchgate.report.ordering import by_benchmark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.gate.suite import Judgment
+    from benchgate.model.run import BenchmarkResult
+
+RATE = Metric("throughput", "1/s", Better.HIGHER)
+SIZE = Metric("B/op", "B")
+
+
+@pytest.fixture
+def having(bench: Callable[..., BenchmarkResult]) -> Callable[..., BenchmarkResult]:
+    """Make a benchmark that another tool measured, with these metrics."""
+
+    def make(*metrics: Metric, tier: Tier = Tier.STORED, value: float = 1.0) -> BenchmarkResult:
+        each = [bench("b", [value] * 8, metric=metric) for metric in metrics]
+        return replace(each[0], tier=tier, series=tuple(one.series[0] for one in each))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("names", "metrics", "chosen"),
+    [
+        (["time"], [TIME, RATE], ("time",)),
+        (["time", "throughput"], [TIME, RATE], ("time", "throughput")),
+        (["time", "throughput"], [TIME], ("time",)),
+        (["time"], [RATE, SIZE], ("throughput", "B/op")),
+        (["B/op"], [RATE], ("B/op",)),
+        (["time", "instructions"], [TIME], ("time", "instructions")),
+    ],
+)
+def test_what_the_configuration_names_decides_or_else_what_there_is(
+    having: Callable[..., BenchmarkResult],
+    names: list[str],
+    metrics: list[Metric],
+    chosen: tuple[str, ...],
+) -> None:
+    side = having(*metrics)
+    assert deciding(names, side, side) == chosen
+
+
+def test_other_metrics_are_shown_and_do_not_stand_for_the_benchmark(
+    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    base, head = having(TIME, RATE), having(TIME, RATE)
+    slow = replace(head.series[1], launches=having(RATE, value=0.5).series[0].launches)
+    head = replace(head, series=(head.series[0], slow))
+    rows = judged([base], [head], '[gate]\nstatistics = ["p25"]', paired=False).rows
+    shown, time = sorted(rows, key=lambda row: row.decides)
+    assert (shown.metric, shown.outcome, shown.ratio) == ("throughput", "not tested", 0.5)
+    assert ONLY_SHOWN in shown.notes
+    assert by_benchmark(rows)["b"] is time
+
+
+def test_benchgate_s_own_metrics_are_not_shown_beside_its_own_benchmarks(
+    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    for tier, shown in ((Tier.LOCKSTEP, []), (Tier.STORED, ["cpu_time"])):
+        side = having(TIME, CPU_TIME, tier=tier)
+        rows = judged([side], [side], paired=False).rows
+        assert [row.metric for row in rows if not row.decides] == shown
+
+
+def test_a_metric_that_no_benchmark_has_is_a_warning(
+    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    side = having(TIME, RATE)
+    found = judged([side], [side], '[gate]\nmetrics = ["time", "timme"]', paired=False)
+    assert found.warnings == ("no benchmark has the metric timme, which `metrics` names",)
+    assert "timme" not in {row.metric for row in found.rows}
+
+
+def test_a_metric_that_nobody_measured_names_those_that_there_are(
+    having: Callable[..., BenchmarkResult], judged: Callable[..., Judgment]
+) -> None:
+    side = having(TIME, RATE)
+    toml = '[gate]\nmetrics = ["B/op"]'
+    row = next(row for row in judged([side], [side], toml, paired=False).rows if row.decides)
+    assert row.notes == ("B/op was not measured; there is time, throughput: name it in `metrics`",)
