@@ -12,6 +12,7 @@ class AsvBenchmark(FunctionBenchmarks):
     """A suite of asv (airspeed velocity); asv itself need not be installed."""
 
     HOST = "asv"
+    OWN_PACKAGE = True
     NEUTRAL = frozenset({"asv", "setup", "interpreter", "pythonpath", "isolate", "timeout", "env"})
 
     paths: fields.PythonPaths = Field(

@@ -27,12 +27,14 @@ class FunctionBenchmarks(BenchmarkTable):
         HOST: what runs them in the worker, and the key of their paths.
         LACKS: what to say of a path at which there are none.
         IN_FOLDERS: whether a path may be that of a folder.
+        OWN_PACKAGE: whether such a folder is a package that holds nothing but benchmarks.
         paths: folders or files that are searched, relative to the configuration file.
     """
 
     HOST: ClassVar[str]
     LACKS: ClassVar[str] = "does not exist"
     IN_FOLDERS: ClassVar[bool] = True
+    OWN_PACKAGE: ClassVar[bool] = False
 
     LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from benchgate.model.metrics import PEAK_RSS
@@ -21,7 +22,7 @@ MEASURES: Final = frozenset({CALLS, PROCESSES, _VALUE, *_SIZES})
 """What a benchmark is measured by: the time of calls or of processes; or a number, by its name."""
 
 _UNITS: Final[Mapping[str, str]] = {"seconds": "s", "second": "s", "sec": "s", "bytes": "B"}
-_RATES: Final = ("/s", "/sec", "/second", "per second", "ops")
+_RATE: Final = re.compile(r"(/s(ec(ond)?)?|per second|\bops)$", re.IGNORECASE)
 
 
 def metric_of(measures: str, unit: str) -> Metric | None:
@@ -35,6 +36,5 @@ def metric_of(measures: str, unit: str) -> Metric | None:
     """
     if measures != _VALUE:
         return _SIZES.get(measures)
-    is_rate = unit.strip().lower().endswith(_RATES)
-    better = Better.HIGHER if is_rate else Better.LOWER
+    better = Better.HIGHER if _RATE.search(unit.strip()) else Better.LOWER
     return Metric(_VALUE, _UNITS.get(unit, unit), better, Kind.EXACT)
