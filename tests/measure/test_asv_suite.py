@@ -327,7 +327,31 @@ def test_calibration_says_how_long_the_setups_take(suite: Suite) -> None:
     worker.ask("open", id="it.Slow.time_it")
     reply = worker.ask("calibrate", target_ns=TARGET_NS)
     assert reply["loops"] > 1
-    assert reply["beside_ns"] >= 50_000_000
+    # Samples of ten milliseconds share a setup.
+    assert reply["beside_ns"] == pytest.approx(50_000_000 * TARGET_NS / 10_000_000, rel=0.9)
+
+
+def test_samples_share_a_setup_for_as_long_as_asv_has_it(suite: Suite, log: Path) -> None:
+    worker = suite(
+        """\
+        import time
+        class Suite:
+            sample_time = 0.05
+            def setup(self):
+                log("setup")
+            def time_it(self):
+                log("call")
+                time.sleep(0.02)
+        """,
+        arguments=["sample"],
+    )
+    worker.ready(30)
+    worker.allow(20)
+    worker.ask("open", id="it.Suite.time_it")
+    worker.ask("loops", loops=2)
+    for _ in range(4):
+        worker.sample()
+    assert " ".join(logged(log)).split("setup") == ["", *[" call" * 4 + " ", " call" * 4]]
 
 
 def test_a_setup_may_set_the_number_of_calls(suite: Suite) -> None:

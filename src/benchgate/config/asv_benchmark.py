@@ -23,8 +23,8 @@ class AsvBenchmark(FunctionBenchmarks):
     setup: Literal["call", "sample"] | None = Field(
         default=None,
         description="Run `setup` before each `call`, as asv_runner does since version 0.3, or"
-        " before each `sample`; by default as the installed asv_runner does, and before each"
-        " sample if there is none.",
+        " before each `sample` of asv, as it did before; by default as the installed asv_runner"
+        " does, and before each sample if none is installed.",
     )
 
     @property

@@ -92,7 +92,10 @@ class OpenTime(OpenAsvBenchmark):
         args, function = prepared.args, prepared.benchmark.function
         self.call = partial(function, *args) if args else function
         self.before_each_call = before_each_call and bool(prepared.benchmark.setups)
-        self.renews = True
+        # A sample of asv is that long, unless it has a number of calls. Ours may be shorter:
+        # several of them then share a setup.
+        self.limit_ns = max(1, int(float(prepared.benchmark.first("sample_time", 0.01)) * 1e9))
+        self.used_ns = 0
 
     def sample(
         self,
@@ -101,15 +104,23 @@ class OpenTime(OpenAsvBenchmark):
         cpu: Callable[[], int] = process_time_ns,
     ) -> tuple[int, int]:
         """Set up, and time the calls."""
-        if self.renews:
+        if self.is_alone or self.used_ns >= self.limit_ns:
             self.renew()
+            self.used_ns = 0
         self.is_fresh = False
         try:
             if self.before_each_call:
                 return self.time_each(loops, wall, cpu)
-            return self.time_calls(self.call, loops, wall, cpu)
+            spent = self.time_calls(self.call, loops, wall, cpu)
         except NotImplementedError as error:
             raise skipping(error) from error
+        self.used_ns += spent[0]
+        return spent
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether each sample has a setup of its own."""
+        return self.before_each_call or self.number is not None
 
     def time_each(
         self, loops: int, wall: Callable[[], int], cpu: Callable[[], int]
@@ -135,20 +146,21 @@ class OpenTime(OpenAsvBenchmark):
             reply = super().calibrate(message)
         else:
             reply = {"loops": 1, "sample_ns": self._shortest_ns(1), "first_ns": self.first_ns}
-            longest_ns = max(reply["sample_ns"], self.setup_ns, 1)
-            loops = message["target_ns"] // longest_ns
+            loops = message["target_ns"] // max(reply["sample_ns"], self.setup_ns, 1)
             if loops > 1:
                 reply.update(loops=loops, sample_ns=self._shortest_ns(loops))
-        setups = reply["loops"] if self.before_each_call else 1
-        return {**reply, "beside_ns": setups * self.setup_ns}
+        setups = min(1.0, reply["sample_ns"] / self.limit_ns)
+        if self.is_alone:
+            setups = reply["loops"] if self.before_each_call else 1
+        return {**reply, "beside_ns": int(setups * self.setup_ns)}
 
     def _shortest_ns(self, loops: int) -> int:
         # asv, too, looks for the number of calls without setting up again.
-        self.renews = self.before_each_call
+        limit_ns, self.limit_ns = self.limit_ns, sys.maxsize
         try:
             return super()._shortest_ns(loops)
         finally:
-            self.renews = True
+            self.limit_ns = limit_ns
 
     def _trace(self) -> tuple[int, int]:
         self.renew()
