@@ -256,9 +256,9 @@ def test_the_same_as_asv(age: str, tmp_path: Path, tree: Path, guardian: Guardia
                 worker.ready(60)
                 continue
             value = result.series[0].launches[0].samples.min()
-            if what in {"calls", "processes"}:
+            if what == "time":
                 log.unlink(missing_ok=True)
-                replies = launch_time(worker, id_, what)
+                replies = launch_time(worker, id_)
                 ours_s = min(wall_ns for wall_ns, _ in replies["samples"]) / replies["loops"] / 1e9
                 if "Pattern" in id_:
                     patterns.add(words_of(log))
@@ -273,8 +273,8 @@ def test_the_same_as_asv(age: str, tmp_path: Path, tree: Path, guardian: Guardia
         worker.kill()
 
 
-def launch_time(worker: Worker, id_: str, what: str) -> dict[str, Any]:
-    if what == "calls":
+def launch_time(worker: Worker, id_: str) -> dict[str, Any]:
+    if "timeraw" not in id_:
         return launch(worker, id_, samples=3)
     worker.allow(30)
     worker.ask("open", id=id_)

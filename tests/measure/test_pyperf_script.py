@@ -145,8 +145,7 @@ def test_every_method_is_measured(script: Script, log: Path, name: str, *, descr
     assert set(logged(log)) == {"name" if "log" in name else name}
     # Calibration, and the samples.
     assert len(logged(log)) > 2 * replies["loops"]
-    is_traced = replies["alloc_peak"] is not None
-    assert (is_traced, replies["rss_is_own"]) == (name != "command", name != "command")
+    assert replies["is_inside"] == (name != "command")
     assert replies["beside"] == []
 
 
@@ -175,7 +174,8 @@ runner = pyperf.Runner(add_cmdline_args=more)
 runner.argparser.add_argument("--size", type=int, default=3)
 runner.argparser.add_argument("kind", nargs="?", default="none")
 args = runner.parse_args()
-assert args.worker and "--worker" in sys.argv and args.loops > 0
+assert args.worker == ("--worker" in sys.argv) == (args.loops > 0)
+log("worker" if args.worker else "main")
 assert __name__ == "__main__" and __file__ == sys.argv[0]
 runner.metadata["size"] = str(args.size)
 runner.bench_func(f"{args.kind} {runner.args.size}", len, "")
@@ -185,6 +185,20 @@ runner.bench_func(f"{args.kind} {runner.args.size}", len, "")
 def test_arguments_reach_the_script(script: Script) -> None:
     assert found(script(ARGUMENTS)) == ["none 3"]
     assert found(script(ARGUMENTS, arguments=["some", "--size", "4"])) == ["some 4"]
+
+
+def test_the_script_runs_as_in_the_processes_of_pyperf(script: Script, log: Path) -> None:
+    worker = script(ARGUMENTS)
+    worker.ready(30)
+    assert logged(log) == ["main"]
+    launch(worker, "none 3")
+    assert logged(log) == ["main", "worker"]
+
+
+def test_an_unknown_pyperf_is_an_error(script: Script) -> None:
+    source = "__version__ = '9.1'\nclass Runner: ...\n"
+    worker = script("", files={"benchmarks/pyperf.py": source})
+    assert "benchgate does not know pyperf 9.1" in error_of(lambda: worker.ready(30))
 
 
 def test_options_of_pyperf_have_no_effect(script: Script, tmp_path: Path) -> None:
@@ -441,6 +455,13 @@ def test_a_statement_may_import_what_it_uses(script: Script) -> None:
     before = works(script(source, files=HELPER))
     after = works(script(source.replace("return 1", "return 2"), files=HELPER))
     assert {name for name in before if before[name] != after[name]} == {"third"}
+
+
+def test_other_texts_are_no_use_of_names(script: Script) -> None:
+    source = WORK.replace('"third"', "'thi' + 'rd'") + "TEXT = 'other'\n"
+    before = works(script(source, files=HELPER))
+    after = works(script(source.replace("'other'", "'more'"), files=HELPER))
+    assert before == after
 
 
 def test_another_script_beside_it_is_no_work(script: Script) -> None:

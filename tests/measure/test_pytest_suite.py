@@ -167,7 +167,7 @@ def test_a_file_that_cannot_be_imported_leaves_the_others(suite: Suite) -> None:
 def test_wrong_arguments_of_pytest_are_an_error(suite: Suite) -> None:
     worker = suite("def test_a(benchmark): ...\n", arguments=["--no-such-option"])
     error = error_of(lambda: worker.ready(30))
-    assert "pytest ended with exit code 4 before it had collected the tests" in error
+    assert "pytest collected no tests: it ended with exit code 4; its output says why" in error
     assert "unrecognized arguments: --no-such-option" in error
 
 

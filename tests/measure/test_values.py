@@ -54,8 +54,7 @@ def measured(
 @pytest.mark.parametrize(
     ("measures", "unit", "metric"),
     [
-        ("calls", "seconds", None),
-        ("processes", "seconds", None),
+        ("time", "seconds", None),
         ("peak_rss", "bytes", PEAK_RSS),
         ("memory", "bytes", Metric("memory", "B", kind=Kind.EXACT)),
         ("value", "unit", Metric("value", "unit", kind=Kind.EXACT)),

@@ -152,11 +152,11 @@ def _relative(path: str) -> str:
     return path
 
 
-def _python_paths(paths: tuple[str, ...]) -> tuple[str, ...]:
-    for name in (PurePosixPath(path).name for path in paths):
-        if name.endswith(".py") and not name.startswith("bench_"):
-            raise ValueError(f"{name} is not a benchmark file: their names are bench_*.py")
-    return paths
+def _python_path(path: str) -> str:
+    name = PurePosixPath(_relative(path)).name
+    if name.endswith(".py") and not name.startswith("bench_"):
+        raise ValueError(f"{name} is not a benchmark file: their names are bench_*.py")
+    return path
 
 
 def _not_blank(text: str) -> str:
@@ -189,6 +189,7 @@ def _word_or_count(word: str) -> Callable[[object], object]:
 
 _PERCENTAGE = {"type": "string", "format": "percentage", "pattern": r"^\s*\+?\d+(\.\d+)?\s*%\s*$"}
 _COMMAND = {"type": "string", "format": "command", "minLength": 1}
+_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _COUNT = {"type": "integer", "minimum": 0}
 
 Duration = Annotated[
@@ -236,9 +237,15 @@ Paths = Annotated[
     Field(min_length=1),
     BeforeValidator(_one_or_more),
     AfterValidator(_without_repeats),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+    WithJsonSchema(_TEXTS),
 ]
-PythonPaths = Annotated[Paths, AfterValidator(_python_paths)]
+PythonPaths = Annotated[
+    tuple[Annotated[str, AfterValidator(_python_path)], ...],
+    Field(min_length=1),
+    BeforeValidator(_one_or_more),
+    AfterValidator(_without_repeats),
+    WithJsonSchema(_TEXTS),
+]
 Environment = Mapping[
     Annotated[Text, AfterValidator(_variable_name)],
     Annotated[str, AfterValidator(checked_template)],

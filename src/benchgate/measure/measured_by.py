@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.metrics import PEAK_RSS
+from benchgate.model.metrics import PEAK_RSS, TIME
 from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CALLS: Final = "calls"
-PROCESSES: Final = "processes"
 _VALUE: Final = "value"
 _SIZES: Final[Mapping[str, Metric]] = {
     PEAK_RSS.name: PEAK_RSS,
     "memory": Metric("memory", "B", kind=Kind.EXACT),
 }
-MEASURES: Final = frozenset({CALLS, PROCESSES, _VALUE, *_SIZES})
-"""What a benchmark is measured by: the time of calls or of processes; or a number, by its name."""
+MEASURES: Final = frozenset({TIME.name, _VALUE, *_SIZES})
+"""What a benchmark is measured by: its time; or a number, by its name."""
 
 _UNITS: Final[Mapping[str, str]] = {"seconds": "s", "second": "s", "sec": "s", "bytes": "B"}
 _RATE: Final = re.compile(r"(/s(ec(ond)?)?|per second|\bops)$", re.IGNORECASE)

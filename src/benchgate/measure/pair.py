@@ -92,7 +92,6 @@ def measure_launch(
     *,
     timeout_s: float,
     alone: bool,
-    only_time: bool = False,
 ) -> LaunchOutcome:
     """Measure one benchmark in every worker.
 
@@ -104,7 +103,6 @@ def measure_launch(
         timeout_s: limit for each worker's setup with calibration, its samples, and each later
             step.
         alone: whether nothing else is measured in these processes.
-        only_time: whether other processes do its work, so that memory and counts are not its own.
 
     Raises:
         WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
@@ -112,6 +110,8 @@ def measure_launch(
     once = Stopwatch()
     opened = [_ask([w], timeout_s, "open", id=n) for w, n in zip(workers, names, strict=True)]
     own_rss = [step["rss_is_own"] or alone for (step,) in opened]
+    # Of work in other processes, only times are known.
+    is_inside = all(step["is_inside"] for (step,) in opened)
     is_first = plan is None
     if plan is None:
         sampled = _first_samples(workers, sampling, rng, timeout_s, once)
@@ -122,14 +122,14 @@ def measure_launch(
     metrics = [_timings(plan.loops, *both) for both in zip(turns, warmup, strict=True)]
     notes = plan.notes
     # One more sample would cost too much for work so slow that it gets a single one.
-    if sampling.event and not only_time and (is_first or plan.samples > 1):
+    if sampling.event and is_inside and (is_first or plan.samples > 1):
         with once if plan.samples == 1 else nullcontext():
             notes += _count(workers, plan.loops, sampling.event, timeout_s, metrics)
     _ask(workers, timeout_s, "end")
     for found, peak in zip(metrics, peaks, strict=True):
-        if all(own_rss) and not only_time:
+        if all(own_rss) and is_inside:
             found.append(_single(PEAK_RSS, peak))
-    if is_first and not only_time:
+    if is_first and is_inside:
         with once:
             traced = _ask(workers, timeout_s, "allocations")
         for found, step in zip(metrics, traced, strict=True):

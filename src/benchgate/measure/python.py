@@ -128,7 +128,7 @@ class PythonEngine:
                 for id_ in pending:
                     if arm in self._discovery.entries[id_].sides:
                         yield _failed(failure, id_, arms)
-                        yield from self._head_alone(failure, id_, arms, rng)
+                        yield from self._other_alone(failure, id_, arms, rng)
                 pending = [i for i in pending if arm not in self._discovery.entries[i].sides]
                 continue
             yield from self._use(workers, pending, rng, starting)
@@ -154,7 +154,7 @@ class PythonEngine:
                     launched = self._launch(players, id_, rng, alone=entry.isolate)
             except WorkerFailedError as failure:
                 yield _failed(failure, id_, arms)
-                yield from self._head_alone(failure, id_, arms, rng)
+                yield from self._other_alone(failure, id_, arms, rng)
                 return
             notes = launched.notes
             if launched.beside and not entry.parallel and self._settings.cpu is not None:
@@ -202,25 +202,28 @@ class PythonEngine:
                 rng,
                 timeout_s=entry.timeout_s,
                 alone=alone,
-                only_time=entry.only_time,
             )
         self._plans[id_] = launched.plan
         return launched
 
-    def _head_alone(
+    def _other_alone(
         self, failure: WorkerFailedError, id_: str, arms: Sequence[ArmName], rng: random.Random
     ) -> Iterator[Observation]:
-        """If the base failed, run the head too: which arm went first was random."""
+        """If the base failed, run the head too: which arm went first was random.
+
+        If either is skipped, run the other one: it may be skipped as well.
+        """
         entry = self._discovery.entries[id_]
-        side = entry.sides.get(ArmName.HEAD)
-        if failure.worker.arm.name is not ArmName.BASE or side is None:
+        arm = failure.worker.arm.name
+        other = ArmName.HEAD if arm is ArmName.BASE else ArmName.BASE
+        side = entry.sides.get(other)
+        is_skipped = isinstance(failure, WorkerSkippedError)
+        if side is None or (other is ArmName.BASE and not is_skipped):
             return
         workers: list[Worker] = []
         try:
             layout = draw_layout(rng)
-            workers = self._workers.start(
-                {ArmName.HEAD: side.file}, layout, parallel=entry.parallel
-            )
+            workers = self._workers.start({other: side.file}, layout, parallel=entry.parallel)
             self._launch(workers, id_, rng, alone=True)
         except WorkerFailedError as too:
             yield _failed(too, id_, arms)

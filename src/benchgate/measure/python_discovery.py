@@ -12,10 +12,10 @@ from benchgate.measure.code_beside import note_on_bystanders
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Bystander, Definition, Discovery, DiscoveryFailure
 from benchgate.measure.interpreter import scripts_of, settings_of
-from benchgate.measure.measured_by import CALLS, PROCESSES, metric_of
+from benchgate.measure.measured_by import metric_of
 from benchgate.measure.runtime import describe_runtime
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
-from benchgate.model.metrics import PEAK_RSS
+from benchgate.model.metrics import PEAK_RSS, TIME
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ArmEntry:
     workload: str
     parallel: bool
     timeout_s: float
-    measures: str = CALLS
+    measures: str = TIME.name
     metric: Metric | None = None
 
 
@@ -80,11 +80,6 @@ class Entry:
     def allow_foreign(self) -> bool:
         """Whether it may measure installed code that is the same in both arms."""
         return self._leading.file.benchmark.allow_foreign
-
-    @property
-    def only_time(self) -> bool:
-        """Whether other processes do its work."""
-        return self._leading.measures == PROCESSES
 
     @property
     def timeout_s(self) -> float:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 HOLDERS = (tuple, list, set, frozenset)
 NAMED = (type, FunctionType, BuiltinFunctionType, ModuleType)
-# What stands for a benchmark: a function, processes that run code, or a number.
+# What a benchmark is measured by.
 MEASURES = {
-    "time": "calls",
-    "timeraw": "processes",
+    "time": "time",
+    "timeraw": "time",
     "peakmemory": "peak_rss",
     "memory": "memory",
     "track": "value",

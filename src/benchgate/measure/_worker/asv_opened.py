@@ -171,6 +171,7 @@ class OpenTime(OpenAsvBenchmark):
 class OpenTimeraw(OpenAsvBenchmark):
     """`timeraw_*`: code, which fresh processes run; each of them gives a sample."""
 
+    is_inside = False
     number: int
 
     def __init__(self, prepared: Prepared, place: Place) -> None:

@@ -71,7 +71,7 @@ class Describer:
             "parallel": getattr(function, "parallel", False),
             "unit": getattr(function, "unit", None),
             "data": getattr(function, "data", None) or [],
-            "measures": "calls",
+            "measures": "time",
             "of_unit": "",
             "timeout_s": None,
             "notes": [],

@@ -29,7 +29,12 @@ class OpenBenchmark:
     """One benchmark in this process, from its setup to its teardown.
 
     Every public method with a `message` is a step that benchgate asks for; it returns the reply.
+
+    Attributes:
+        is_inside: whether this process itself does the work.
     """
+
+    is_inside = True
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark

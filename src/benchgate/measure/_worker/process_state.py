@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from gc import disable, enable, get_threshold, isenabled
+from gc import collect, disable, enable, freeze, get_threshold, isenabled
 from time import process_time_ns, thread_time_ns
 
 from .standard import STANDARD_LIBRARY
@@ -64,6 +64,15 @@ def empty_object(size: int) -> object:
     if size > bytes_alone:
         return bytes(size - bytes_alone)
     return object() if size <= object.__sizeof__(object()) else float(size)
+
+
+def set_heap_aside() -> None:
+    """Let later collections of garbage leave out the objects that exist now.
+
+    With pytest there are so many of them that a collection takes longer than most tests.
+    """
+    collect()
+    freeze()
 
 
 def set_gc(*, enabled: bool) -> None:

@@ -1,8 +1,9 @@
 """Runs a script that is written for pyperf's Runner, and stops it where a benchmark begins.
 
-The script runs as a program, with the user's own pyperf, as in one of pyperf's worker processes:
-all benchmarks are passed over, but for the one that benchgate asks for. It is sampled inside its
-call, so everything that the script has made for it is there. Then the script goes on to its end.
+The script runs as a program, with the user's own pyperf. To find the benchmarks, it runs as in
+pyperf's main process. To measure one, it runs as in one of pyperf's worker processes: all others
+are passed over. The benchmark is sampled inside its call, so everything that the script has made
+for it is there. Then the script goes on to its end.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ NEUTRAL = {
     "recalibrate_warmups": False,
     "track_memory": False,
     "tracemalloc": False,
-    "worker": True,
     "worker_task": None,
 }
+REPLACED = ("_created", "_main", "_set_args", "bench_command")
 SECOND = "second"
+# Stands for a time that nobody has measured.
+MADE_UP_NS = 1e9
 
 
 class Host:
@@ -99,17 +102,26 @@ class Host:
         return pyperf
 
     def replace_methods(self, runner: Any) -> None:
-        """Let every Runner hand its benchmarks over, whatever class it is of."""
+        """Let every Runner hand its benchmarks over, whatever class it is of.
+
+        Raises:
+            Fault: this version of pyperf has other methods.
+        """
+        if not all(hasattr(runner, name) for name in REPLACED):
+            raise Fault(
+                f"benchgate does not know pyperf {self.pyperf.__version__}: let [build] install a "
+                "version that it knows, such as 2.10.0"
+            )
         set_args = runner._set_args  # noqa: SLF001 - no public way
 
         def set_neutral_args(runner: Any, args: Any) -> None:
             for name, value in NEUTRAL.items():
                 if hasattr(args, name):
                     setattr(args, name, value)
-            # pyperf's own worker processes always get these numbers.
-            args.loops = args.loops or 1
-            if args.warmups is None:
-                args.warmups = 1
+            args.worker = not self.is_searching
+            if args.worker:  # it always gets these numbers
+                args.loops = args.loops or 1
+                args.warmups = 1 if args.warmups is None else args.warmups
             set_args(runner, args)
 
         def run_task(runner: Any, task: Any) -> Any:
@@ -118,7 +130,7 @@ class Host:
 
         def bench_command(runner: Any, name: str, command: Any) -> Any:
             runner.parse_args()
-            return self.call(name.strip(), lambda: CommandBenchmark(command), rss_is_own=False)
+            return self.call(name.strip(), lambda: CommandBenchmark(command))
 
         runner._set_args = set_neutral_args  # noqa: SLF001
         runner._main = run_task  # noqa: SLF001
@@ -129,8 +141,8 @@ class Host:
         self.found = {}
         self.measured = None
         self.pyperf.Runner._created.clear()  # noqa: SLF001 - one for each run
-        arguments = ["--worker", *self.request["arguments"]]
-        run_script(self.request["file"], arguments)
+        as_worker = [] if self.is_searching else ["--worker"]
+        run_script(self.request["file"], [*as_worker, *self.request["arguments"]])
         if not self.found:
             raise Fault(
                 "it has run to its end without a benchmark: call a method of pyperf.Runner, such "
@@ -156,9 +168,7 @@ class Host:
         self.rss_is_own = reset_peak_rss()
         return self.message is not None
 
-    def call(
-        self, name: str, open_: Callable[[], RunnerBenchmark], *, rss_is_own: bool = True
-    ) -> Any:
+    def call(self, name: str, open_: Callable[[], RunnerBenchmark]) -> Any:
         """Stand in for a call that runs a benchmark.
 
         Returns:
@@ -168,23 +178,23 @@ class Host:
             raise ValueError(f"duplicated benchmark name: {name!r}")
         self.found[name] = place_of_call(self.request["file"])
         if self.is_searching:
-            return self.outcome(name, 1e9)
+            return self.outcome(name, MADE_UP_NS)
         if not self.has_greeted:
             # All that it imports to begin with is imported now.
             self.greet([], {})
             self.await_message()
         if self.message and self.message["id"] == name:
             self.measured = opened = open_()
-            self.measure(opened, rss_is_own=self.rss_is_own and rss_is_own)
+            self.measure(opened)
             return self.outcome(name, opened.last_ns)
         if self.message is None:
             raise SystemExit
         return None
 
-    def measure(self, opened: RunnerBenchmark, *, rss_is_own: bool) -> None:
+    def measure(self, opened: RunnerBenchmark) -> None:
         """Let benchgate measure a benchmark, until it closes it or its own side."""
         try:
-            if not self.server.measure(opened, rss_is_own=rss_is_own):
+            if not self.server.measure(opened, rss_is_own=self.rss_is_own):
                 self.message = None
                 raise SystemExit
         finally:

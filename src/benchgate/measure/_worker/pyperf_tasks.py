@@ -85,6 +85,8 @@ class TaskBenchmark(RunnerBenchmark):
 class CommandBenchmark(RunnerBenchmark):
     """A command: each call is a new process, without input, whose output is not kept."""
 
+    is_inside = False
+
     def __init__(self, command: Any) -> None:
         with STANDARD_LIBRARY:
             import resource  # noqa: PLC0415 - seldom needed
@@ -121,10 +123,6 @@ class CommandBenchmark(RunnerBenchmark):
     def children_ns(self) -> int:
         used = self.resource.getrusage(self.resource.RUSAGE_CHILDREN)
         return round((used.ru_utime + used.ru_stime) * 1e9)
-
-    def allocations(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Trace nothing: the memory is another process's."""
-        return {"alloc_peak": None, "alloc_blocks": None}
 
     def close(self) -> dict[str, Any]:
         """Tear it down; its own processes do not work beside it."""

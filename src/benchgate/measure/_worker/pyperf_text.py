@@ -6,6 +6,7 @@ import ast
 import re
 
 from .file_text import FileText, fixed
+from .statements import binders_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class ScriptText(FileText):
         self.names = names
         self.others = others
         self.functions = {self.name_of(name) for name in names}
+        self.bound: Collection[str] = ()
 
     @staticmethod
     def name_of(name: str) -> str:
@@ -56,10 +58,11 @@ class ScriptText(FileText):
     def apart(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Put each benchmark's call, and all other statements that run, into functions."""
         calls: list[ast.stmt] = []
+        self.bound = binders_of(statements).keys()
         kept = self.without_calls(statements, calls)
         program = [each for each in kept if not isinstance(each, DEFINING)]
         if program:
-            kept.append(function_of(PROGRAM, [*program, *uses_in_texts(kept)], program[0]))
+            kept.append(function_of(PROGRAM, [*program, *self.uses_in_texts(kept)], program[0]))
         return [*kept, *calls]
 
     def without_calls(self, body: list[Any], calls: list[ast.stmt]) -> list[Any]:
@@ -68,7 +71,9 @@ class ScriptText(FileText):
         for node in body:
             name = self.benchmark_of(node)
             if name is not None:
-                calls.append(function_of(self.name_of(name), [node, *uses_in_texts([node])], node))
+                calls.append(
+                    function_of(self.name_of(name), [node, *self.uses_in_texts([node])], node)
+                )
                 continue
             kept.append(node)
             for inner in blocks_of(node):
@@ -86,6 +91,18 @@ class ScriptText(FileText):
         if call.func.attr not in METHODS or not isinstance(name, str) or name not in self.names:
             return None
         return None if any(map(acts, (call.func.value, *given))) else name
+
+    def uses_in_texts(self, nodes: list[Any]) -> list[ast.stmt]:
+        """Return uses of the names in texts if `timeit` is called: its statements are texts."""
+        every = [inner for node in nodes for inner in ast.walk(node)]
+        if not any(isinstance(each, ast.Attribute) and each.attr == "timeit" for each in every):
+            return []
+        texts = (getattr(each, "value", None) for each in every if isinstance(each, ast.Constant))
+        words = {word for text in texts if isinstance(text, str) for word in WORD.findall(text)}
+        names = (
+            ast.Name(id=word, ctx=ast.Load()) for word in sorted(words.intersection(self.bound))
+        )
+        return [fixed(ast.Expr(value=name), nodes[0]) for name in names]
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[Any]]:
@@ -107,18 +124,6 @@ def acts(node: ast.AST) -> bool:
         if is_of_names:
             return False
     return isinstance(node, ACTING) or any(map(acts, ast.iter_child_nodes(node)))
-
-
-def uses_in_texts(nodes: list[Any]) -> list[ast.stmt]:
-    """Return uses of all words in texts if `timeit` is called: its statements are texts."""
-    every = [inner for node in nodes for inner in ast.walk(node)]
-    if not any(isinstance(each, ast.Attribute) and each.attr == "timeit" for each in every):
-        return []
-    texts = (getattr(each, "value", None) for each in every if isinstance(each, ast.Constant))
-    words = {word for text in texts if isinstance(text, str) for word in WORD.findall(text)}
-    return [
-        fixed(ast.Expr(value=ast.Name(id=word, ctx=ast.Load())), nodes[0]) for word in sorted(words)
-    ]
 
 
 def function_of(name: str, body: list[Any], place: ast.AST) -> ast.stmt:

@@ -14,7 +14,7 @@ from linecache import getline
 
 from .failures import LINE_LIMIT, TRACE_LIMIT, Fault, Skipped, failure
 from .loading import prepare
-from .process_state import reset_peak_rss
+from .process_state import reset_peak_rss, set_heap_aside
 from .pytest_fixture import BenchmarkFixture, opened_for
 from .pytest_items import FIXTURE, describe, is_benchmark, options_of, owner_of
 from .pytest_plugin import plugin_for
@@ -72,11 +72,9 @@ class Host:
         where = os.path.relpath(self.request["file"])
         arguments = [*ALWAYS, *self.request["arguments"], where]
         code = pytest.main(arguments, plugins=[plugin_for(self, pytest)])
-        if not self.has_served:
-            raise Fault(
-                f"pytest ended with exit code {int(code)} before it had collected the tests: its "
-                "output says why"
-            )
+        if not self.is_over:
+            what = "ended" if self.has_served else "collected no tests: it ended"
+            raise Fault(f"pytest {what} with exit code {int(code)}; its output says why")
 
     @staticmethod
     def set_options(config: Any) -> None:
@@ -110,6 +108,7 @@ class Host:
             )
         else:
             server.hello([], {}, self.faults)
+        set_heap_aside()
         message = server.next()
         while message is not None:
             try:
@@ -118,6 +117,7 @@ class Host:
                 server.opened = None
                 server.reply(failure(error))
             message = None if self.is_over else server.next()
+        self.is_over = True
 
     def is_benchmark(self, item: Any) -> bool:
         return is_benchmark(item, marks_are_options=self.marks_are_options)
