@@ -628,6 +628,31 @@ def test_a_change_concerns_those_that_do_the_work(
     assert all(part in each for each in found.values())
 
 
+def test_a_decorator_that_sets_attributes_joins_nothing(suite: Suite) -> None:
+    source = """\
+        from . import named
+
+        class Suite:
+            @named("first")
+            def time_a(self):
+                return 1
+
+            @named("second")
+            def time_b(self):
+                return 2
+        """
+    named = """\
+        def named(name):
+            def decorate(function):
+                function.pretty_name = name
+                return function
+            return decorate
+        """
+    before = parts(suite(source, files={"__init__.py": named}))
+    again = parts(suite(source.replace("return 1", "return 3"), files={"__init__.py": named}))
+    assert changed(before, again) == {"it.Suite.time_a": {"its function"}}
+
+
 def test_a_new_param_leaves_the_others_alone(suite: Suite) -> None:
     before, after = parts(suite(SUITE)), parts(suite(SUITE.replace("[1, 20]", "[1, 20, 300]")))
     assert {id_: after[id_] for id_ in before} == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
     from benchgate.measure.counters import Event
     from benchgate.measure.worker import Worker
-    from benchgate.model.run import Kind, Metric
+    from benchgate.model.run import Metric
 
 # How much longer than the next call the first call may take, and still count as warm. Calls of
 # seconds differ by some percent on a busy machine, and a tenth hides a tenth of a change at most.
 _WARM_RATIO = 1.1
 # How many times as fast calls must become in the warm-up, to calibrate again.
 _MUCH_FASTER = 2
+P = TypeVar("P")
 _NOTHING: FloatArray = np.empty(0)
 
 
@@ -63,7 +64,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchOutcome:
+class LaunchOutcome(Generic[P]):
     """The results of one launch.
 
     Attributes:
@@ -75,7 +76,7 @@ class LaunchOutcome:
         beside: what worked beside the benchmark: "threads", "processes".
     """
 
-    plan: SamplePlan | Kind
+    plan: P
     metrics: tuple[tuple[MetricSamples, ...], ...]
     is_spent: bool
     notes: tuple[str, ...] = ()
@@ -92,7 +93,7 @@ def measure_launch(
     *,
     timeout_s: float,
     alone: bool,
-) -> LaunchOutcome:
+) -> LaunchOutcome[SamplePlan]:
     """Measure one benchmark in every worker.
 
     Args:

@@ -38,6 +38,11 @@ _BESIDE = (
 )
 
 
+_TWO_KINDS = (
+    "one side times it, and on the other side it returns a number: remove it from [aliases]"
+)
+
+
 class PythonEngine:
     """Measures `bench_*` functions of one or two arms; see `engine.Engine`.
 
@@ -177,7 +182,7 @@ class PythonEngine:
 
     def _launch(
         self, workers: Sequence[Worker], id_: str, rng: random.Random, *, alone: bool
-    ) -> LaunchOutcome:
+    ) -> LaunchOutcome[SamplePlan] | LaunchOutcome[Kind]:
         """Measure one benchmark in every worker, and keep the plan for the launches that follow.
 
         Args:
@@ -190,9 +195,13 @@ class PythonEngine:
         sides = [entry.sides[worker.arm.name] for worker in workers]
         names = [side.name for side in sides]
         plan = self._plans.get(id_)
+        if len({side.metric is None for side in sides}) > 1:
+            raise WorkerFailedError(workers[0], _TWO_KINDS)
         if metrics := [side.metric for side in sides if side.metric]:
             kind = plan if isinstance(plan, Kind) else None
-            launched = measure_values(workers, names, metrics, kind, timeout_s=entry.timeout_s)
+            launched: LaunchOutcome[SamplePlan] | LaunchOutcome[Kind] = measure_values(
+                workers, names, metrics, kind, timeout_s=entry.timeout_s
+            )
         else:
             launched = measure_launch(
                 workers,

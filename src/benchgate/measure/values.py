@@ -26,7 +26,7 @@ def measure_values(
     kind: Kind | None,
     *,
     timeout_s: float,
-) -> LaunchOutcome:
+) -> LaunchOutcome[Kind]:
     """Let each worker determine the value once.
 
     Args:

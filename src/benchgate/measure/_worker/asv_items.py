@@ -67,6 +67,15 @@ class Item:
             holders = [definer(owner, "params")] if owner else []
             self.opaque = {self.defined, *(each.__name__ for each in holders if each)}
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether its decorators, if it has any, have only set attributes with values."""
+        function = getattr(self.benchmark.function, "__func__", self.benchmark.function)
+        code = getattr(function, "__code__", None)
+        is_own = code is not None and code.co_name == self.defined.rpartition(".")[2]
+        attributes = vars(function) if is_own else {"__wrapped__": None}
+        return "__wrapped__" not in attributes and not any(map(callable, attributes.values()))
+
     def as_function(self, id_: str, labels: tuple[str, ...]) -> Benchmark:
         """Return one point of it, as a function that is described."""
         given = dict(zip(self.benchmark.names, labels))
@@ -104,7 +113,8 @@ def describe(
         names = {item.defined for item in items}
         opaque = {name for item in items for name in item.opaque}
         others = modules - {file}
-        text = AsvText(names, others, packages_above(file, suite.folder), opaque)
+        bare = {item.defined for item in items if item.is_bare}
+        text = AsvText(names, others, packages_above(file, suite.folder), opaque, bare)
         one = describer({**request, "file": file}, text)
         for item in items:
             points = [item.as_function(id_, labels) for id_, _, labels in item.benchmark.points()]

@@ -34,6 +34,7 @@ class AsvText(SuiteText):
         names, others, also: see `SuiteText`.
         opaque: names of classes and functions whose params show too little of their values: they
             count as they are written.
+        bare: names of benchmarks whose decorators have only set attributes.
     """
 
     def __init__(
@@ -42,9 +43,11 @@ class AsvText(SuiteText):
         others: Collection[str],
         also: Collection[str],
         opaque: Collection[str],
+        bare: Collection[str],
     ) -> None:
         super().__init__(names, others, also, SETTINGS)
         self.opaque = opaque
+        self.bare = bare
 
     def apart(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """See `SuiteText`."""
@@ -58,9 +61,13 @@ class AsvText(SuiteText):
         return super().apart(kept)
 
     def without_decorators(self, node: Any) -> None:
-        inner = node.body if isinstance(node, ast.ClassDef) else ()
-        for each in (node, *(one for one in inner if isinstance(one, FUNCTIONS))):
-            each.decorator_list = [one for one in each.decorator_list if not is_setting(one)]
+        found = [(node.name, node)]
+        if isinstance(node, ast.ClassDef):
+            inner = (each for each in node.body if isinstance(each, FUNCTIONS))
+            found += [(f"{node.name}.{each.name}", each) for each in inner]
+        for name, each in found:
+            kept = () if name in self.bare else each.decorator_list
+            each.decorator_list = [one for one in kept if not is_setting(one)]
 
     def taken_out(self, node: ast.ClassDef) -> list[ast.stmt]:
         """See `SuiteText`."""
