@@ -101,10 +101,13 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
         ),
         ("[benchmark]\nname = 'x'", ":1: benchmark: must be written [[benchmark]]"),
         ("benchmark = ['x']", ':1: benchmark[0] = "x": must be a table: write [[benchmark]]'),
-        ("[[benchmark]]", ":1: benchmark[0]: has none of `command`, `python`, `suite`"),
+        (
+            "[[benchmark]]",
+            ":1: benchmark[0]: has none of `command`, `python`, `pytest`, `asv`, `pyperf`, `suite`",
+        ),
         (
             "[[benchmark]]\ncomand = 'x'",
-            ":1: benchmark[0]: has none of `command`, `python`, `suite`; did you mean 'command'",
+            ":1: benchmark[0]: has none of `command`, `python`, `pytest`, `asv`, `pyperf`, `suite`; did you mean 'command'",
         ),
         (
             "[[benchmark]]\ncommand = 'x'\npython = 'y'",

@@ -21,7 +21,7 @@ def test_files_may_have_any_name() -> None:
 
 @pytest.mark.parametrize("table", [PyperfBenchmark, PytestBenchmark])
 def test_arguments_are_words(table: type[PyperfBenchmark | PytestBenchmark]) -> None:
-    given = {table.HOST: "a.py", "arguments": "-k 'a or b' --x=1"}
+    given = {table.KIND: "a.py", "arguments": "-k 'a or b' --x=1"}
     assert table.model_validate(given).tool_arguments == ("-k", "a or b", "--x=1")
 
 

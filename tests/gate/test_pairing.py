@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.gate.evidence import pair
+from benchgate.gate.evidence import is_in_file, pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,3 +57,21 @@ def test_benchmarks_are_joined(
     assert [
         (p.id, p.base and p.base.id, p.head and p.head.id, p.renamed_from) for p in pairs
     ] == expected
+
+
+@pytest.mark.parametrize(
+    ("id_", "file", "expected"),
+    [
+        ("db/query", "db", True),
+        ("db/query[path=a/b]", "db", True),
+        ("db/inner/query", "db", False),
+        ("dbs/query", "db", False),
+        ("db", "db", False),
+        ("tests/test_a.py::test_b[1]", "tests/test_a.py", True),
+        ("module.Class.time_a(1)", "module", True),
+        ("modules.time_a", "module", False),
+        ("module.time_a(1, 'x')", "module.time_a", True),
+    ],
+)
+def test_a_file_stands_for_its_benchmarks(id_: str, file: str, expected: bool) -> None:  # noqa: FBT001 - a case
+    assert is_in_file(id_, file) is expected

@@ -106,6 +106,22 @@ def test_slow_work_gets_fewer_samples(
     assert (plan.loops, plan.samples, plan.warmup) == (loops, samples, warmup)
 
 
+def test_what_is_not_timed_leaves_time_for_fewer_samples() -> None:
+    def samples_beside(beside_ns: int) -> int:
+        return make_plan(
+            1,
+            [100_000],
+            timer_cost_ns=50,
+            launch_ns=15_000_000,
+            samples=45,
+            warmup=3,
+            beside_ns=beside_ns,
+        ).samples
+
+    assert [samples_beside(each) for each in (0, 2_900_000, 50_000_000)] == [45, 20, 3]
+    assert samples_beside(1_000_000_000) == 1
+
+
 def test_a_single_sample_needs_no_warm_up_where_first_calls_are_as_fast() -> None:
     def warmup_of(sample_ns: int, warmup: int | None) -> int | None:
         plan = make_plan(

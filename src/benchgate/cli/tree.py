@@ -79,9 +79,6 @@ def run_command(
     return FAILED_EXIT_CODE if statistics.runs[0].failures else 0
 
 
-_KINDS = {Tier.LOCKSTEP: "python", Tier.INTERLEAVED: "command", Tier.SUITE: "suite"}
-
-
 _COLUMNS = (
     Column("benchmark", name=True),
     Column("kind"),
@@ -96,7 +93,7 @@ def print_benchmarks(definitions: Sequence[Definition], console: Console) -> Non
         Line(
             (
                 plain_line(one.id),
-                _KINDS[one.tier],
+                one.kind,
                 plain_line(one.location or ""),
                 plain_line(", ".join(one.tags)),
             )

@@ -65,7 +65,7 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
     for benchmark, path in ((each, path) for each in benchmarks for path in each.paths):
         files = find_files(arm, benchmark, path)
         if not files:
-            problems.append(f'[[benchmark]] {benchmark.HOST} = "{path}" {benchmark.LACKS}')
+            problems.append(f'[[benchmark]] {benchmark.KIND} = "{path}" {benchmark.LACKS}')
         for file in files:
             if (root / file.path).is_dir():
                 functions[file.path] = ()

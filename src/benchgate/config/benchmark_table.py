@@ -21,11 +21,13 @@ class BenchmarkTable(Table):
     So the keys that determine the work and the name are neutral.
 
     Attributes:
+        KIND: the key that tells its tables from others.
         LAXER: for the keys that can loosen the gate, when they do.
         NEUTRAL: all other keys.
         MEASURE_KEYS: keys that take their value from [measure] if they are not set.
     """
 
+    KIND: ClassVar[str]
     LAXER: ClassVar[Mapping[str, Laxer]]
     NEUTRAL: ClassVar[frozenset[str]]
     MEASURE_KEYS: ClassVar[tuple[str, ...]] = ()

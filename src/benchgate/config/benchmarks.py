@@ -1,23 +1,27 @@
 """The table [[benchmark]]: what is measured."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, get_args
 
 from pydantic import Discriminator, Tag
 
+from benchgate.config.asv_benchmark import AsvBenchmark
 from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
 from benchgate.config.function_benchmarks import PytestBenchmark, PythonBenchmark
 from benchgate.config.pyperf_benchmark import PyperfBenchmark
 from benchgate.config.suite_benchmark import SuiteBenchmark
 
-KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {
-    "command": CommandBenchmark,
-    "python": PythonBenchmark,
-    "pytest": PytestBenchmark,
-    "pyperf": PyperfBenchmark,
-    "suite": SuiteBenchmark,
-}
+Benchmark = (
+    CommandBenchmark
+    | PythonBenchmark
+    | PytestBenchmark
+    | AsvBenchmark
+    | PyperfBenchmark
+    | SuiteBenchmark
+)
+
+KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {kind.KIND: kind for kind in get_args(Benchmark)}
 """The kinds of [[benchmark]], by the key that tells them apart."""
 
 
@@ -27,12 +31,10 @@ def _kind(value: object) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-Benchmark = CommandBenchmark | PythonBenchmark | PytestBenchmark | PyperfBenchmark | SuiteBenchmark
-TaggedBenchmark = Annotated[
-    Annotated[CommandBenchmark, Tag("command")]
-    | Annotated[PythonBenchmark, Tag("python")]
-    | Annotated[PytestBenchmark, Tag("pytest")]
-    | Annotated[PyperfBenchmark, Tag("pyperf")]
-    | Annotated[SuiteBenchmark, Tag("suite")],
-    Discriminator(_kind),
-]
+if TYPE_CHECKING:
+    TaggedBenchmark = Benchmark
+else:
+    TaggedBenchmark = Annotated[
+        tuple(Annotated[kind, Tag(key)] for key, kind in KINDS.items()),
+        Discriminator(_kind),
+    ]

@@ -18,6 +18,7 @@ class _Named(BenchmarkTable):
 class CommandBenchmark(ProgramBenchmark, _Named):
     """A command; each execution of it is a new process."""
 
+    KIND = "command"
     LAXER = {**ProgramBenchmark.LAXER, "executions": less}  # noqa: RUF012 - a class variable
     NEUTRAL = ProgramBenchmark.NEUTRAL | {"name"}
     MEASURE_KEYS = ("executions",)

@@ -24,15 +24,15 @@ class FunctionBenchmarks(BenchmarkTable):
     """Functions that are called in the project's own interpreter, base and head in turn.
 
     Attributes:
-        HOST: what runs them in the worker, and the key of their paths.
         LACKS: what to say of a path at which there are none.
         IN_FOLDERS: whether a path may be that of a folder.
+        OWN_PACKAGE: whether such a folder is a package that holds nothing but benchmarks.
         paths: folders or files that are searched, relative to the configuration file.
     """
 
-    HOST: ClassVar[str]
     LACKS: ClassVar[str] = "does not exist"
     IN_FOLDERS: ClassVar[bool] = True
+    OWN_PACKAGE: ClassVar[bool] = False
 
     LAXER = {"tags": dropped, "data": dropped, "parallel": on, "allow_foreign": on}  # noqa: RUF012
 
@@ -98,7 +98,7 @@ class FunctionBenchmarks(BenchmarkTable):
 class PythonBenchmark(FunctionBenchmarks):
     """Python functions named `bench_*`, run with the project's interpreter."""
 
-    HOST = "python"
+    KIND = "python"
     LACKS = f"has no file {PATTERN}"
     NEUTRAL = frozenset(
         {"python", "interpreter", "pythonpath", "isolate", "timeout", "env", "group"}
@@ -123,7 +123,7 @@ class PythonBenchmark(FunctionBenchmarks):
 class PytestBenchmark(FunctionBenchmarks):
     """Tests with a `benchmark` fixture, as of pytest-benchmark; the project's pytest runs them."""
 
-    HOST = "pytest"
+    KIND = "pytest"
     NEUTRAL = frozenset(
         {"pytest", "arguments", "interpreter", "pythonpath", "isolate", "timeout", "env"}
     )

@@ -11,7 +11,7 @@ from benchgate.config.function_benchmarks import FunctionBenchmarks
 class PyperfBenchmark(FunctionBenchmarks):
     """Scripts that are written for pyperf's Runner; they run with the project's own pyperf."""
 
-    HOST = "pyperf"
+    KIND = "pyperf"
     LACKS = "is not a file"
     IN_FOLDERS = False
     NEUTRAL = frozenset(

@@ -22,6 +22,7 @@ _PLACEHOLDERS = (*PLACEHOLDERS, OUTPUT.strip("{}"))
 class SuiteBenchmark(ProgramBenchmark):
     """A suite of another tool; each run of it is a launch of all its benchmarks."""
 
+    KIND = "suite"
     NEUTRAL = (ProgramBenchmark.NEUTRAL - {"command"}) | {"suite", "output", "format", "group"}
 
     shell: bool = Field(

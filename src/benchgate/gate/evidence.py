@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from benchgate.model.run import BenchmarkResult, Launch, Metric, Series
 
 _ALIKE_LOOPS = 1.5
+# What follows a file in the ids of pytest; and a module, or a benchmark, in those of asv.
+_INSIDE = ("::", ".", "(")
 SUMMARY: Final = "summary"
 """The statistic of a launch of which a tool gives only one number, such as its mean."""
 _QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95, SUMMARY: 0.5}
@@ -76,7 +78,7 @@ def unread_in(pairs: Iterable[Pair]) -> Mapping[str, tuple[str, ...]]:
         inside = [
             one.id
             for one in pairs
-            if _is_in_file(one.id, file.id)
+            if is_in_file(one.id, file.id)
             and ((of_head and one.head is None) or (of_base and one.base is None))
         ]
         if inside:
@@ -88,9 +90,17 @@ def _has_failed(result: BenchmarkResult | None) -> bool:
     return result is not None and result.status is Status.FAILED
 
 
-def _is_in_file(id_: str, file: str) -> bool:
-    """Whether a benchmark is in a file, not in another file of the folder of the same name."""
-    return id_.startswith(f"{file}/") and "/" not in id_[len(file) + 1 :].partition("[")[0]
+def is_in_file(id_: str, file: str) -> bool:
+    """Whether a benchmark is in a file, not in another file of the folder of the same name.
+
+    Args:
+        file: the id that stands for the file; in suites of other tools, for a module, a test or a
+            benchmark with all its params.
+    """
+    rest = id_.removeprefix(file)
+    if not id_.startswith(file) or not rest:
+        return False
+    return rest.startswith(_INSIDE) or (rest[0] == "/" and "/" not in rest[1:].partition("[")[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from benchgate.gate.evidence import series_of
+from benchgate.gate.evidence import is_in_file, series_of
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.model.metrics import INSTRUCTIONS, notes_on
 from benchgate.model.outcome import Outcome
@@ -192,7 +192,9 @@ def unpaired_row(pair: Pair, head_ids: Collection[str], unread: Sequence[str] = 
     """
     both = [("base", pair.base), ("head", pair.head)]
     failed = [(arm, r) for arm, r in both if r and r.status is Status.FAILED]
-    is_kept = pair.head or any(id_.startswith(f"{pair.id}/") for id_ in head_ids)
+    is_kept = pair.head or any(
+        id_.startswith(f"{pair.id}/") or is_in_file(id_, pair.id) for id_ in head_ids
+    )
     if failed and is_kept:
         arm, broken = failed[-1]  # if both failed, the head's failure is the one to fix
         where = "base and head" if len(failed) > 1 else f"the {arm}"

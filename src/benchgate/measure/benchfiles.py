@@ -124,7 +124,8 @@ def helpers_of(arm: Arm, file: BenchFile) -> Path | None:
     imported = (str(arm.root), *path.before, *path.after)
     if any(Path(folder).is_relative_to(top) for folder in imported):
         return None
-    if (top / "__init__.py").exists() and not _NAMED_FOR_TESTS.search(top.name):
+    is_package = (top / "__init__.py").exists() and not file.benchmark.OWN_PACKAGE
+    if is_package and not _NAMED_FOR_TESTS.search(top.name):
         return None
     return top
 

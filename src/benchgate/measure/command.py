@@ -151,6 +151,7 @@ class CommandEngine:
             id=id_,
             workload=workload_of(parts) if files else definition,
             tier=Tier.INTERLEAVED,
+            kind=benchmark.KIND,
             tags=benchmark.tags,
             notes=self._runner.notes_on_pinning(pin=pin),
             parts=parts,

@@ -78,6 +78,7 @@ class Definition:
 
     Attributes:
         id: the same in both arms.
+        kind: the key of the table [[benchmark]] that names it.
         renamed_from: its id in the base, if the head renamed it.
         common: what in its files may change what any of their benchmarks measures.
         bystanders: what else may change what this one measures.
@@ -88,6 +89,7 @@ class Definition:
     id: str
     workload: str
     tier: Tier
+    kind: str = ""
     tags: tuple[str, ...] = ()
     location: str | None = None
     display_unit: str | None = None

@@ -124,6 +124,7 @@ def make_plan(
     launch_ns: int,
     samples: int,
     warmup: int | None,
+    beside_ns: int = 0,
     is_limited: bool = False,
     is_warm: bool = False,
 ) -> SamplePlan:
@@ -137,11 +138,12 @@ def make_plan(
         samples: how many to take if the work is short enough.
         warmup: how many to discard before them; None to determine it later. Slow work always gets
             a fixed number, at most as many as it has samples.
+        beside_ns: what a sample takes that is not timed: setting up, for example.
         is_limited: whether the slowest arm limits the calls in a sample.
         is_warm: whether the first call in a process takes no longer than the next. If so, a launch
             with a single sample discards none, which halves its time.
     """
-    longest_ns = max(samples_ns)
+    longest_ns = max(samples_ns) + beside_ns
     fitting = int(STRETCH * launch_ns / longest_ns)
     if _FEWEST_SAMPLES * longest_ns <= _LONGEST_STRETCH * launch_ns:
         fitting = max(fitting, _FEWEST_SAMPLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _WARM_RATIO = 1.1
 # How many times as fast calls must become in the warm-up, to calibrate again.
 _MUCH_FASTER = 2
+P = TypeVar("P")
 _NOTHING: FloatArray = np.empty(0)
 
 
@@ -63,11 +64,11 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchOutcome:
+class LaunchOutcome(Generic[P]):
     """The results of one launch.
 
     Attributes:
-        plan: the plan for the launches that follow.
+        plan: the plan for the launches that follow; of a number that is not a time, its kind.
         metrics: the metrics of each worker, in the order of the workers.
         is_spent: whether a worker's process was changed, so that no other benchmark may follow.
         notes: notes that a reader of the metrics must see.
@@ -75,11 +76,11 @@ class LaunchOutcome:
         beside: what worked beside the benchmark: "threads", "processes".
     """
 
-    plan: SamplePlan
+    plan: P
     metrics: tuple[tuple[MetricSamples, ...], ...]
     is_spent: bool
-    notes: tuple[str, ...]
-    once_s: float
+    notes: tuple[str, ...] = ()
+    once_s: float = 0.0
     beside: tuple[str, ...] = ()
 
 
@@ -92,7 +93,7 @@ def measure_launch(
     *,
     timeout_s: float,
     alone: bool,
-) -> LaunchOutcome:
+) -> LaunchOutcome[SamplePlan]:
     """Measure one benchmark in every worker.
 
     Args:
@@ -209,6 +210,7 @@ def _calibrate(workers: Sequence[Worker], sampling: Sampling) -> tuple[SamplePla
     plan = make_plan(
         loops,
         samples_ns,
+        beside_ns=max(each["beside_ns"] for each in found),
         timer_cost_ns=timer_cost_ns,
         launch_ns=sampling.launch_ns,
         samples=sampling.samples,

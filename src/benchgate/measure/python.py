@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 from benchgate.measure.affinity import moved_to
 from benchgate.measure.engine import ArmName, Discovery, Observation, ignore
 from benchgate.measure.layout import draw_layout
-from benchgate.measure.lockstep import starting_order
-from benchgate.measure.pair import measure_launch
+from benchgate.measure.lockstep import SamplePlan, starting_order
+from benchgate.measure.pair import LaunchOutcome, measure_launch
 from benchgate.measure.provided import note_on_versions, versions_of
 from benchgate.measure.python_discovery import PythonDiscovery
 from benchgate.measure.python_workers import PythonSettings, Workers
+from benchgate.measure.values import measure_values
 from benchgate.measure.worker import Worker
 from benchgate.measure.worker_process import (
     ForeignModuleError,
     WorkerFailedError,
     WorkerSkippedError,
 )
+from benchgate.model.run import Kind
 
 if TYPE_CHECKING:
     import random
@@ -27,13 +29,17 @@ if TYPE_CHECKING:
     from benchgate.config import FunctionBenchmarks
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.lockstep import SamplePlan
     from benchgate.measure.worker import Worker
 
 
 _BESIDE = (
     "it starts {}, which share one CPU with both sides: to let them run side by side, set "
     "`parallel = True`"
+)
+
+
+_TWO_KINDS = (
+    "one side times it, and on the other side it returns a number: remove it from [aliases]"
 )
 
 
@@ -70,7 +76,7 @@ class PythonEngine:
             unable=unable,
             unpinned=settings.unpinned,
         )
-        self._plans: dict[str, SamplePlan] = {}
+        self._plans: dict[str, SamplePlan | Kind] = {}
 
     def discover(self) -> Discovery:
         """Find the functions; see `PythonDiscovery.discover`."""
@@ -127,7 +133,7 @@ class PythonEngine:
                 for id_ in pending:
                     if arm in self._discovery.entries[id_].sides:
                         yield _failed(failure, id_, arms)
-                        yield from self._head_alone(failure, id_, arms, rng)
+                        yield from self._other_alone(failure, id_, arms, rng)
                 pending = [i for i in pending if arm not in self._discovery.entries[i].sides]
                 continue
             yield from self._use(workers, pending, rng, starting)
@@ -150,20 +156,11 @@ class PythonEngine:
             players = [worker for worker in workers if worker.arm.name in entry.sides]
             try:
                 with moved_to(None if entry.parallel else self._settings.cpu):
-                    launched = measure_launch(
-                        players,
-                        [entry.sides[worker.arm.name].name for worker in players],
-                        self._plans.get(id_),
-                        self._settings.sampling,
-                        rng,
-                        timeout_s=entry.timeout_s,
-                        alone=entry.isolate,
-                    )
+                    launched = self._launch(players, id_, rng, alone=entry.isolate)
             except WorkerFailedError as failure:
                 yield _failed(failure, id_, arms)
-                yield from self._head_alone(failure, id_, arms, rng)
+                yield from self._other_alone(failure, id_, arms, rng)
                 return
-            self._plans[id_] = launched.plan
             notes = launched.notes
             if launched.beside and not entry.parallel and self._settings.cpu is not None:
                 notes += (_BESIDE.format(" and ".join(launched.beside)),)
@@ -183,29 +180,60 @@ class PythonEngine:
             if launched.is_spent:
                 return
 
-    def _head_alone(
+    def _launch(
+        self, workers: Sequence[Worker], id_: str, rng: random.Random, *, alone: bool
+    ) -> LaunchOutcome[SamplePlan] | LaunchOutcome[Kind]:
+        """Measure one benchmark in every worker, and keep the plan for the launches that follow.
+
+        Args:
+            alone: whether nothing else is measured in these processes.
+
+        Raises:
+            WorkerFailedError: the benchmark failed; the state of the workers is then unknown.
+        """
+        entry = self._discovery.entries[id_]
+        sides = [entry.sides[worker.arm.name] for worker in workers]
+        names = [side.name for side in sides]
+        plan = self._plans.get(id_)
+        if len({side.metric is None for side in sides}) > 1:
+            raise WorkerFailedError(workers[0], _TWO_KINDS)
+        if metrics := [side.metric for side in sides if side.metric]:
+            kind = plan if isinstance(plan, Kind) else None
+            launched: LaunchOutcome[SamplePlan] | LaunchOutcome[Kind] = measure_values(
+                workers, names, metrics, kind, timeout_s=entry.timeout_s
+            )
+        else:
+            launched = measure_launch(
+                workers,
+                names,
+                plan if isinstance(plan, SamplePlan) else None,
+                self._settings.sampling,
+                rng,
+                timeout_s=entry.timeout_s,
+                alone=alone,
+            )
+        self._plans[id_] = launched.plan
+        return launched
+
+    def _other_alone(
         self, failure: WorkerFailedError, id_: str, arms: Sequence[ArmName], rng: random.Random
     ) -> Iterator[Observation]:
-        """If the base failed, run the head too: which arm went first was random."""
+        """If the base failed, run the head too: which arm went first was random.
+
+        If either is skipped, run the other one: it may be skipped as well.
+        """
         entry = self._discovery.entries[id_]
-        side = entry.sides.get(ArmName.HEAD)
-        if failure.worker.arm.name is not ArmName.BASE or side is None:
+        arm = failure.worker.arm.name
+        other = ArmName.HEAD if arm is ArmName.BASE else ArmName.BASE
+        side = entry.sides.get(other)
+        is_skipped = isinstance(failure, WorkerSkippedError)
+        if side is None or (other is ArmName.BASE and not is_skipped):
             return
         workers: list[Worker] = []
         try:
             layout = draw_layout(rng)
-            workers = self._workers.start(
-                {ArmName.HEAD: side.file}, layout, parallel=entry.parallel
-            )
-            measure_launch(
-                workers,
-                [side.name],
-                self._plans.get(id_),
-                self._settings.sampling,
-                rng,
-                timeout_s=entry.timeout_s,
-                alone=True,
-            )
+            workers = self._workers.start({other: side.file}, layout, parallel=entry.parallel)
+            self._launch(workers, id_, rng, alone=True)
         except WorkerFailedError as too:
             yield _failed(too, id_, arms)
         finally:

@@ -12,8 +12,10 @@ from benchgate.measure.code_beside import note_on_bystanders
 from benchgate.measure.datafiles import DataFiles, DataFilesError, workload_of
 from benchgate.measure.engine import ArmName, Bystander, Definition, Discovery, DiscoveryFailure
 from benchgate.measure.interpreter import scripts_of, settings_of
+from benchgate.measure.measured_by import metric_of
 from benchgate.measure.runtime import describe_runtime
 from benchgate.measure.worker_process import ForeignModuleError, WorkerFailedError
+from benchgate.model.metrics import PEAK_RSS, TIME
 from benchgate.model.run import Tier, renamed
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from benchgate.measure.benchfiles import BenchFile
     from benchgate.measure.engine import Arm
     from benchgate.measure.python_workers import Workers
+    from benchgate.model.run import Metric
     from benchgate.stats.timer import Timer
 
 
@@ -33,6 +36,8 @@ class ArmEntry:
     Attributes:
         workload: identifies its work there.
         timeout_s: limit for one launch.
+        measures: what it is measured by; see `measured_by.MEASURES`.
+        metric: that of the number that it returns; None if it is timed.
     """
 
     file: BenchFile
@@ -40,6 +45,8 @@ class ArmEntry:
     workload: str
     parallel: bool
     timeout_s: float
+    measures: str = TIME.name
+    metric: Metric | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class Entry:
     @property
     def isolate(self) -> bool:
         """Whether it gets its own processes."""
-        return self._leading.file.benchmark.isolate
+        return self._leading.file.benchmark.isolate or self._leading.measures == PEAK_RSS.name
 
     @property
     def allow_foreign(self) -> bool:
@@ -197,7 +204,7 @@ class PythonDiscovery:
                 ):
                     raise UsageError(
                         "no benchmarks found: "
-                        f'[[benchmark]] {benchmark.HOST} = "{path}" {benchmark.LACKS}',
+                        f'[[benchmark]] {benchmark.KIND} = "{path}" {benchmark.LACKS}',
                         hint="The path is relative to the configuration file. benchgate ignores "
                         "files that git ignores.",
                     )
@@ -215,8 +222,10 @@ class PythonDiscovery:
             **self._data.parts(arm.name, (*file.benchmark.data, *described["data"])),
         }
         workload = workload_of(parts)
-        timeout_s = self._workers.timeout_s(file)
-        side = ArmEntry(file, described["id"], workload, parallel, timeout_s)
+        timeout_s = described["timeout_s"] or self._workers.timeout_s(file)
+        measures = described["measures"]
+        metric = metric_of(measures, described["of_unit"])
+        side = ArmEntry(file, described["id"], workload, parallel, timeout_s, measures, metric)
         entry = Entry({arm.name: side}, self._lead)
         known = self.entries.get(id_)
         self.entries[id_] = known.joined(entry) if known else entry
@@ -227,15 +236,17 @@ class PythonDiscovery:
             common=common,
             bystanders=_bystanders(described["bystanders"]),
             tier=Tier.LOCKSTEP,
+            kind=file.benchmark.KIND,
             tags=file.benchmark.tags,
             location=described["location"],
             display_unit=described["unit"],
+            notes=tuple(described["notes"]),
         )
 
     def _add_notes(self, base: dict[str, Definition], head: dict[str, Definition]) -> None:
         for definitions in (base, head):
             for id_, one in definitions.items():
-                definitions[id_] = replace(one, notes=self._notes(id_))
+                definitions[id_] = replace(one, notes=(*one.notes, *self._notes(id_)))
         for id_ in base.keys() & head.keys():
             if note := note_on_bystanders(base[id_], head[id_]):
                 head[id_] = replace(head[id_], notes=(*head[id_].notes, note))

@@ -161,7 +161,7 @@ class Workers:
                 own=own_folders(arm, file.benchmark),
                 own_interpreter=has_own_interpreter(file.benchmark),
                 provided=None if file.benchmark.allow_foreign else self._provided_by(arm),
-                host=file.benchmark.HOST,
+                host=file.benchmark.KIND,
                 arguments=file.benchmark.tool_arguments,
             ),
             self._guardian,

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from benchgate.measure.measured_by import MEASURES
+from benchgate.model.samples import LARGEST
 from benchgate.units import TIME_UNITS
 
 if TYPE_CHECKING:
@@ -55,6 +57,10 @@ def _is(*kinds: type) -> Check:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float) and abs(value) <= LARGEST  # False for NaN
 
 
 def _at_least(least: int) -> Check:
@@ -114,6 +120,10 @@ _BENCHMARK: Mapping[str, Check] = {
     "parallel": _is(bool),
     "unit": lambda value: value is None or value in TIME_UNITS,
     "data": _list_of(_is(str)),
+    "measures": lambda value: value in MEASURES if isinstance(value, str) else False,
+    "of_unit": _is(str),
+    "timeout_s": lambda value: value is None or _is_number(value),
+    "notes": _list_of(_is(str)),
 }
 _FIELDS: Mapping[str, Mapping[str, Check]] = {
     "file": {
@@ -126,12 +136,18 @@ _FIELDS: Mapping[str, Mapping[str, Check]] = {
         **_ORIGINS,
     },
     "open": {"rss_is_own": _is(bool), "is_inside": _is(bool)},
-    "calibrate": {"loops": _at_least(1), "sample_ns": _at_least(1), "first_ns": _is_whole},
+    "calibrate": {
+        "loops": _at_least(1),
+        "sample_ns": _at_least(1),
+        "first_ns": _is_whole,
+        "beside_ns": _at_least(0),
+    },
     "time": {"sample_ns": _at_least(1)},
     "loops": {},
     "begin": {},
     "peak": {"peak_rss": _at_least(0)},
     "end": {},
+    "value": {"value": _is_number},
     "allocations": {"alloc_peak": _if_any(_at_least(0)), "alloc_blocks": _if_any(_at_least(0))},
     "close": {"changed": _list_of(_is(str)), "beside": _list_of(_is_companion), **_ORIGINS},
 }

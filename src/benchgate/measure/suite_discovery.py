@@ -101,6 +101,7 @@ class FirstRuns:
                 id=new_ids.get(own_id, own_id),
                 workload=workload_of(own_parts),
                 tier=Tier.SUITE,
+                kind=suite.KIND,
                 tags=suite.tags,
                 notes=(*notes, *notes_of(one)),
                 renamed_from=own_id if own_id in new_ids else None,

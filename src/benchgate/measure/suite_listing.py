@@ -56,4 +56,6 @@ class SuiteListing:
 
 def _entry(suite: SuiteBenchmark) -> Definition:
     workload = workload_hash(suite, pin=suite.pin)
-    return Definition(suite.title, workload, Tier.SUITE, suite.tags, is_unrun_suite=True)
+    return Definition(
+        suite.title, workload, Tier.SUITE, suite.KIND, suite.tags, is_unrun_suite=True
+    )

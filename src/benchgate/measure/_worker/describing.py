@@ -37,6 +37,7 @@ class Describer:
     """
 
     check = staticmethod(check_function)
+    digest = staticmethod(digest)
 
     def __init__(self, request: dict[str, Any], text: FileText | None = None) -> None:
         self._file = file = request["file"]
@@ -70,6 +71,10 @@ class Describer:
             "parallel": getattr(function, "parallel", False),
             "unit": getattr(function, "unit", None),
             "data": getattr(function, "data", None) or [],
+            "measures": "time",
+            "of_unit": "",
+            "timeout_s": None,
+            "notes": [],
         }
 
     def _parts(self, benchmark: Benchmark) -> dict[str, str]:

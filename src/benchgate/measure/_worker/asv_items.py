@@ -1,0 +1,213 @@
+"""Describes the benchmarks of a suite of asv: what their work is, and how they are measured."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import BuiltinFunctionType, FunctionType, ModuleType
+
+from .asv_benchmark import AsvBenchmark, measure_of_size
+from .asv_text import AsvText
+from .failures import failure
+from .functions import Benchmark
+from .origins import file_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .asv_suite import Candidate, Suite
+    from .describing import Describer
+
+    Described = tuple[list[dict[str, Any]], dict[str, Any], dict[str, str]]
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
+HOLDERS = (tuple, list, set, frozenset)
+NAMED = (type, FunctionType, BuiltinFunctionType, ModuleType)
+# What a benchmark is measured by.
+MEASURES = {
+    "time": "time",
+    "timeraw": "time",
+    "peakmemory": "peak_rss",
+    "memory": "memory",
+    "track": "value",
+}
+MODES = "when its setup runs"
+
+
+class Item:
+    """A benchmark with all of its params, and where its text is.
+
+    Attributes:
+        file: real path of its module.
+        defined: what its module calls it, or its class calls it that defines it.
+    """
+
+    def __init__(self, benchmark: AsvBenchmark) -> None:
+        candidate = benchmark.candidate
+        self.benchmark = benchmark
+        self.file = file_of(candidate.module.__name__)
+        owner = getattr(candidate.module, candidate.owner) if candidate.owner else None
+        self.uses = {candidate.owner or candidate.attribute}
+        self.uses.update(
+            name
+            for name in vars(candidate.module)
+            if name.lower() in ("setup", "teardown") or name == "setup_cache"
+        )
+        self.borrowed: set[tuple[str, str]] = set()
+        self.opaque: set[str] = set()
+        if owner is None:
+            self.defined = candidate.attribute
+        else:
+            holder = definer(owner, candidate.attribute)
+            self.defined = f"{candidate.owner}.{candidate.attribute}"
+            if file_of(holder.__module__) == self.file:
+                self.defined = f"{holder.__name__}.{candidate.attribute}"
+        if not all(is_plain(each, candidate) for values in benchmark.values for each in values):
+            holders = [definer(owner, "params")] if owner else []
+            self.opaque = {self.defined, *(each.__name__ for each in holders if each)}
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether its decorators, if it has any, have only set attributes with values."""
+        function = getattr(self.benchmark.function, "__func__", self.benchmark.function)
+        code = getattr(function, "__code__", None)
+        is_own = code is not None and code.co_name == self.defined.rpartition(".")[2]
+        attributes = vars(function) if is_own else {"__wrapped__": None}
+        return "__wrapped__" not in attributes and not any(map(callable, attributes.values()))
+
+    def as_function(self, id_: str, labels: tuple[str, ...]) -> Benchmark:
+        """Return one point of it, as a function that is described."""
+        given = dict(zip(self.benchmark.names, labels))
+        return Benchmark(
+            id_,
+            self.defined,
+            self.benchmark.function,
+            kwargs=given,
+            labels=given,
+            uses=self.uses - {self.defined},
+            borrowed=self.borrowed,
+        )
+
+
+def describe(
+    suite: Suite, describer: type[Describer], request: dict[str, Any], *, before_each_call: bool
+) -> Described:
+    """Import the whole suite, and describe it file by file; see `Server.hello`."""
+    faults: dict[str, str] = {}
+    by_file: dict[str, list[Item]] = {}
+    for candidate in suite.candidates(faults):
+        try:
+            require_usable(candidate)
+            item = Item(AsvBenchmark(candidate))
+            by_file.setdefault(item.file, []).append(item)
+        except Exception as error:  # noqa: BLE001 - of the user's code: one benchmark's alone
+            described = failure(error)
+            faults[candidate.name] = f"{described['error']}\n{described['trace']}".strip()
+    inside = os.path.join(suite.folder, "")
+    modules = {each for each in map(file_of, list(sys.modules)) if each.startswith(inside)}
+    request = {**request, "path": [os.path.dirname(suite.folder), *request["path"]]}
+    found: list[dict[str, Any]] = []
+    common: dict[str, Any] = {}
+    for file, items in by_file.items():
+        names = {item.defined for item in items}
+        opaque = {name for item in items for name in item.opaque}
+        others = modules - {file}
+        bare = {item.defined for item in items if item.is_bare}
+        text = AsvText(names, others, packages_above(file, suite.folder), opaque, bare)
+        one = describer({**request, "file": file}, text)
+        for item in items:
+            points = [item.as_function(id_, labels) for id_, _, labels in item.benchmark.points()]
+            settings = {
+                label: one.digest(text)
+                for label, text in settings_of(
+                    item.benchmark, before_each_call=before_each_call
+                ).items()
+            }
+            found += [{**each, **about(item, each, settings)} for each in one.describe(points)]
+        common.update(one.common())
+    return found, common, faults
+
+
+def require_usable(candidate: Candidate) -> None:
+    """Say before it is measured that a package is missing."""
+    if candidate.kind == "memory":
+        measure_of_size()
+
+
+def settings_of(benchmark: AsvBenchmark, *, before_each_call: bool) -> dict[str, str]:
+    """Return the settings that are work, by the name of their part."""
+    kind = benchmark.candidate.kind
+    found = {}
+    if kind in ("time", "timeraw"):
+        found["its number"] = repr(benchmark.first("number", None))
+    if kind == "time" and benchmark.setups:
+        found[MODES] = "call" if before_each_call else "sample"
+    version = benchmark.first("version", None)
+    if version is not None:
+        found["its version"] = str(version)
+    if kind == "track":
+        found["its unit"] = unit_of(benchmark)
+    if kind == "timeraw":
+        found["its env"] = repr(sorted((benchmark.first("env", None) or {}).items()))
+    return found
+
+
+def about(item: Item, described: dict[str, Any], settings: dict[str, str]) -> dict[str, Any]:
+    """Return what the conductor must know to measure it."""
+    benchmark = item.benchmark
+    timeout = benchmark.first("timeout", None)
+    notes = []
+    if benchmark.first("timer", None) is not None and benchmark.candidate.kind == "time":
+        notes.append("its `timer` is not used: benchgate measures the wall time and the CPU time")
+    return {
+        "parts": {**described["parts"], **settings},
+        "unit": None,
+        "data": [],
+        "parallel": benchmark.first("parallel", None) is True,
+        "measures": MEASURES[benchmark.candidate.kind],
+        "of_unit": unit_of(benchmark),
+        "timeout_s": float(timeout) if is_positive(timeout) else None,
+        "notes": notes,
+    }
+
+
+def is_positive(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value > 0
+
+
+def unit_of(benchmark: AsvBenchmark) -> str:
+    kind = benchmark.candidate.kind
+    if kind == "track":
+        return str(benchmark.first("unit", "unit"))
+    return "bytes" if "memory" in kind else "seconds"
+
+
+def is_plain(value: Any, candidate: Candidate) -> bool:
+    """Tell whether what represents a value shows all of it."""
+    if type(value) in PLAIN:
+        return True
+    if type(value) in HOLDERS:
+        return all(is_plain(each, candidate) for each in value)
+    if type(value) is dict:
+        return all(is_plain(each, candidate) for pair in value.items() for each in pair)
+    if not isinstance(value, NAMED):
+        return False
+    module = value.__name__ if isinstance(value, ModuleType) else value.__module__ or ""
+    own = candidate.module.__name__.partition(".")[0]
+    return module.partition(".")[0] != own and "<" not in getattr(value, "__qualname__", "")
+
+
+def definer(owner: type, attribute: str) -> Any:
+    """Return the class that defines an attribute of another one; None if it is none."""
+    return next((each for each in owner.__mro__ if attribute in vars(each)), None)
+
+
+def packages_above(file: str, folder: str) -> list[str]:
+    """Return the files that are imported before a module of a package."""
+    found = []
+    place = os.path.dirname(file)
+    while place.startswith(folder):
+        found.append(os.path.join(place, "__init__.py"))
+        place = os.path.dirname(place)
+    return [each for each in found if each != file and os.path.isfile(each)]
