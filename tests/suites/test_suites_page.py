@@ -144,8 +144,6 @@ def test_the_configuration_measures_the_suite(
     if tool.not_checked:
         pytest.skip(tool.not_checked)
     scratch = make_project(tool)
-    if tool.format == "asv":
-        typed("asv machine --yes", scratch)
     text = section.configuration + _ONE_ROUND
     (scratch / "benchgate.toml").write_text(text, encoding="utf-8")
     commit(Git(scratch))
