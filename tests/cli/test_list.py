@@ -10,9 +10,14 @@ from benchgate.model.run import Tier
 
 LISTED = (
     Definition(
-        "json/dumps", "", Tier.LOCKSTEP, ("fast", "json"), location="benchmarks/bench_json.py:3"
+        "json/dumps",
+        "",
+        Tier.LOCKSTEP,
+        "python",
+        ("fast", "json"),
+        location="benchmarks/bench_json.py:3",
     ),
-    Definition("cli/start", "", Tier.INTERLEAVED),
+    Definition("cli/start", "", Tier.INTERLEAVED, "command"),
 )
 
 
@@ -42,7 +47,7 @@ def test_a_listing_says_where_each_benchmark_is_from() -> None:
 def test_a_suite_is_counted_apart() -> None:
     target, stream = console()
 
-    print_benchmarks((*LISTED, Definition("unit", "", Tier.SUITE)), target)
+    print_benchmarks((*LISTED, Definition("unit", "", Tier.SUITE, "suite")), target)
 
     lines = stream.getvalue().splitlines()
     assert lines[3].split() == ["unit", "suite"]

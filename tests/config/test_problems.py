@@ -14,6 +14,9 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
     return caught.value
 
 
+KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -103,11 +106,11 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
         ("benchmark = ['x']", ':1: benchmark[0] = "x": must be a table: write [[benchmark]]'),
         (
             "[[benchmark]]",
-            ":1: benchmark[0]: has none of `command`, `python`, `pytest`, `asv`, `pyperf`, `suite`",
+            f":1: benchmark[0]: has none of {KEYS}",
         ),
         (
             "[[benchmark]]\ncomand = 'x'",
-            ":1: benchmark[0]: has none of `command`, `python`, `pytest`, `asv`, `pyperf`, `suite`; did you mean 'command'",
+            f":1: benchmark[0]: has none of {KEYS}; did you mean 'command'",
         ),
         (
             "[[benchmark]]\ncommand = 'x'\npython = 'y'",

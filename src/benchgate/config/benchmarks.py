@@ -1,6 +1,8 @@
 """The table [[benchmark]]: what is measured."""
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Annotated, Final, get_args
 
 from pydantic import Discriminator, Tag
@@ -34,7 +36,5 @@ def _kind(value: object) -> str | None:
 if TYPE_CHECKING:
     TaggedBenchmark = Benchmark
 else:
-    TaggedBenchmark = Annotated[
-        tuple(Annotated[kind, Tag(key)] for key, kind in KINDS.items()),
-        Discriminator(_kind),
-    ]
+    _TAGGED = (Annotated[kind, Tag(key)] for key, kind in KINDS.items())
+    TaggedBenchmark = Annotated[reduce(or_, _TAGGED), Discriminator(_kind)]
