@@ -701,6 +701,23 @@ def test_when_setups_run_is_work_of_those_that_have_one(suite: Suite) -> None:
     assert len(found) == 4
 
 
+@pytest.mark.parametrize(
+    ("own", "of_cache", "expected"),
+    [(None, None, None), (5, None, 5), (5, 90, 90), (90, 5, 90), (None, 90, 90), (None, 5, 60)],
+)
+def test_a_limit_leaves_time_for_the_cache(
+    suite: Suite, own: int | None, of_cache: int | None, expected: int | None
+) -> None:
+    worker = suite(f"""\
+        class A:
+            timeout = {own}
+            def setup_cache(self): ...
+            setup_cache.timeout = {of_cache}
+            def time_a(self): ...
+        """)
+    assert worker.ready(30)["benchmarks"][0]["timeout_s"] == expected
+
+
 def test_places_and_limits_are_told(suite: Suite) -> None:
     described: list[dict[str, Any]] = suite(f"{SUITE}\ntime_c.timer = len\n").ready(30)[
         "benchmarks"

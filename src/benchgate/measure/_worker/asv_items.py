@@ -33,6 +33,7 @@ MEASURES = {
     "track": "value",
 }
 MODES = "when its setup runs"
+ASV_TIMEOUT_S = 60.0
 
 
 class Item:
@@ -156,7 +157,6 @@ def settings_of(benchmark: AsvBenchmark, *, before_each_call: bool) -> dict[str,
 def about(item: Item, described: dict[str, Any], settings: dict[str, str]) -> dict[str, Any]:
     """Return what the conductor must know to measure it."""
     benchmark = item.benchmark
-    timeout = benchmark.first("timeout", None)
     notes = []
     if benchmark.first("timer", None) is not None and benchmark.candidate.kind == "time":
         notes.append("its `timer` is not used: benchgate measures the wall time and the CPU time")
@@ -167,13 +167,19 @@ def about(item: Item, described: dict[str, Any], settings: dict[str, str]) -> di
         "parallel": benchmark.first("parallel", None) is True,
         "measures": MEASURES[benchmark.candidate.kind],
         "of_unit": unit_of(benchmark),
-        "timeout_s": float(timeout) if is_positive(timeout) else None,
+        "timeout_s": timeout_of(benchmark),
         "notes": notes,
     }
 
 
-def is_positive(value: Any) -> bool:
-    return isinstance(value, (int, float)) and value > 0
+def timeout_of(benchmark: AsvBenchmark) -> float | None:
+    """Return the time limit of a launch, with its `setup_cache`; None if it sets none."""
+    own = benchmark.first("timeout", None)
+    of_cache = getattr(benchmark.setup_cache, "timeout", None)
+    found = [float(each) for each in (own, of_cache) if isinstance(each, (int, float)) and each > 0]
+    if found and own is None:
+        found.append(ASV_TIMEOUT_S)
+    return max(found, default=None)
 
 
 def unit_of(benchmark: AsvBenchmark) -> str:
