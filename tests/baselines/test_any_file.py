@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 from benchgate.baselines.any_file import read_any
 from benchgate.errors import FormatError, UsageError
 from benchgate.files import write_atomic
-from benchgate.formats.registry import NAMES
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.result import Result
@@ -179,10 +177,3 @@ def test_asv_says_its_units_beside_the_folder_of_the_machine(tmp_path: Path) -> 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no format 'jmhh'"):
         read_any([write(tmp_path / "1.json", row("t::a", [1.0]))], "jmhh")
-
-
-def test_the_formats_are_documented() -> None:
-    page = Path(__file__).parents[2] / "docs" / "commands.md"
-    _, _, section = page.read_text(encoding="utf-8").partition("benchgate reads these formats")
-    listed = re.findall(r"`([\w.-]+)`", section.partition("\n\n")[0])
-    assert {*NAMES} <= {*listed}
