@@ -13,6 +13,7 @@ from tests.measure.benchmarks import program
 
 from benchgate.config import Measure
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
+from benchgate.measure.arm_runner import ProgramSettings
 from benchgate.measure.armcommand import StartingEnvironment
 from benchgate.measure.command import BURST_S, CommandEngine
 from benchgate.measure.engine import Arm, ArmName, Observation
@@ -75,11 +76,13 @@ def make_engine(tmp_path: Path, guardian: Guardian) -> Iterator[MakeEngine]:
                 by_arm,
                 trees,
                 guardian,
-                cpu=cpu,
-                all_cpus=all_cpus,
-                outside=StartingEnvironment(checkout=checkout),
+                ProgramSettings(
+                    Measure(command_warmup=warmup),
+                    cpu=cpu,
+                    all_cpus=all_cpus,
+                    outside=StartingEnvironment(checkout=checkout),
+                ),
                 burst_s=burst_s,
-                measure=Measure(command_warmup=warmup),
             )
         )
         return engines[-1]
@@ -169,8 +172,8 @@ def test_each_arm_has_what_its_own_configuration_defines(
     old = shell("old", LOG_COMMAND, executions=1)
     new = shell("new", LOG_COMMAND, executions=1)
     specs = {ArmName.BASE: [both, gone, old], ArmName.HEAD: [new, both]}
-    measure_ = Measure(command_warmup=0)
-    engine = CommandEngine(specs, arms, guardian, measure=measure_, aliases={"old": "new"})
+    settings = ProgramSettings(Measure(command_warmup=0), aliases={"old": "new"})
+    engine = CommandEngine(specs, arms, guardian, settings)
     found = engine.discover().found
     assert [d.id for d in found[ArmName.HEAD]] == ["new", "both"]
     assert [(d.id, d.renamed_from) for d in found[ArmName.BASE]] == [
@@ -188,7 +191,7 @@ def test_whether_it_is_pinned_is_one_for_both_arms_and_no_other_work(
 ) -> None:
     arms = [Arm(name, tmp_path, tmp_path / "env", str(name)) for name in ArmName]
     specs = {ArmName.BASE: [shell("a", "true", pin=False)], ArmName.HEAD: [shell("a", "true")]}
-    engine = CommandEngine(specs, arms, guardian, measure=Measure())
+    engine = CommandEngine(specs, arms, guardian, ProgramSettings(Measure()))
     ((base,), (head,)) = (engine.discover().found[name] for name in ArmName)
     assert (base.workload, base.parts) == (head.workload, head.parts)
     assert [len(one.notes) for one in (base, head)] == [1, 1]

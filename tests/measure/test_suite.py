@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from benchgate.config import Measure, SuiteBenchmark
+from benchgate.measure.arm_runner import ProgramSettings
 from benchgate.measure.armcommand import StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.suite import SuiteEngine
@@ -97,9 +98,11 @@ def make_engine(tmp_path: Path, guardian: Guardian, told: list[str]) -> Iterator
                 suites,
                 trees,
                 guardian,
-                measure=Measure(command_warmup=warmup),
-                aliases=aliases or {},
-                outside=StartingEnvironment(checkout=checkout),
+                ProgramSettings(
+                    Measure(command_warmup=warmup),
+                    aliases=aliases or {},
+                    outside=StartingEnvironment(checkout=checkout),
+                ),
                 tell=told.append,
             )
         )

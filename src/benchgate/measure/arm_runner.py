@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benchgate.errors import MeasureError
 from benchgate.measure.affinity import available_cpus, kept_off, supports_pinning
+from benchgate.measure.armcommand import StartingEnvironment
+from benchgate.measure.engine import ArmName
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.owncode import ForeignCodeError, OwnCode
 
@@ -14,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from benchgate.config import Measure
     from benchgate.measure.armcommand import ArmCommand, RunSettings
-    from benchgate.measure.engine import Arm, ArmName
+    from benchgate.measure.engine import Arm
     from benchgate.measure.execution import Execution
     from benchgate.measure.process import CommandLauncher
 
@@ -30,35 +34,53 @@ class CommandFailedError(Exception):
         self.of_all = of_all
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramSettings:
+    """How programs are run and measured.
+
+    Attributes:
+        measure: the defaults for what a benchmark does not set.
+        aliases: for each benchmark that the head renamed, its new id by its old id.
+        lead: the arm that decides how a benchmark of both arms runs.
+        cpu: the CPU for pinned benchmarks; None if no CPU was chosen.
+        all_cpus: the CPUs for everything else; None for the CPUs that are available now, which
+            are too few inside `kept_off`.
+        unpinned: the reason why no CPU was chosen, for a note.
+        outside: the environment that the environment of every program starts from.
+    """
+
+    measure: Measure
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    lead: ArmName = ArmName.HEAD
+    cpu: int | None = None
+    all_cpus: frozenset[int] | None = None
+    unpinned: str = "not pinned: no CPU was chosen"
+    outside: StartingEnvironment = field(default_factory=StartingEnvironment)
+
+
 class ArmRunner:
     """Runs commands, one at a time.
 
     Args:
         arms: the arms that the commands belong to.
         launcher: starts the commands.
-        checkout: the user's tree, whose files no arm may run; None to not check this.
-        cpu: the CPU for pinned benchmarks; None if no CPU was chosen.
-        all_cpus: the CPUs for everything else; None for the CPUs that are available now.
-        unpinned: the reason why no CPU was chosen, for a note.
+        settings: `outside.checkout` is the user's tree, whose files no arm may run.
     """
 
     def __init__(
         self,
         arms: Mapping[ArmName, Arm],
         launcher: CommandLauncher,
-        *,
-        checkout: Path | None,
-        cpu: int | None,
-        all_cpus: frozenset[int] | None,
-        unpinned: str,
+        settings: ProgramSettings,
     ) -> None:
+        checkout = settings.outside.checkout
         self._arms = arms
         self._launcher = launcher
         self._own_code = OwnCode(checkout) if checkout else None
         pinning = supports_pinning()
-        self._cpu = cpu if pinning else None
-        self._all_cpus = (all_cpus or available_cpus()) if pinning else None
-        self._unpinned = unpinned if pinning else f"not pinned: {pinning.reason}"
+        self._cpu = settings.cpu if pinning else None
+        self._all_cpus = (settings.all_cpus or available_cpus()) if pinning else None
+        self._unpinned = settings.unpinned if pinning else f"not pinned: {pinning.reason}"
 
     def notes_on_pinning(self, *, pin: bool) -> tuple[str, ...]:
         """Say why a benchmark is not pinned, if it should be."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from benchgate.measure.arm_runner import ArmRunner, CommandFailedError
+from benchgate.measure.arm_runner import ArmRunner, CommandFailedError, ProgramSettings
 from benchgate.measure.armcommand import (
-    StartingEnvironment,
     arm_commands,
     run_settings,
     workload_hash,
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.config import CommandBenchmark, Measure
+    from benchgate.config import CommandBenchmark
     from benchgate.measure.armcommand import ArmCommand
     from benchgate.measure.counters import Event
     from benchgate.measure.engine import Arm
@@ -46,14 +44,7 @@ class CommandEngine:
         benchmarks: the benchmarks that each arm's own configuration defines, with unique names.
         arms: one or two arms, whose variables have the same names.
         guardian: ends processes that outlive benchgate.
-        measure: the defaults for what a benchmark does not set.
-        aliases: for each benchmark that the head renamed, its new id by its old id.
-        lead: the arm that decides how a benchmark of both arms runs; see `run_settings`.
-        cpu: the CPU for pinned benchmarks; None if no CPU was chosen.
-        all_cpus: the CPUs for everything else; None for the CPUs that are available now, which
-            are too few inside `kept_off`.
-        unpinned: the reason why no CPU was chosen, for a note.
-        outside: the environment that the environment of every command starts from.
+        settings: how they run.
         event: the event to count as instructions; None to count nothing.
         burst_s: target time for one arm's executions in one round, prepare included.
 
@@ -66,36 +57,24 @@ class CommandEngine:
         benchmarks: Mapping[ArmName, Sequence[CommandBenchmark]],
         arms: Sequence[Arm],
         guardian: Guardian,
+        settings: ProgramSettings,
         *,
-        measure: Measure,
-        aliases: Mapping[str, str] = MappingProxyType({}),
-        lead: ArmName = ArmName.HEAD,
-        cpu: int | None = None,
-        all_cpus: frozenset[int] | None = None,
-        unpinned: str = "not pinned: no CPU was chosen",
-        outside: StartingEnvironment | None = None,
         event: Event | None = None,
         burst_s: float = BURST_S,
     ) -> None:
-        self._benchmarks = _by_id(benchmarks, aliases)
+        self._benchmarks = _by_id(benchmarks, settings.aliases)
         self._settings = {
-            id_: run_settings(id_, each, lead, measure) for id_, each in self._benchmarks.items()
+            id_: run_settings(id_, each, settings.lead, settings.measure)
+            for id_, each in self._benchmarks.items()
         }
         self._arms = {arm.name: arm for arm in arms}
         self._data = DataFiles(self._arms)
-        outside = outside or StartingEnvironment()
         self._commands = {
-            id_: arm_commands(each, arms, outside) for id_, each in self._benchmarks.items()
+            id_: arm_commands(each, arms, settings.outside)
+            for id_, each in self._benchmarks.items()
         }
         self._launcher = CommandLauncher(guardian, event)
-        self._runner = ArmRunner(
-            self._arms,
-            self._launcher,
-            checkout=outside.checkout,
-            cpu=cpu,
-            all_cpus=all_cpus,
-            unpinned=unpinned,
-        )
+        self._runner = ArmRunner(self._arms, self._launcher, settings)
         self._bursts = BurstRunner(self._runner, burst_s=burst_s)
 
     def discover(self) -> Discovery:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from benchgate.measure.arm_runner import ArmRunner, CommandFailedError
-from benchgate.measure.armcommand import RunSettings, StartingEnvironment, arm_commands
+from benchgate.measure.arm_runner import ArmRunner, CommandFailedError, ProgramSettings
+from benchgate.measure.armcommand import RunSettings, arm_commands
 from benchgate.measure.datafiles import DataFiles
 from benchgate.measure.engine import ArmName, Observation, ignore
 from benchgate.measure.lockstep import starting_order
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from benchgate.config import Measure, SuiteBenchmark
+    from benchgate.config import SuiteBenchmark
     from benchgate.measure.armcommand import ArmCommand
     from benchgate.measure.engine import Arm, Discovery
     from benchgate.measure.guardian import Guardian
@@ -42,13 +41,7 @@ class SuiteEngine:
         suites: the suite as each arm's own configuration defines it.
         arms: one or two arms, whose variables have the same names.
         guardian: ends processes that outlive benchgate.
-        measure: the defaults for what the suite does not set.
-        aliases: for each benchmark that the head renamed, its new id by its old id.
-        lead: the arm that decides how a suite of both arms runs; the longer timeout applies.
-        cpu: the CPU for a pinned suite; None if no CPU was chosen.
-        all_cpus: the CPUs for every other one; None for those that are available now.
-        unpinned: the reason why no CPU was chosen, for a note.
-        outside: the environment that the environment of the suite starts from.
+        settings: how it runs; if both arms have it, the longer timeout applies.
         tell: tells the user what takes time, and what concerns no single benchmark.
 
     Raises:
@@ -60,42 +53,28 @@ class SuiteEngine:
         suites: Mapping[ArmName, SuiteBenchmark],
         arms: Sequence[Arm],
         guardian: Guardian,
+        settings: ProgramSettings,
         *,
-        measure: Measure,
-        aliases: Mapping[str, str] = MappingProxyType({}),
-        lead: ArmName = ArmName.HEAD,
-        cpu: int | None = None,
-        all_cpus: frozenset[int] | None = None,
-        unpinned: str = "not pinned: no CPU was chosen",
-        outside: StartingEnvironment | None = None,
         tell: Callable[[str], None] = ignore,
     ) -> None:
-        outside = outside or StartingEnvironment()
-        leading = suites.get(lead) or next(iter(suites.values()))
+        leading = suites.get(settings.lead) or next(iter(suites.values()))
         self._title = leading.title
         self._suites = suites
         self._arms = {arm.name: arm for arm in arms}
-        self._aliases = aliases
+        self._aliases = settings.aliases
         self._tell = tell
         self._settings = RunSettings(
             id=self._title,
             executions=1,
-            warmup=measure.command_warmup,
+            warmup=settings.measure.command_warmup,
             pin=leading.pin,
             allow_foreign=leading.allow_foreign,
             timeout_s=max(suite.timeout_s for suite in suites.values()),
         )
-        self._commands = arm_commands(suites, arms, outside)
+        self._commands = arm_commands(suites, arms, settings.outside)
         self._launcher = CommandLauncher(guardian)
         self._scratch = Scratch()
-        self._runner = ArmRunner(
-            self._arms,
-            self._launcher,
-            checkout=outside.checkout,
-            cpu=cpu,
-            all_cpus=all_cpus,
-            unpinned=unpinned,
-        )
+        self._runner = ArmRunner(self._arms, self._launcher, settings)
         self._runs = SuiteRunner(self._runner, self._settings, self._scratch, self._arms)
         self._formats: dict[ArmName, str] = {}
         self._counting: dict[ArmName, SuiteRun] = {}

@@ -16,6 +16,7 @@ from benchgate.measure.affinity import (
     read_busy_ticks,
     supports_pinning,
 )
+from benchgate.measure.arm_runner import ProgramSettings
 from benchgate.measure.armcommand import StartingEnvironment
 from benchgate.measure.benchfiles import find_folders, search_of
 from benchgate.measure.canary import canary_engine
@@ -106,6 +107,15 @@ def make_engines(
     commands = {arm.name: _command_benchmarks(config, arm, unable) for arm in arms}
     lead = ArmName.BASE if config.sides else ArmName.HEAD
     settings = _settings(measure, place, checkout, environ, event)
+    programs = ProgramSettings(
+        measure,
+        config.aliases,
+        lead,
+        place.cpu,
+        place.cpus,
+        place.unpinned,
+        StartingEnvironment(environ, place.checkout),
+    )
     engines: list[Engine] = []
     if any(functions.values()):
         engines.append(
@@ -120,44 +130,15 @@ def make_engines(
             )
         )
     if any(commands.values()):
-        engines.append(
-            CommandEngine(
-                commands,
-                arms,
-                guardian,
-                measure=measure,
-                aliases=config.aliases,
-                lead=lead,
-                cpu=place.cpu,
-                all_cpus=place.cpus,
-                unpinned=place.unpinned,
-                outside=StartingEnvironment(environ, place.checkout),
-                event=event,
-            )
-        )
+        engines.append(CommandEngine(commands, arms, guardian, programs, event=event))
     for suites in _suites(config, arms, unable):
         tags = [tag for suite in suites.values() for tag in suite.tags]
-        group = next(iter(suites.values())).group
-        if not choice.may_want_of_suite(group, tags):
-            continue
-        if not runs_suites:
-            engines.append(SuiteListing(suites, arms))
-            continue
-        engines.append(
-            SuiteEngine(
-                suites,
-                arms,
-                guardian,
-                measure=measure,
-                aliases=config.aliases,
-                lead=lead,
-                cpu=place.cpu,
-                all_cpus=place.cpus,
-                unpinned=place.unpinned,
-                outside=StartingEnvironment(environ, place.checkout),
-                tell=tell,
+        if choice.may_want_of_suite(next(iter(suites.values())).group, tags):
+            engines.append(
+                SuiteEngine(suites, arms, guardian, programs, tell=tell)
+                if runs_suites
+                else SuiteListing(suites, arms)
             )
-        )
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines

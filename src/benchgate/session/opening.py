@@ -105,12 +105,21 @@ def open_session(
     if uncounted:
         note_uncounted(session, config, uncounted)
     note_unable(session, tried)
+    _keep_chosen(session, config, choice)
+    return session
+
+
+def _keep_chosen(session: Session, config: Config, choice: Choice) -> None:
+    """Leave out what is not to be measured.
+
+    Raises:
+        UsageError: there are no benchmarks, or none of them was chosen.
+    """
     suites = {one.title: one.tags for one in config.benchmarks if isinstance(one, SuiteBenchmark)}
     leave_out_unwanted(choice, session, suites)
     _require_benchmarks(session, config)
     if choice.shard:
         keep_share(choice.shard, session, config.aliases)
-    return session
 
 
 def note_uncounted(session: Session, config: Config, reason: str) -> None:
