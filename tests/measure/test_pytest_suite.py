@@ -244,6 +244,17 @@ def test_pedantic_sets_up_before_each_sample(suite: Suite, log: Path) -> None:
     assert len(words) // 3 > 4
 
 
+def test_a_slow_setup_is_known_to_the_plan(suite: Suite) -> None:
+    worker = suite("""\
+        import time
+
+        def test_it(benchmark):
+            benchmark.pedantic(len, setup=lambda: time.sleep(0.02) or (("",), {}))
+        """)
+    worker.ready(30)
+    assert launch(worker, f"{FILE}::test_it")["beside_ns"] > 15_000_000
+
+
 def test_pedantic_iterations_are_the_calls_of_a_sample(suite: Suite, log: Path) -> None:
     worker = suite("""\
         def test_it(benchmark):

@@ -102,6 +102,7 @@ class PedanticBenchmark(OpenBenchmark):
         self.before_each = setup
         self.after_each = teardown
         self.number = iterations
+        self.beside_ns = 0
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         made = self.before_each() if self.before_each else None
@@ -123,12 +124,18 @@ class PedanticBenchmark(OpenBenchmark):
         cpu: Callable[[], int] = process_time_ns,
     ) -> tuple[int, int]:
         """Set up, time the calls, and tear down."""
+        start_ns = perf_counter_ns()
         args, kwargs = self.arguments()
         call = partial(self.function, *args, **kwargs)
         spent = self.time_calls(call, loops, wall, cpu)
         if self.after_each:
             self.after_each(*args, **kwargs)
+        self.beside_ns = perf_counter_ns() - start_ns - spent[0]
         return spent
+
+    def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Say also what a sample takes that is not timed."""
+        return {**super().calibrate(message), "beside_ns": max(0, self.beside_ns)}
 
 
 def opened_for(call: Callable[[], Any]) -> OpenBenchmark:
