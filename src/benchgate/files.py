@@ -27,6 +27,8 @@ MOST_FILES: Final = 10_000
 """Most files of a folder that a tool wrote."""
 
 _CHUNK_BYTES = 1 << 20
+# What tools write for people, beside their results: most files of Criterion are of these kinds.
+_PAGES = frozenset({".css", ".html", ".js", ".png", ".svg"})
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -58,7 +60,9 @@ def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:
 
 
 def read_below(folder: Path, wanted: Callable[[Path], bool] = lambda _: True) -> dict[str, bytes]:
-    """Read the files of a folder and its subfolders, by their paths in it; links are left out.
+    """Read the files of a folder and its subfolders, by their paths in it.
+
+    Links, pictures and web pages are left out.
 
     Raises:
         UsageError: there are too many, or one cannot be read.
@@ -67,7 +71,8 @@ def read_below(folder: Path, wanted: Callable[[Path], bool] = lambda _: True) ->
     files: dict[str, bytes] = {}
     left_bytes = MAX_FILE_BYTES
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink() and wanted(path):
+        is_data = path.is_file() and not path.is_symlink() and path.suffix not in _PAGES
+        if is_data and wanted(path):
             if len(files) == MOST_FILES:
                 raise UsageError(
                     f"{folder} holds more than {MOST_FILES} files",

@@ -50,6 +50,7 @@ def read_any(paths: Sequence[Path], format_name: str | None = None) -> Result:
         UsageError: a file cannot be read, or there are several and not all are of one tool.
         FormatError: a file is damaged, or of no known format.
     """
+    _refuse_twins(paths)
     sources = [_source(path) for path in paths]
     # First: our own results may quote a file of another tool, and look like one.
     own = [source.name for source in sources if RESULT.begins(source.head)]
@@ -136,6 +137,18 @@ def _identity(sources: Iterable[Source]) -> int:
         for data in (source.data, *source.files.values()):
             found = zlib.crc32(data, found)
     return found
+
+
+def _refuse_twins(paths: Sequence[Path]) -> None:
+    """Refuse a file that is named twice: one run is one launch."""
+    seen: dict[Path, Path] = {}
+    for path in paths:
+        twin = seen.setdefault(path.resolve(), path)
+        if twin is not path:
+            raise UsageError(
+                f"{twin} is named twice" if twin == path else f"{twin} and {path} are one file",
+                hint="Each file is one launch: name each run of the tool once.",
+            )
 
 
 def _source(path: Path) -> Source:

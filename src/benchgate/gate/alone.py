@@ -26,6 +26,13 @@ one that seems slower by 20 %.
 """
 
 
+LEAST_PAIRED: Final = 5
+"""Rounds in which all values of one side must be zero, and none of the other, to decide a row.
+
+Of values that only chance sorts into two sides of 5, one of 252 sortings puts the zeros there.
+"""
+
+
 def judge_alone(evidence: Evidence, needed: int) -> tuple[Outcome, tuple[str, ...]]:
     """Compare the values of two sides, of which one has a single launch, with a threshold.
 
@@ -55,12 +62,18 @@ def with_zeros(row: Row, evidence: Evidence) -> Row:
         row: that of the evidence, not tested.
     """
     base, head = evidence.base, evidence.head
-    if evidence.paired or evidence.is_tail or not (base.size and head.size):
+    if evidence.is_tail or min(base.size, head.size) < (LEAST_PAIRED if evidence.paired else 1):
         return row
     if (base.any() and head.any()) or (_overlap(base, head) and (base.any() or head.any())):
         return row
     found = compare_exact(base, head, evidence.margin, evidence.metric.better)
-    return replace(row, outcome=found.outcome, test="threshold", advisory=True, notes=found.notes)
+    return replace(
+        row,
+        outcome=found.outcome,
+        test="threshold",
+        advisory=not evidence.paired,
+        notes=found.notes,
+    )
 
 
 def _overlap(base: FloatArray, head: FloatArray) -> bool:

@@ -78,7 +78,7 @@ class SuiteEngine:
         self._runs = SuiteRunner(self._runner, self._settings, self._scratch, self._arms)
         self._formats: dict[ArmName, str] = {}
         self._counting: dict[ArmName, SuiteRun] = {}
-        self._ledger = SuiteLedger({}, frozenset())
+        self._ledger = SuiteLedger({}, {})
         self._known: set[str] = set()
 
     def discover(self) -> Discovery:
@@ -92,8 +92,7 @@ class SuiteEngine:
         notes = self._runner.notes_on_pinning(pin=pin)
         found = first.discovery(DataFiles(self._arms), notes, pin=pin)
         own_ids = {arm: {one.id: one.own_id for one in each} for arm, each in found.found.items()}
-        troubled = frozenset(arm for arm, run in runs.items() if run.trouble)
-        self._ledger = SuiteLedger(own_ids, troubled)
+        self._ledger = SuiteLedger(own_ids, runs)
         self._known = {id_ for run in runs.values() for id_ in run.benchmarks}
         self._counting = {} if self._settings.warmup else runs
         self._tell_found(runs, len({id_ for ids in own_ids.values() for id_ in ids}))
@@ -125,6 +124,7 @@ class SuiteEngine:
                 for order, one in enumerate(commands)
                 if self._ledger.has(one.arm, id_)
             ]
+            seen += self._belated(id_, commands, runs)
             for one in [one for one in seen if one.error] or seen:
                 yield replace(one, notes=(*one.notes, *late), once_s=-spent_s)
 
@@ -166,6 +166,30 @@ class SuiteEngine:
             why = f"its suite failed: {error}"
             return Observation(arm, id_, order, error=why, of_all=error.of_all)
         return self._ledger.observe(arm, id_, order, runs[arm])
+
+    def _belated(
+        self, id_: str, commands: Sequence[ArmCommand], runs: Mapping[ArmName, SuiteRun]
+    ) -> list[Observation]:
+        """Refuse a benchmark as new if a later run of the other arm reports it after all."""
+        lacking = {arm for arm in runs if not self._ledger.has(arm, id_)}
+        old_ids = {new: old for old, new in self._aliases.items()}
+        late = [
+            arm
+            for arm in lacking
+            if id_ in runs[arm].benchmarks
+            or (arm is ArmName.BASE and old_ids.get(id_) in runs[arm].benchmarks)
+        ]
+        return [
+            Observation(
+                one.arm,
+                id_,
+                order,
+                error=f"the suite of the {late[0]} reports it now, but its first run did not: it "
+                "must report the same benchmarks in every run",
+            )
+            for order, one in enumerate(commands)
+            if late and one.arm not in lacking
+        ]
 
     def _tell_found(self, runs: Mapping[ArmName, SuiteRun], count: int) -> None:
         if count:

@@ -130,7 +130,7 @@ class FirstRuns:
 
     def _trouble_of(self, arm: ArmName) -> str:
         run = self.runs.get(arm)
-        return run.trouble if run else ""
+        return run.trouble_beside(run.benchmarks) if run else ""
 
     def _failed_benchmarks(self) -> Iterator[DiscoveryFailure]:
         for arm, run in self.runs.items():

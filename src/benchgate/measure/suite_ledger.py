@@ -25,15 +25,20 @@ class SuiteLedger:
     Args:
         own_ids: for each arm the benchmarks that its first run reported: the arm's own id of each,
             by the id that both arms share.
-        troubled: the arms whose first run was doubtful already.
+        first_runs: the first run of each arm.
     """
 
     def __init__(
-        self, own_ids: Mapping[ArmName, Mapping[str, str]], troubled: frozenset[ArmName]
+        self,
+        own_ids: Mapping[ArmName, Mapping[str, str]],
+        first_runs: Mapping[ArmName, SuiteRun],
     ) -> None:
         self._own_ids = own_ids
-        self._troubled = troubled
-        self._metrics: dict[tuple[str, str], Metric] = {}
+        self._first_ids = {arm: frozenset(run.benchmarks) for arm, run in first_runs.items()}
+        self._troubled = frozenset(
+            arm for arm, run in first_runs.items() if run.trouble_beside(run.benchmarks)
+        )
+        self._metrics: dict[tuple[ArmName, str, str], Metric] = {}
         self._reported: Counter[tuple[ArmName, str]] = Counter()
         self._missing: Counter[tuple[ArmName, str]] = Counter()
 
@@ -43,8 +48,9 @@ class SuiteLedger:
 
     def observe(self, arm: ArmName, id_: str, order: int, run: SuiteRun) -> Observation:
         """Say what a run of an arm shows about one of its benchmarks."""
-        if run.trouble and arm not in self._troubled:
-            return Observation(arm, id_, order, error=f"its suite failed: {run.trouble}")
+        trouble = run.trouble_beside(self._first_ids[arm])
+        if trouble and arm not in self._troubled:
+            return Observation(arm, id_, order, error=f"its suite failed: {trouble}")
         found = run.benchmarks.get(self._own_ids[arm][id_])
         if found is None:
             return self._absent(arm, id_, order)
@@ -52,7 +58,8 @@ class SuiteLedger:
         if found.status is Status.FAILED:
             return Observation(arm, id_, order, error=found.error or "it failed under its tool")
         metrics = values_of(found)
-        wrong = next((each.metric.name for each in metrics if not self._is_known(id_, each)), None)
+        unlike = (each.metric.name for each in metrics if not self._is_known(arm, id_, each))
+        wrong = next(unlike, None)
         if wrong is not None:
             why = f"{wrong} changed its unit, direction or kind between two runs"
             return Observation(arm, id_, order, error=why)
@@ -68,6 +75,6 @@ class SuiteLedger:
         note = "its suite did not report it in every run: these rounds are left out"
         return Observation(arm, id_, order, notes=(note,))
 
-    def _is_known(self, id_: str, measured: MetricSamples) -> bool:
+    def _is_known(self, arm: ArmName, id_: str, measured: MetricSamples) -> bool:
         metric = measured.metric
-        return self._metrics.setdefault((id_, metric.name), metric) == metric
+        return self._metrics.setdefault((arm, id_, metric.name), metric) == metric

@@ -16,7 +16,7 @@ from benchgate.measure.suite_output import RunOutput, Scratch, UnreadableError
 from benchgate.model.run import CANARY_IDS, CHANGED_FILES_ID, Kind, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from benchgate.config import SuiteBenchmark
     from benchgate.formats.parsed import Reading
@@ -66,6 +66,15 @@ class SuiteRun:
     trouble: str
     notes: tuple[str, ...]
     took_s: float
+
+    def trouble_beside(self, known: Container[str]) -> str:
+        """What is wrong with the run, unless a failed benchmark that has a row explains it.
+
+        Args:
+            known: the benchmarks that have a row.
+        """
+        failures = (id_ for id_, one in self.benchmarks.items() if one.status is Status.FAILED)
+        return "" if any(id_ in known for id_ in failures) else self.trouble
 
 
 class SuiteRunner:
@@ -118,8 +127,6 @@ class SuiteRunner:
         finally:
             output.remove()
         found = self._named(name, reading, command, suite)
-        if any(one.status is Status.FAILED for one in found.values()):
-            trouble = ""  # their rows say so
         return SuiteRun(name, reading.tool, found, reading.skipped, trouble, notes, took_s)
 
     def _execute(self, command: ArmCommand, *, check: bool) -> tuple[Execution, tuple[str, ...]]:
