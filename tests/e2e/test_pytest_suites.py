@@ -90,7 +90,7 @@ def test_each_change_has_its_row(suite: Project, benchgate: Program, tmp_path: P
         "test_elsewhere": "missing",
         "test_new": "new",
     }
-    assert rows["test_work"]["change"] > 1
+    assert rows["test_work"]["ratio"] > 2
     assert "AssertionError: assert benchmark(toy.answer) == 42" in rows["test_wrong"]["error"]
     assert "skipped on the head: no elsewhere here" in rows["test_elsewhere"]["notes"]
     assert "1 benchmark skipped, checks/test_toy.py::test_later: later" in verdict["warnings"]

@@ -172,7 +172,7 @@ def test_a_budget_that_is_too_short_is_said_so(benchgate: Program, fake: Project
 
 
 def test_ctrl_c_ends_it_and_leaves_nothing(benchgate: Program, fake: Project) -> None:
-    fake.write({"tool.py": f"import time\n{TOOL}\ntime.sleep(100)\n"})
+    fake.write({"tool.py": f"import time\n\ntime.sleep(100)\n{TOOL}"})
     process = benchgate.start(fake.root, "check", "--against", "HEAD")
     assert process.stderr is not None
     for line in process.stderr:

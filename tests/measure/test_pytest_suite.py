@@ -460,3 +460,115 @@ def test_nothing_is_written_into_the_tree(suite: Suite, tmp_path: Path) -> None:
     worker.close()
     names = {p.name for p in (tmp_path / "tree").rglob("*")} - {"__pycache__"}
     assert {n for n in names if not n.endswith(".pyc")} == {"tests", "test_it.py", "pytest.ini"}
+
+
+# What real projects have
+
+COVERAGE = """\
+import pytest
+
+def pytest_addoption(parser):
+    parser.addoption("--cov", action="append", default=[], dest="cov_source")
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config):
+    print("traced:", early_config.known_args_namespace.cov_source)
+    assert not early_config.known_args_namespace.cov_source
+"""
+
+
+def test_coverage_is_not_measured(suite: Suite) -> None:
+    ini = f"{INI}addopts = -p tracing --cov=words\n"
+    worker = suite(
+        "def test_it(benchmark):\n    benchmark(len, '')\n",
+        files={"pytest.ini": ini, "tracing.py": COVERAGE},
+    )
+    assert found(worker) == [f"{FILE}::test_it"]
+    launch(worker, f"{FILE}::test_it")
+
+
+def test_options_of_the_cache_have_no_effect(suite: Suite) -> None:
+    ini = f"{INI}addopts = --lf --ff --sw --nf\n"
+    worker = suite("def test_it(benchmark):\n    benchmark(len, '')\n", files={"pytest.ini": ini})
+    assert found(worker) == [f"{FILE}::test_it"]
+    launch(worker, f"{FILE}::test_it")
+
+
+def test_tests_that_are_no_benchmarks_are_no_work(suite: Suite) -> None:
+    unit = "def test_unit():\n    assert 1\n"
+    before = works(suite(WORK, files={"tests/conftest.py": CONFTEST, "tests/test_unit.py": unit}))
+    files = {"tests/test_unit.py": unit + unit, "tests/test_new.py": unit}
+    assert works(suite(WORK, files=files)) == before
+
+
+@pytest.mark.parametrize(
+    ("hook", "in_conftest"),
+    [
+        ("def setup_module():\n    log('{}')\n", False),
+        ("def setup_function(function):\n    log('{}')\n", False),
+        ("def pytest_generate_tests(metafunc):\n    len('{}')\n", False),
+        ("def pytest_runtest_setup(item):\n    len('{}')\n", True),
+    ],
+)
+def test_what_pytest_calls_by_its_name_is_work(
+    suite: Suite, hook: str, *, in_conftest: bool
+) -> None:
+    def with_hook(text: str) -> dict[str, str]:
+        more = hook.format(text)
+        conftest = CONFTEST + more if in_conftest else CONFTEST
+        source = WORK if in_conftest else WORK + more
+        return works(suite(source, files={"tests/conftest.py": conftest}))
+
+    before, after = with_hook("a"), with_hook("b")
+    assert {id_ for id_ in before if before[id_] != after[id_]} == set(before)
+
+
+def test_an_inherited_test_has_the_work_of_its_class(suite: Suite) -> None:
+    source = """\
+        DATA = {}
+
+        class TestBase:
+            def test_it(self, benchmark):
+                benchmark(range, DATA)
+
+        class TestDerived(TestBase):
+            pass
+        """
+    before, after = works(suite(source.format(1))), works(suite(source.format(2)))
+    assert before.keys() == {"TestBase::test_it", "TestDerived::test_it"}
+    assert all(before[id_] != after[id_] for id_ in before)
+
+
+def test_a_test_that_is_expected_to_fail_has_not_failed(suite: Suite) -> None:
+    worker = suite("""\
+        @pytest.mark.xfail
+        def test_after(benchmark):
+            benchmark(len, "")
+            assert False
+
+        @pytest.mark.xfail(run=False)
+        def test_never(benchmark):
+            benchmark(len, "")
+        """)
+    worker.ready(30)
+    launch(worker, f"{FILE}::test_after")
+    with pytest.raises(WorkerSkippedError):
+        launch(worker, f"{FILE}::test_never")
+
+
+def test_a_failed_teardown_names_the_test_before(suite: Suite) -> None:
+    source = """\
+        @pytest.fixture(scope="module")
+        def broken():
+            yield 1
+            raise RuntimeError("no teardown")
+
+        def test_a(benchmark, broken):
+            benchmark(len, "")
+        """
+    other = "def test_b(benchmark):\n    benchmark(len, '')\n"
+    worker = suite(source, files={"tests/test_other.py": other})
+    worker.ready(30)
+    launch(worker, f"{FILE}::test_a")
+    error = error_of(lambda: launch(worker, "tests/test_other.py::test_b"))
+    assert f"what {FILE}::test_a and earlier tests have set up cannot be torn down" in error

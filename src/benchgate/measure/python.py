@@ -96,17 +96,32 @@ class PythonEngine:
         """
         groups: dict[tuple[object, ...], list[str]] = {}
         entries = self._discovery.entries
-        for id_ in sorted(ids, key=lambda id_: not entries[id_].is_compared):
+        for id_ in sorted(ids, key=lambda id_: not self._is_compared(id_)):
             entry = entries[id_]
             # A thread keeps the CPUs that its process had when the thread started.
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
         for group in groups.values():
-            yield from self._measure_group(group, rng, round_index, starting)
+            yield from self._measure_group(self._by_place(group), rng, round_index, starting)
 
     def close(self) -> None:
         """Kill every worker that is still alive."""
         self._workers.close()
+
+    def _by_place(self, ids: Sequence[str]) -> list[str]:
+        """Keep tests of one file, and of one class in it, together: they may share fixtures."""
+        first: dict[str, int] = {}
+        places = {}
+        for index, id_ in enumerate(ids):
+            name = next(iter(self._discovery.entries[id_].sides.values())).name
+            file, owner = name.partition("::")[0], name.rpartition("::")[0]
+            if not owner:
+                file = owner = ""
+            places[id_] = (first.setdefault(file, index), first.setdefault(owner, index))
+        return sorted(ids, key=lambda id_: (not self._is_compared(id_), places[id_]))
+
+    def _is_compared(self, id_: str) -> bool:
+        return self._discovery.entries[id_].is_compared
 
     def _measure_group(
         self,

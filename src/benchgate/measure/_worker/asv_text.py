@@ -48,9 +48,17 @@ class AsvText(SuiteText):
         super().__init__(names, others, also, SETTINGS)
         self.opaque = opaque
         self.bare = bare
+        self.read: set[str] = set()
 
     def apart(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """See `SuiteText`."""
+        # What the code itself reads is work, whatever asv does with it.
+        self.read = {
+            each.attr
+            for one in statements
+            for each in ast.walk(one)
+            if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load)
+        }
         kept = []
         for each in statements:
             if isinstance(each, (*FUNCTIONS, ast.ClassDef)) and each.name not in self.opaque:
@@ -75,7 +83,11 @@ class AsvText(SuiteText):
         return super().taken_out(node)
 
     def settings_of(self, name: str) -> Collection[str]:
-        return [each for each in SETTINGS if name not in self.opaque or each not in PARAMS]
+        return [
+            each
+            for each in SETTINGS
+            if each not in self.read and (name not in self.opaque or each not in PARAMS)
+        ]
 
     def is_setting(self, node: Any, owner: str) -> bool:
         return all(target.attr in self.settings_of(owner) for target in node.targets)

@@ -145,9 +145,18 @@ def has_children() -> bool:
     return True
 
 
-def had_children() -> bool:
-    """Tell whether this process has or had children, whose imports it cannot see."""
+def use_of_children() -> tuple[float, ...]:
+    """Return what this process's ended children have used; it differs after each of them."""
     with STANDARD_LIBRARY:
         import resource  # noqa: PLC0415 - seldom needed
 
-    return has_children() or resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 0
+    return tuple(resource.getrusage(resource.RUSAGE_CHILDREN))
+
+
+def had_children(before: tuple[float, ...]) -> bool:
+    """Tell whether this process has or had children, whose imports it cannot see.
+
+    Args:
+        before: the use of those that do not count.
+    """
+    return has_children() or use_of_children() != before

@@ -133,6 +133,16 @@ class PedanticBenchmark(OpenBenchmark):
         self.beside_ns = perf_counter_ns() - start_ns - spent[0]
         return spent
 
+    def _trace(self) -> tuple[int, int]:
+        """Trace a call, but neither set-up nor teardown."""
+        args, kwargs = self.arguments()
+        self.call = partial(self.function, *args, **kwargs)
+        try:
+            return super()._trace()
+        finally:
+            if self.after_each:
+                self.after_each(*args, **kwargs)
+
     def calibrate(self, message: dict[str, Any]) -> dict[str, Any]:
         """Say also what a sample takes that is not timed."""
         return {**super().calibrate(message), "beside_ns": max(0, self.beside_ns)}

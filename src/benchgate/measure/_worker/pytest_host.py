@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .server import Server
 
 ALWAYS = ("-q", "-p", "no:cacheprovider", "--assert=plain", "--continue-on-collection-errors")
+OLDEST_PYTEST = 7
 # Plugins that measure.
 REPLACED = ("benchmark", "codspeed")
 # Options of plugins that would run tests elsewhere, trace them, repeat them or leave them out.
@@ -36,6 +37,7 @@ NEUTRAL = {
     "benchmark_skip": False,
     "benchmark_disable": False,
     "codspeed": False,
+    "cov_source": [],
     "dist": "no",
     "maxfail": 0,
     "no_cov": True,
@@ -52,6 +54,8 @@ class Host:
         self.request = request
         self.items: dict[str, Any] = {}
         self.faults: dict[str, str] = {}
+        self.files: list[str] = []
+        self.last = ""
         self.measured: OpenBenchmark | None = None
         self.rss_is_own = False
         # For pytest-benchmark, a mark of a test without the fixture only holds options.
@@ -69,6 +73,11 @@ class Host:
                 f"pytest is not installed for {sys.executable}: let [build] install what the "
                 "tests need"
             ) from None
+        if int(pytest.__version__.partition(".")[0]) < OLDEST_PYTEST:
+            raise Fault(
+                f"{sys.executable} has pytest {pytest.__version__}: benchgate needs "
+                f"{OLDEST_PYTEST} or newer"
+            )
         where = os.path.relpath(self.request["file"])
         arguments = [*ALWAYS, *self.request["arguments"], where]
         code = pytest.main(arguments, plugins=[plugin_for(self, pytest)])
@@ -77,12 +86,11 @@ class Host:
             raise Fault(f"pytest {what} with exit code {int(code)}; its output says why")
 
     @staticmethod
-    def set_options(config: Any) -> None:
+    def set_options(options: Any) -> None:
         """Undo options that would run the tests in another way."""
         for name, value in NEUTRAL.items():
-            if hasattr(config.option, name):
-                setattr(config.option, name, value)
-        config.addinivalue_line("markers", f"{FIXTURE}: the test is measured as a whole")
+            if hasattr(options, name):
+                setattr(options, name, value)
 
     def replace_plugins(self, plugins: Any) -> None:
         """Leave the hooks of other plugins that measure out: they look for their own results."""
@@ -92,7 +100,9 @@ class Host:
             plugins.unregister(name=name)
 
     def note(self, report: Any) -> None:
-        """Note a file that cannot be collected."""
+        """Note a file that is collected, or cannot be."""
+        if report.nodeid.endswith(".py"):
+            self.files.append(report.nodeid)
         if report.failed:
             described = fault_of(report)
             self.faults[report.nodeid] = f"{described['error']}\n{described['trace']}".strip()
@@ -103,9 +113,8 @@ class Host:
         server = self.server
         self.items = {each.nodeid: each for each in items if self.is_benchmark(each)}
         if server.describer:
-            server.hello(
-                *describe(list(self.items.values()), server.describer, self.request), self.faults
-            )
+            found = list(self.items.values())
+            server.hello(*describe(found, self.files, server.describer, self.request), self.faults)
         else:
             server.hello([], {}, self.faults)
         set_heap_aside()
@@ -129,7 +138,14 @@ class Host:
         if item is None:
             raise Fault("pytest does not collect it each time: let it find the same tests")
         self.measured = None
-        tear_down_until(item)
+        try:
+            tear_down_until(item)
+        except BaseException as error:
+            raise Fault(
+                f"what {self.last} and earlier tests have set up cannot be torn down: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        self.last = item.nodeid
         self.rss_is_own = reset_peak_rss()
         # What a class, a module or the session has set up stays for its next test.
         reports = runtestprotocol(item, log=False, nextitem=owner_of(item))
@@ -138,6 +154,10 @@ class Host:
 
     def answer(self, wrong: list[Any]) -> None:
         """Tell benchgate how a test ended, as far as it does not know it."""
+        if wrong and all(hasattr(each, "wasxfail") for each in wrong):
+            wrong = []
+            if self.measured is None:
+                raise Skipped("it is expected to fail")
         if wrong:
             self.server.opened = None
             self.server.reply(fault_of(wrong[0]))

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 FIXTURE = "benchmark"
 OF_CODSPEED = "codspeed_benchmark"
+CALLED_BY_NAME = ("pytest_", "setup_", "teardown_", "setUpModule", "tearDownModule")
+# Stands for no name: what runs when the file is imported still counts.
+NOTHING = ""
 
 
 def is_benchmark(item: Any, *, marks_are_options: bool) -> bool:
     """Tell whether a test is one: it has the fixture, or is marked to be measured as a whole."""
     names = getattr(item, "fixturenames", None)
-    if names is None:  # a doctest, for example
+    if names is None or not hasattr(item, "originalname"):  # a doctest, for example
         return False
     marks = (OF_CODSPEED,) if marks_are_options else (OF_CODSPEED, FIXTURE)
     return FIXTURE in names or any(item.get_closest_marker(each) for each in marks)
@@ -39,9 +42,15 @@ def owner_of(item: Any) -> Any:
 
 
 def describe(
-    items: Sequence[Any], describer: type[Describer], request: dict[str, Any]
+    items: Sequence[Any],
+    files: Iterable[str],
+    describer: type[Describer],
+    request: dict[str, Any],
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Describe the tests file by file, as the files' texts show them.
+
+    Args:
+        files: of all tests, also of those that are no benchmarks, as pytest names them.
 
     Returns:
         The tests, and what each file has in common; see `Server.hello`.
@@ -49,12 +58,14 @@ def describe(
     by_file: dict[str, list[Any]] = {}
     for each in items:
         by_file.setdefault(file_of(each), []).append(each)
+    root = root_of(items[0]) if items else ""
+    others = {*by_file, *(os.path.realpath(os.path.join(root, each)) for each in files)}
     found: dict[str, dict[str, Any]] = {}
     common: dict[str, Any] = {}
     for file, tests in by_file.items():
         benchmarks = [benchmark_of(each, file) for each in tests]
         also = sorted({path for each in benchmarks for path, _ in each.borrowed})
-        text = SuiteText({each.name for each in benchmarks}, by_file, also)
+        text = SuiteText({each.name for each in benchmarks}, others - {file}, also)
         one = describer({**request, "file": file}, text)
         for described in one.describe(benchmarks):
             found[described["id"]] = described
@@ -70,23 +81,51 @@ def benchmark_of(item: Any, file: str) -> Benchmark:
     """Return a test as a benchmark: its id is pytest's, its name that in the text of its file."""
     function = item.originalname or item.name
     callspec = getattr(item, "callspec", None)
-    uses, borrowed = set(), set()
+    uses = {name for name in vars(item.module) if is_called_by_name(name)}
+    borrowed = {
+        (path, name) for path, names in hooks_above(item, file) for name in names or [NOTHING]
+    }
     for place, name in fixtures_of(item):
         if place == file:
             uses.add(name)
-        elif place.startswith(os.path.realpath(str(item.config.rootdir))):
+        elif place.startswith(os.path.join(root_of(item), "")):
             borrowed.add((place, name))
-    if item.cls:
-        uses.add(item.cls.__qualname__.partition(".")[0])
+    definer = definer_of(item.cls, function)
+    uses.update(each.__qualname__.partition(".")[0] for each in (item.cls, definer) if each)
     return Benchmark(
         item.nodeid,
-        f"{item.cls.__qualname__}.{function}" if item.cls else function,
+        f"{definer.__qualname__}.{function}" if definer else function,
         item.obj,
         kwargs=dict(callspec.params) if callspec else {},
         labels={"id": callspec.id} if callspec else {},
         uses=uses,
         borrowed=borrowed,
     )
+
+
+def root_of(item: Any) -> str:
+    """Return the folder that pytest's ids start from."""
+    return os.path.realpath(str(item.config.rootpath))
+
+
+def is_called_by_name(name: str) -> bool:
+    """Tell whether pytest calls a function of a module because of its name."""
+    return name.startswith(CALLED_BY_NAME)
+
+
+def hooks_above(item: Any, file: str) -> Iterable[tuple[str, list[str]]]:
+    """Return each conftest that concerns a file, and its hooks."""
+    for plugin in item.config.pluginmanager.get_plugins():
+        path = os.path.realpath(getattr(plugin, "__file__", None) or "")
+        inside = file.startswith(os.path.join(os.path.dirname(path), ""))
+        if os.path.basename(path) == "conftest.py" and inside:
+            yield path, [name for name in vars(plugin) if is_called_by_name(name)]
+
+
+def definer_of(test_class: Any, function: str) -> Any:
+    """Return the class that defines a test of a class, which may be a base of it."""
+    above = test_class.__mro__ if test_class else ()
+    return next((each for each in above if function in vars(each)), test_class)
 
 
 def fixtures_of(item: Any) -> Iterable[tuple[str, str]]:

@@ -14,7 +14,7 @@ from time import perf_counter_ns
 from .failures import Fault, failure, flush
 from .opened import STEPS
 from .origins import Origins
-from .process_state import had_children, occupy, set_cpus, surroundings
+from .process_state import had_children, occupy, set_cpus, surroundings, use_of_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class Server:
         self.taken: list[Any] = []
         self.opened: OpenBenchmark | None = None
         self.clean: dict[str, Any] = {}
+        # Those that tools start themselves, such as git, run no code of the benchmarks.
+        self.children: tuple[float, ...] = ()
 
     def run(self, request: dict[str, Any]) -> None:
         """Carry out a request and all that follow, and end this process."""
@@ -170,6 +172,7 @@ class Server:
             faults: by name, what is wrong with a benchmark or a file.
         """
         self.clean = surroundings()
+        self.children = use_of_children()
         self.reply(
             {
                 "benchmarks": described,
@@ -218,7 +221,7 @@ class Server:
         reply["changed"] = [key for key, was in self.clean.items() if found[key] != was]
         reply.update(self.origins.look())
         if reply["shared"] and not reply["has_own"]:
-            reply["had_children"] = had_children()
+            reply["had_children"] = had_children(self.children)
         self.reply(reply)
 
     def carry_out(self, *, until: str = "") -> dict[str, Any] | None:
