@@ -177,3 +177,13 @@ def test_asv_says_its_units_beside_the_folder_of_the_machine(tmp_path: Path) -> 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no format 'jmhh'"):
         read_any([write(tmp_path / "1.json", row("t::a", [1.0]))], "jmhh")
+
+
+def test_a_file_is_one_launch(tmp_path: Path) -> None:
+    path = write(tmp_path / "1.json", row("t::a", [1.0]))
+    with pytest.raises(UsageError, match="is named twice"):
+        read_any([path, path])
+    link = tmp_path / "2.json"
+    link.symlink_to(path)
+    with pytest.raises(UsageError, match=r"1.json and .*2.json are one file"):
+        read_any([path, link])

@@ -84,3 +84,24 @@ def test_an_error_ratio_may_be_zero(
     row = compare(ERRORS, base, head)
     assert row.outcome is outcome
     assert row.advisory or outcome is Outcome.NOT_TESTED
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "outcome"),
+    [
+        ([0.0] * 5, [3.0] * 5, Outcome.REGRESSED),
+        ([3.0] * 5, [0.0] * 5, Outcome.IMPROVED),
+        ([0.0] * 4, [3.0] * 4, Outcome.NOT_TESTED),
+        ([0.0] * 5, [0.0, 3.0, 3.0, 3.0, 3.0], Outcome.NOT_TESTED),
+    ],
+)
+def test_rounds_of_nothing_but_zeros_decide(
+    bench: Callable[..., BenchmarkResult],
+    judged: Callable[..., Judgment],
+    base: list[float],
+    head: list[float],
+    outcome: Outcome,
+) -> None:
+    sides = [bench("b", each, metric=TIME) for each in (base, head)]
+    (row,) = judged([sides[0]], [sides[1]], P25).rows
+    assert (row.outcome, row.advisory) == (outcome, False)

@@ -361,6 +361,42 @@ def test_an_exit_code_that_only_a_later_run_has_is_a_failure(make_engine: MakeEn
         assert (one.error or "").startswith("its suite failed: exited with 1")
 
 
+def test_a_failure_without_a_row_fails_the_run(make_engine: MakeEngine) -> None:
+    good = go(Sort="50 ns/op", Find="20 ns/op")
+    crash = "BenchmarkSort-2 \tpanic: concurrent map writes\nexit status 2\nFAIL\texample.com/x\n"
+    engine = make_engine(
+        f"{RUNS} test $n = 1 && cat good || {{ cat crash; exit 1; }}",
+        {"good": good, "crash": f"goos: linux\npkg: example.com/x\n{crash}"},
+    )
+    found = ids(engine.discover())
+    errors = {each.benchmark: each.error or "" for each in measure(engine, found)}
+    assert len(errors) == 2
+    assert all(error.startswith("its suite failed: exited with 1") for error in errors.values())
+
+
+def test_a_benchmark_that_one_side_reports_late_is_not_new(make_engine: MakeEngine) -> None:
+    both, one = hyperfine(a=[1.0], b=[2.0]), hyperfine(b=[2.0])
+    engine = make_engine(
+        f"{RUNS} test $n = 1 && cat one || cat both", {"both": both, "one": one}, head="cat both"
+    )
+    engine.discover()
+    errors = {(each.arm, each.benchmark): each.error for each in measure(engine, ["a", "b"])}
+    assert errors.pop((HEAD, "a")) == (
+        "the suite of the base reports it now, but its first run did not: it must report the same "
+        "benchmarks in every run"
+    )
+    assert set(errors.values()) == {None}
+
+
+def test_each_side_may_have_units_of_its_own(make_engine: MakeEngine) -> None:
+    text = go(Sort="50 ns/op 3 rows")
+    engine = make_engine(
+        "cat base", {"base": text, "head": f"Unit rows better=higher\n{text}"}, head="cat head"
+    )
+    (id_, *_) = ids(engine.discover())
+    assert not any(each.error for each in measure(engine, [id_]))
+
+
 def test_if_one_side_fails_each_of_its_benchmarks_has(make_engine: MakeEngine) -> None:
     out = {"out": hyperfine(a=[1.0], b=[2.0])}
     engine = make_engine("cat out", out, head_files={})

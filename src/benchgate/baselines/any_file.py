@@ -143,8 +143,9 @@ def _refuse_twins(paths: Sequence[Path]) -> None:
     """Refuse a file that is named twice: one run is one launch."""
     seen: dict[Path, Path] = {}
     for path in paths:
-        twin = seen.setdefault(path.resolve(), path)
-        if twin is not path:
+        twin = seen.get(path.resolve())
+        seen[path.resolve()] = path
+        if twin:
             raise UsageError(
                 f"{twin} is named twice" if twin == path else f"{twin} and {path} are one file",
                 hint="Each file is one launch: name each run of the tool once.",
