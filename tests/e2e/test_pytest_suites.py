@@ -98,12 +98,14 @@ def test_each_change_has_its_row(suite: Project, benchgate: Program, tmp_path: P
 
 def test_the_heads_tests_can_be_measured_on_the_base(suite: Project, benchgate: Program) -> None:
     suite.write({"checks/test_toy.py": TESTS.replace("range(500)", "range(400)")})
+    suite.write({"conftest.py": "def pytest_configure(config):\n    config.mark = 1\n"})
     own = benchgate(suite.root, "check")
-    assert "cannot be compared: checks/test_toy.py::test_fixed" in own.out
+    assert "4 of 4 benchmarks cannot be compared" in own.out
     assert "benchgate check --benchmarks head" in own.err
     lent = benchgate(suite.root, "check", "--benchmarks", "head")
     assert "both sides were measured with the benchmarks of the head" in lent.out
     assert "cannot be compared" not in lent.out
+    assert "--benchmarks head" not in lent.err
 
 
 @pytest.mark.parametrize(

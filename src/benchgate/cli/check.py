@@ -125,7 +125,7 @@ def command(
     finally:
         effects.progress.close()
     outputs.write(verdict, effects.environ, effects.progress.told)
-    for step in _next_steps(verdict, result, config):
+    for step in _next_steps(verdict, result, config, lends=benchmarks == "head"):
         effects.progress.message(f"hint: {step}")
     return verdict.exit_code
 
@@ -147,13 +147,13 @@ def _replay(
     return verdict.exit_code
 
 
-def _next_steps(verdict: Verdict, result: Result, config: Config) -> Iterable[str]:
+def _next_steps(verdict: Verdict, result: Result, config: Config, *, lends: bool) -> Iterable[str]:
     """Say which command decides what is open; nothing if no base was measured."""
     if result.base is None:
         return ()
     rounds_s = {one.id: one.round_s for one in result.head.benchmarks if one.round_s}
     least = 0 if fixed_rounds(config) else LOOKS * config.measure.screen_rounds
-    return next_steps(verdict, rounds_s, least)
+    return next_steps(verdict, rounds_s, least, lends=lends)
 
 
 def _require_effect(context: click.Context, *, of_run: bool) -> None:

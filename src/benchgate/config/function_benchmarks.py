@@ -24,12 +24,14 @@ class FunctionBenchmarks(BenchmarkTable):
     """Functions that are called in the project's own interpreter, base and head in turn.
 
     Attributes:
+        BESIDE: names of files that the tool imports from the folders above, if they exist.
         LACKS: what to say of a path at which there are none.
         IN_FOLDERS: whether a path may be that of a folder.
         OWN_PACKAGE: whether such a folder is a package that holds nothing but benchmarks.
         paths: folders or files that are searched, relative to the configuration file.
     """
 
+    BESIDE: ClassVar[tuple[str, ...]] = ()
     LACKS: ClassVar[str] = "does not exist"
     IN_FOLDERS: ClassVar[bool] = True
     OWN_PACKAGE: ClassVar[bool] = False
@@ -124,6 +126,7 @@ class PytestBenchmark(FunctionBenchmarks):
     """Tests with a `benchmark` fixture, as of pytest-benchmark; the project's pytest runs them."""
 
     KIND = "pytest"
+    BESIDE = ("conftest.py",)
     NEUTRAL = frozenset(
         {"pytest", "arguments", "interpreter", "pythonpath", "isolate", "timeout", "env"}
     )

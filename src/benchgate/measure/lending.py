@@ -102,8 +102,15 @@ def _benchmark_files(side: _Side, whole: Iterable[str]) -> frozenset[str]:
 
 
 def _files_of(arm: Arm, file: BenchFile) -> Iterator[str]:
-    """The file itself, or those of a suite that is a folder; the project's code is in neither."""
+    """The file itself, or those of a suite that is a folder; the project's code is in neither.
+
+    What the tool imports for them from the folders above belongs to them, too.
+    """
     place = arm.root / file.path
+    for folder in PurePosixPath(file.path).parents:
+        for name in file.benchmark.BESIDE:
+            if (arm.root / folder / name).is_file():
+                yield (folder / name).as_posix()
     if not place.is_dir():
         yield file.path
         return

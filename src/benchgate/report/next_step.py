@@ -19,7 +19,7 @@ _FILTERS_SHOWN = 3
 
 
 def next_steps(
-    verdict: Verdict, rounds_s: Mapping[str, float], least_rounds: int
+    verdict: Verdict, rounds_s: Mapping[str, float], least_rounds: int, *, lends: bool = False
 ) -> tuple[str, ...]:
     """Say what to do next, one sentence each; nothing if the verdict leaves nothing to do.
 
@@ -27,10 +27,12 @@ def next_steps(
         verdict: on two sides that were measured in turn.
         rounds_s: how long a round of each benchmark took.
         least_rounds: how many rounds every benchmark should get.
+        lends: whether both sides were measured with the head's benchmarks.
     """
     if verdict.reason is Reason.FIRST_RUN:
         return (_first_run(verdict),)
-    return (*_other_work(verdict.rows), *_more_rounds(verdict, rounds_s, least_rounds))
+    other_work = () if lends else _other_work(verdict.rows)
+    return (*other_work, *_more_rounds(verdict, rounds_s, least_rounds))
 
 
 def _other_work(rows: Iterable[Row]) -> tuple[str, ...]:
