@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.cli.init import choose_folder, write
+from benchgate.cli.init import write
+from benchgate.cli.project_folder import choose_folder
 from benchgate.cli.workflows import workflow_texts
 from benchgate.errors import UsageError
 

@@ -18,7 +18,7 @@ from benchgate.measure.affinity import supports_pinning
 from benchgate.measure.engine import Arm, ArmName, Observation
 from benchgate.measure.interpreter import settings_of
 from benchgate.measure.layout import fixed_addresses
-from benchgate.measure.python import PythonEngine
+from benchgate.measure.python import PythonEngine, together
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.measure.worker_process import PROGRAM
 from benchgate.stats.timer import Timer
@@ -34,6 +34,22 @@ BASE, HEAD = ArmName.BASE, ArmName.HEAD
 BENCHES = {
     "benchmarks/bench_it.py": "def bench_a(): sum(range(100))\ndef bench_b(): sorted('ab')\n"
 }
+
+
+def test_tests_of_one_file_and_of_one_class_follow_each_other() -> None:
+    names = [
+        "b.py::test_2",
+        "a.py::C::test_1",
+        "b.py::D::test_1[::]",
+        "a.py::test_2",
+        "b.py::test_1",
+    ]
+    ranks = dict(zip(names, together(names), strict=True))
+    assert sorted(names, key=ranks.__getitem__) == [
+        *("b.py::test_2", "b.py::test_1", "b.py::D::test_1[::]"),
+        *("a.py::test_2", "a.py::C::test_1"),
+    ]
+    assert len(set(together(["parse[n=2]", "parse[n=1]", "dump"]))) == 1
 
 
 def living_workers() -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchgate.cli.project_folder import choose_folder, configured_in
 from benchgate.cli.validate import validate
 from benchgate.cli.workflows import (
     EXAMPLE_ACTION,
@@ -23,12 +24,9 @@ from benchgate.cli.workflows import (
 )
 from benchgate.cli.world import repository_or_none
 from benchgate.config import load
-from benchgate.config.load import OWN_FILE
 from benchgate.errors import ConfigError, UsageError
 from benchgate.git.changes import is_ignored
 from benchgate.measure.interpreter import default_interpreter, with_environment
-from benchgate.project.needs import read_toml
-from benchgate.project.packages import is_project
 from benchgate.project.proposal import Proposal, propose
 
 if TYPE_CHECKING:
@@ -37,10 +35,6 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
     from benchgate.project.needs import Build
 
-_OTHER_PROJECTS = (
-    *("Cargo.toml", "go.mod", "package.json", "CMakeLists.txt", "meson.build", "Makefile"),
-    *("pom.xml", "build.gradle", "build.gradle.kts"),
-)
 _VERSION_TIMEOUT_S = 10.0
 PROBLEM_EXIT_CODE = 2
 
@@ -68,31 +62,6 @@ class Plan:
     has_functions: bool
     has_suites: bool
     unchecked: str
-
-
-def choose_folder(cwd: Path, root: Path | None) -> Path:
-    """Choose where the configuration goes: the innermost project around the current folder.
-
-    Args:
-        root: of the repository; None if there is none.
-    """
-    if root is None or not cwd.is_relative_to(root):
-        return cwd
-    for folder in (cwd, *cwd.parents):
-        if folder == root or is_project(folder):
-            return folder
-        if any((folder / name).is_file() for name in _OTHER_PROJECTS):
-            return folder
-    return root
-
-
-def configured_in(folder: Path) -> str | None:
-    """The file in which a folder is configured already; None if there is none."""
-    if (folder / OWN_FILE).exists():
-        return f"{folder / OWN_FILE} exists"
-    if "benchgate" in read_toml(folder / "pyproject.toml").get("tool", {}):
-        return f"{folder / 'pyproject.toml'} has a [tool.benchgate] table"
-    return None
 
 
 def write(files: Mapping[Path, str]) -> None:

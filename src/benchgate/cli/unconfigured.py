@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.init import choose_folder
+from benchgate.cli.project_folder import choose_folder
 from benchgate.errors import NoBenchmarksError
 from benchgate.git.changes import is_ignored
 from benchgate.project.find_suites import find_benchmarks

@@ -96,32 +96,22 @@ class PythonEngine:
         """
         groups: dict[tuple[object, ...], list[str]] = {}
         entries = self._discovery.entries
-        for id_ in sorted(ids, key=lambda id_: not self._is_compared(id_)):
+        places = together([next(iter(entries[id_].sides.values())).name for id_ in ids])
+        ranks = {
+            id_: (not entries[id_].is_compared, place)
+            for id_, place in zip(ids, places, strict=True)
+        }
+        for id_ in sorted(ids, key=ranks.__getitem__):
             entry = entries[id_]
             # A thread keeps the CPUs that its process had when the thread started.
             key = (*entry.place_in(self._arms), entry.parallel)
             groups.setdefault((*key, id_) if entry.isolate else key, []).append(id_)
         for group in groups.values():
-            yield from self._measure_group(self._by_place(group), rng, round_index, starting)
+            yield from self._measure_group(group, rng, round_index, starting)
 
     def close(self) -> None:
         """Kill every worker that is still alive."""
         self._workers.close()
-
-    def _by_place(self, ids: Sequence[str]) -> list[str]:
-        """Keep tests of one file, and of one class in it, together: they may share fixtures."""
-        first: dict[str, int] = {}
-        places = {}
-        for index, id_ in enumerate(ids):
-            name = next(iter(self._discovery.entries[id_].sides.values())).name
-            file, owner = name.partition("::")[0], name.rpartition("::")[0]
-            if not owner:
-                file = owner = ""
-            places[id_] = (first.setdefault(file, index), first.setdefault(owner, index))
-        return sorted(ids, key=lambda id_: (not self._is_compared(id_), places[id_]))
-
-    def _is_compared(self, id_: str) -> bool:
-        return self._discovery.entries[id_].is_compared
 
     def _measure_group(
         self,
@@ -254,6 +244,23 @@ class PythonEngine:
         finally:
             for worker in workers:
                 self._workers.end(worker)
+
+
+def together(names: Sequence[str]) -> list[tuple[int, ...]]:
+    """Rank names so that tests of one file, and of one class in it, follow each other.
+
+    They may share fixtures, which pytest then sets up once. Everything else keeps its order.
+
+    Args:
+        names: such as `tests/test_x.py::TestY::test_z[1]`, or `parse[n=1]`.
+    """
+    first: dict[tuple[str, ...], int] = {}
+    ranks = []
+    for index, name in enumerate(names):
+        *owners, _ = name.partition("[")[0].split("::")
+        above = (tuple(owners[: depth + 1]) for depth in range(len(owners)))
+        ranks.append(tuple(first.setdefault(each, index) for each in above))
+    return ranks
 
 
 def _failed(failure: WorkerFailedError, id_: str, arms: Sequence[ArmName]) -> Observation:

@@ -107,14 +107,9 @@ def make_engines(
     commands = {arm.name: _command_benchmarks(config, arm, unable) for arm in arms}
     lead = ArmName.BASE if config.sides else ArmName.HEAD
     settings = _settings(measure, place, checkout, environ, event)
+    outside = StartingEnvironment(environ, place.checkout)
     programs = ProgramSettings(
-        measure,
-        config.aliases,
-        lead,
-        place.cpu,
-        place.cpus,
-        place.unpinned,
-        StartingEnvironment(environ, place.checkout),
+        measure, config.aliases, lead, place.cpu, place.cpus, place.unpinned, outside
     )
     engines: list[Engine] = []
     if any(functions.values()):
@@ -131,14 +126,12 @@ def make_engines(
         )
     if any(commands.values()):
         engines.append(CommandEngine(commands, arms, guardian, programs, event=event))
-    for suites in _suites(config, arms, unable):
-        tags = [tag for suite in suites.values() for tag in suite.tags]
-        if choice.may_want_of_suite(next(iter(suites.values())).group, tags):
-            engines.append(
-                SuiteEngine(suites, arms, guardian, programs, tell=tell)
-                if runs_suites
-                else SuiteListing(suites, arms)
-            )
+    engines.extend(
+        SuiteEngine(suites, arms, guardian, programs, tell=tell)
+        if runs_suites
+        else SuiteListing(suites, arms)
+        for suites in _wanted_suites(config, arms, unable, choice)
+    )
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
@@ -215,6 +208,20 @@ def _suites(
                 joined.setdefault((one.title, seen[one.title]), {})[arm.name] = one
             seen[one.title] += 1
     return list(joined.values())
+
+
+def _wanted_suites(
+    config: Config, arms: Sequence[Arm], unable: Collection[str], choice: Choice
+) -> list[Mapping[ArmName, SuiteBenchmark]]:
+    """Leave out the suites that have none of what is chosen: they need not run."""
+    return [
+        suites
+        for suites in _suites(config, arms, unable)
+        if choice.may_want_of_suite(
+            next(iter(suites.values())).group,
+            [tag for suite in suites.values() for tag in suite.tags],
+        )
+    ]
 
 
 def _unknown_format(config: Config, index: int, what: str) -> ConfigError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from operator import attrgetter
 
 from .harmless import Harmless, is_of_makers, origin
 from .plain import PlainStatements
@@ -60,11 +61,7 @@ class Module:
         self.every = [Statement(each, wholes.get(id(each), "")) for each in every]
         self.statements = [each for each in self.every if each.node not in programs]
         self.reached: dict[str, set[str]] = {}
-        binders: dict[str, list[Statement]] = {}
-        for each in self.statements:
-            for name in each.binds:
-                binders.setdefault(name, []).append(each)
-        self.binders = binders
+        self.binders = binders = by_name(self.statements, attrgetter("binds"))
         # Names of objects that a call may alter.
         self.data = {
             name
@@ -82,10 +79,7 @@ class Module:
         }
         self.unknown = {id(each): self.unknown_in(each) for each in self.statements}
         self.benchmarks = set(filter(text.is_benchmark, binders))
-        self.touchers: dict[str, list[Statement]] = {}
-        for each in self.statements:
-            for name in self.touched(each):
-                self.touchers.setdefault(name, []).append(each)
+        self.touchers = by_name(self.statements, self.touched)
         self.sees = {id(each) for each in self.statements if self.is_unseen(each)}
         self.effects = self.without_purpose()
 
@@ -243,6 +237,17 @@ def parsed(path: str, *, is_helper: bool) -> ast.Module | None:
         if not is_helper:
             raise
         return None
+
+
+def by_name(
+    statements: Iterable[Statement], names_of: Callable[[Statement], Iterable[str]]
+) -> dict[str, list[Statement]]:
+    """Return the statements that have to do with each name."""
+    found: dict[str, list[Statement]] = {}
+    for each in statements:
+        for name in names_of(each):
+            found.setdefault(name, []).append(each)
+    return found
 
 
 def names_in(node: ast.AST) -> set[str]:
