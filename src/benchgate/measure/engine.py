@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.arrays import FloatArray
+    from benchgate.model.load import LoadLaunch, LoadResult
     from benchgate.model.run import Metric, Tier
     from benchgate.stats.timer import Timer
 
@@ -84,6 +85,8 @@ class Definition:
         bystanders: what else may change what this one measures.
         suite: names the suite that is run to measure it; "" if it is measured alone.
         is_unrun_suite: whether it stands for a suite that was not run, and its benchmarks.
+        load: the load under which it is measured, without launches; None for no scenario.
+        rounds: how many rounds `benchgate run` measures of it; None for as many as of all others.
     """
 
     id: str
@@ -100,6 +103,8 @@ class Definition:
     bystanders: tuple[Bystander, ...] = ()
     suite: str = ""
     is_unrun_suite: bool = False
+    load: LoadResult | None = None
+    rounds: int | None = None
 
     @property
     def own_id(self) -> str:
@@ -168,6 +173,8 @@ class Observation:
         notes: notes that a reader of the numbers must see.
         once_s: the part of its time on all arms, in seconds, that only the first round needs;
             negative for time that was spent before.
+        load: what it did under load, if it is a step of a scenario that did not fail; its `round`
+            is that of the observation.
     """
 
     arm: ArmName
@@ -179,6 +186,7 @@ class Observation:
     once_s: float = 0.0
     of_all: bool = False
     skipped: bool = False
+    load: LoadLaunch | None = None
 
 
 class Stopwatch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.model.run import Kind, Metric
+from benchgate.model.run import Better, Kind, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -16,11 +16,25 @@ ALLOC_PEAK = Metric("alloc_peak", "B", kind=Kind.EXACT)
 ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
 INSTRUCTIONS = Metric("instructions", "", kind=Kind.EXACT)
 
+THROUGHPUT = Metric("throughput", "1/s", better=Better.HIGHER)
+LATENCY_P50 = Metric("latency_p50", "s")
+LATENCY_P95 = Metric("latency_p95", "s")
+LATENCY_P99 = Metric("latency_p99", "s")
+LATENCY_P999 = Metric("latency_p999", "s")
+ERROR_RATE = Metric("error_rate", "", kind=Kind.EXACT)
+
 MEASURED: Final[Mapping[str, Metric]] = {
     metric.name: metric
     for metric in (TIME, CPU_TIME, PEAK_RSS, ALLOC_PEAK, ALLOC_BLOCKS, INSTRUCTIONS)
 }
 """All metrics of benchgate, by name."""
+UNDER_LOAD: Final = (
+    *(THROUGHPUT, LATENCY_P50, LATENCY_P95, LATENCY_P99, LATENCY_P999),
+    ERROR_RATE,
+)
+"""The metrics of a step of a scenario, one value for each launch."""
+DECIDE_UNDER_LOAD: Final = (THROUGHPUT, LATENCY_P50, LATENCY_P95, ERROR_RATE)
+"""Those that decide unless the configuration names others. Higher percentiles vary too much."""
 EXACT_NAMES = frozenset(name for name, metric in MEASURED.items() if metric.kind is Kind.EXACT)
 
 

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, FailFast, Field, model_validator
 
 from benchgate.json_object import Count, JsonObject, Name, Text, Timestamp, misplaced
 from benchgate.model.environment import Environment
+from benchgate.model.load import LoadResult
 from benchgate.model.samples import Samples, Warmup
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class BenchmarkResult(JsonObject):
             empty.
         round_s: how long its last round took on all arms, including what had to be started and set
             up; its share if a suite was run for several benchmarks; None if unknown.
+        load: the load and its course, if it is a step of a scenario; else None.
     """
 
     id: Name
@@ -177,6 +179,7 @@ class BenchmarkResult(JsonObject):
     display_unit: Text | None = None
     parts: dict[Text, Text] = field(default_factory=dict)
     round_s: Annotated[float, Field(ge=0, le=MAX_ROUND_S)] | None = None
+    load: LoadResult | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from benchgate.measure.engine import Definition, Discovery
+    from benchgate.model.load import LoadLaunch
     from benchgate.model.run import Metric
 
 
@@ -66,6 +67,7 @@ class _BenchmarkRecord:
     notes: dict[str, None] = field(default_factory=dict)
     error: str | None = None
     round_s: float | None = None
+    load: list[LoadLaunch] = field(default_factory=list)
 
     def result(self) -> BenchmarkResult:
         about = self.definition
@@ -84,6 +86,7 @@ class _BenchmarkRecord:
             display_unit=about.display_unit,
             parts=dict(about.parts),
             round_s=self.round_s,
+            load=about.load and replace(about.load, launches=tuple(self.load)),
         )
 
 
@@ -138,6 +141,8 @@ class Recorder:
             having = (one.get(observation.benchmark) for one in self._records.values())
             for one in filter(None, having) if observation.of_all else (record,):
                 one.error = one.error or observation.error
+        if observation.load is not None:
+            record.load.append(observation.load)
         for measured in observation.metrics:
             record.loops[measured.metric] = measured.loops
             record.launches.setdefault(measured.metric, []).append(

@@ -1,0 +1,50 @@
+"""What benchgate asks the load generator to do, and what it answers: JSON in two files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from benchgate.json_object import Count, JsonObject, Name, Text
+from benchgate.model.load import LoadLaunch
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOrder(JsonObject):
+    """One launch. It has no secret: the generator reads the scenario file itself.
+
+    Attributes:
+        scenario: absolute path of the scenario file.
+        shown: what messages call that file.
+        target: name of the target to load.
+        folder: absolute path of the arm's folder of the configuration.
+        scratch: absolute path of an empty folder.
+        placeholders: what {root}, {env}, {sha}, {port}, {NAME_port} and {scratch} stand for.
+        round: from 0; parameters are drawn from seed + round, the same in both arms.
+        introspect: whether to ask the target for its version and settings.
+    """
+
+    scenario: Text
+    shown: Text
+    target: Name
+    folder: Text
+    scratch: Text
+    placeholders: dict[Text, Text]
+    round: Count
+    introspect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReply(JsonObject):
+    """How the launch went.
+
+    Attributes:
+        error: why it failed as a whole, one line and then details; None if it did not.
+        steps: what each step did, by its name.
+        notes: what a reader of the numbers must know, such as a teardown that failed.
+        server: version and settings of the target.
+    """
+
+    error: Text | None
+    steps: dict[Name, LoadLaunch] = field(default_factory=dict)
+    notes: tuple[Text, ...] = ()
+    server: dict[Text, Text] = field(default_factory=dict)
