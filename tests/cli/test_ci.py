@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from benchgate.cli import actions, check, ci, compare, tree
 from benchgate.cli.actions import TOKEN_VARIABLE
