@@ -14,7 +14,7 @@ from benchgate.measure.execution import trouble_with
 from benchgate.measure.owncode import ForeignCodeError, OwnCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Measure
@@ -97,21 +97,49 @@ class ArmRunner:
         Raises:
             CommandFailedError: it failed, or it runs other code.
         """
-        if self._own_code is None or settings.allow_foreign:
-            return None, ()
-        arm = self._arms[command.arm]
         executions: list[Execution] = []
+        notes = self.check_while(
+            settings,
+            command,
+            lambda: executions.append(self.prepare_and_time(settings, command)),
+            what=command.command[0],
+        )
+        return (executions[0], notes) if executions else (None, ())
+
+    def check_while(
+        self,
+        settings: RunSettings,
+        command: ArmCommand,
+        run: Callable[[], object],
+        *,
+        what: str,
+        besides: Sequence[Path] = (),
+    ) -> tuple[str, ...]:
+        """Check which code is run by something that includes a command; return notes about it.
+
+        It does not run at all if nothing is to be checked.
+
+        Args:
+            what: what runs, for the error.
+            besides: files and folders that do not count, whoever opens something of them.
+
+        Raises:
+            CommandFailedError: it runs other code; also what `run` raises.
+        """
+        if self._own_code is None or settings.allow_foreign:
+            return ()
+        arm = self._arms[command.arm]
         try:
-            notes = self._own_code.check(
+            return self._own_code.check(
                 arm,
                 [other for other in self._arms.values() if other is not arm],
-                lambda: executions.append(self.prepare_and_time(settings, command)),
+                run,
                 named=command.names_its_arm,
-                what=command.command[0],
+                what=what,
+                besides=besides,
             )
         except ForeignCodeError as error:
             raise CommandFailedError(command, str(error), of_all=True) from error
-        return executions[0], notes
 
     def prepare_and_time(self, settings: RunSettings, command: ArmCommand) -> Execution:
         """Run the prepare, and then execute the command.
@@ -175,6 +203,7 @@ class ArmRunner:
                 timeout_s=settings.timeout_s,
                 cpus=cpus,
                 stdout=stdout,
+                grace_s=settings.grace_s,
             )
         except MeasureError as error:
             arm = self._arms[command.arm]
