@@ -181,15 +181,17 @@ def test_other_arrays_are_refused(values: IntArray) -> None:
 def test_it_takes_the_memory_that_it_says() -> None:
     values = np.arange(2**40, 2**40 + 30_000)
     rng = seeded(1)
-    for seed in range(20):
-        Reservoir(seeded(seed)).record_many(values)  # what numpy keeps for the next time is not ours
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
         reservoir = Reservoir(rng)
         created = tracemalloc.get_traced_memory()[0] - before
         reservoir.record_many(values)
-        recorded = tracemalloc.get_traced_memory()[0] - before
+        # numpy keeps a few small blocks for its next arrays: they are not freed with the reservoir
+        held = tracemalloc.get_traced_memory()[0]
+        del reservoir
+        held -= tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert 80_000 <= created <= recorded < 80_300
+    assert 80_000 <= created < 80_300
+    assert 80_000 <= held < 80_300
