@@ -34,6 +34,10 @@ class Target(Table):
         """All its texts in which placeholders are replaced."""
         return ()
 
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it runs, relative to the configuration: code under test."""
+        return ()
+
 
 class Step(Table):
     """One kind of operation; each driver adds keys of its own."""
