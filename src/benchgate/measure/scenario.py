@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from benchgate.load.order import LoadReply
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.scenario_discovery import ArmScenario, Unit
+    from benchgate.measure.scenario_discovery import Unit
     from benchgate.measure.scenario_plan import LaunchPlan
 
 
@@ -132,20 +132,18 @@ class ScenarioEngine:
         self._plans[unit.title] = plans
         ordered = starting_order(plans, unit.title, round_index)
         once = Stopwatch()
-        replies: dict[ArmName, LoadReply] = {}
-        failed: dict[ArmName, LaunchFailedError] = {}
+        launched: dict[LaunchPlan, LoadReply | LaunchFailedError] = {}
         for plan in ordered:
-            arm = plan.scenario.arm.name
             try:
                 with once:
                     self._check(unit, plan, round_index)
                 self._pause(plan.scenario.scenario.experiment.pause_s)
-                replies[arm] = self._launches.run(plan, round_index, brief=self._brief)
+                launched[plan] = self._launches.run(plan, round_index, brief=self._brief)
             except LaunchFailedError as error:
-                failed[arm] = error
+                launched[plan] = error
         for id_ in ids:
             seen = [
-                self._observed(unit, plan.scenario, id_, order, replies, failed)
+                self._observed(unit, plan, id_, order, launched[plan])
                 for order, plan in enumerate(ordered)
                 if id_ in plan.scenario.ids.values()
             ]
@@ -166,16 +164,15 @@ class ScenarioEngine:
     def _observed(
         self,
         unit: Unit,
-        one: ArmScenario,
+        plan: LaunchPlan,
         id_: str,
         order: int,
-        replies: Mapping[ArmName, LoadReply],
-        failed: Mapping[ArmName, LaunchFailedError],
+        reply: LoadReply | LaunchFailedError,
     ) -> Observation:
-        arm = one.arm.name
-        if error := failed.get(arm):
-            return Observation(arm, id_, order, error=str(error), of_all=error.of_all)
-        reply, step = replies[arm], unit.steps(arm)[id_]
+        one, arm = plan.scenario, plan.scenario.arm.name
+        if isinstance(reply, LaunchFailedError):
+            return Observation(arm, id_, order, error=str(reply), of_all=reply.of_all)
+        step = unit.steps(arm)[id_]
         notes = (*self._notes.get((unit.title, arm), ()), *reply.notes)
         launch = reply.steps.get(step)
         if launch is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import ConfigError
-from benchgate.load.scenario import read_scenario, signature
+from benchgate.load.reading import read_scenario
+from benchgate.load.signature import depends_on_side, signature
 from benchgate.measure.datafiles import workload_of
 from benchgate.measure.engine import ArmName, Definition, DiscoveryFailure
 from benchgate.model.load import LoadResult
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
     from benchgate.load.tables import Target
     from benchgate.measure.datafiles import DataFiles
     from benchgate.measure.engine import Arm
+
+
+_REMEDY = (
+    "Let it use what is the side's own: a [[service]], files of the tree, such as "
+    '`files = ["schema.sql"]` in [setup], or {root}, {env} or {sha} in a text. If the target is '
+    "meant to be the same, set `allow_foreign = true` in [[benchmark]]."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +118,13 @@ class ScenarioFiles:
                 else:
                     found += _by_target(arm, benchmark, scenario)
             read[arm.name] = tuple(found)
-        return cls(read, tuple(_failures(errors, read)))
+        alike = _alike(read)
+        left_out = {one.title for one in alike}
+        kept = {
+            arm: tuple(one for one in each if one.title not in left_out)
+            for arm, each in read.items()
+        }
+        return cls(kept, (*_failures(errors, read), *itertools.chain(*map(_refused, alike))))
 
     def units(self, aliases: Mapping[str, str], unable: Collection[str] = ()) -> tuple[Unit, ...]:
         """Join the scenarios of both arms, in the head's order.
@@ -198,16 +213,36 @@ def _failures(
             yield DiscoveryFailure(arm, id_, short, suite=file)
 
 
+def _alike(read: Mapping[ArmName, Sequence[ArmScenario]]) -> tuple[ArmScenario, ...]:
+    """The scenarios of the head that would load the same target as those of the base."""
+    base = {one.title: one for one in read.get(ArmName.BASE, ())}
+    pairs = [(base[one.title], one) for one in read.get(ArmName.HEAD, ()) if one.title in base]
+    return tuple(
+        pair[1]
+        for pair in pairs
+        if not any(
+            one.benchmark.allow_foreign or depends_on_side(one.scenario, one.target) for one in pair
+        )
+    )
+
+
+def _refused(one: ArmScenario) -> Iterator[DiscoveryFailure]:
+    error = (
+        f"nothing in {one.scenario.file} depends on the side: base and head would load the same "
+        f"target {one.target.title} in the same way\n{_REMEDY}"
+    )
+    for id_ in one.own_ids.values():
+        yield DiscoveryFailure(one.arm.name, id_, error, of_all=True)
+
+
 def _load_of(one: ArmScenario, step: str) -> LoadResult:
-    load = one.scenario.load
-    stages = load.stages
     return LoadResult(
         scenario=one.scenario.name,
         target=one.target.title,
         step=step,
         loop=one.scenario.loop,
-        workers=max(load.concurrency, *(stage.concurrency or 1 for stage in stages), 1),
-        rate=max(load.rate, *(stage.rate or 0.0 for stage in stages), 0.0),
+        workers=one.scenario.most_workers,
+        rate=one.scenario.most_rate,
     )
 
 

@@ -13,7 +13,6 @@ from benchgate.measure.armcommand import (
     padded,
     with_equal_names,
 )
-from benchgate.measure.engine import ArmName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +32,7 @@ CLEANING_S: Final = 5.0
 _ANY_EXIT_CODE = frozenset(range(256))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LaunchPlan:
     """How a scenario is launched in one arm.
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.load.substitution import UnsetVariableError, expanded, port_of
 from benchgate.measure.service_log import ServiceLog
 from benchgate.measure.service_process import ServiceFailedError, ServiceProcess
 from benchgate.measure.service_ready import HOST, Surroundings
@@ -146,8 +147,9 @@ class Services:
 
     def _start(self, ports: Sequence[int]) -> None:
         named = [(one.name, str(port)) for one, port in zip(self._services, ports, strict=True)]
-        self.values = {f"{name}_port": port for name, port in named}
-        self.values |= {"port": port for _, port in named[:1]}
+        self.values = {port_of(name): port for name, port in named}
+        if len(named) == 1:
+            self.values["port"] = named[0][1]
         place = self._place
         for service, port in zip(self._services, ports, strict=True):
             values = {**place.values, **self.values, "port": str(port)}
@@ -159,19 +161,16 @@ class Services:
 
     def _surroundings(self, service: Service, port: int, values: Mapping[str, str]) -> Surroundings:
         def fill(text: str) -> str:
-            return filled(text, values)
+            return expanded(text, values)
 
-        cwd = self._place.arm.folder / fill(service.cwd)
-        own = {name: fill(value) for name, value in service.env.items()}
-        environ = {**self._place.environ, **own, "PWD": str(cwd)}
+        inherited = self._place.environ
+        try:
+            own = {name: expanded(text, values, inherited) for name, text in service.env.items()}
+        except UnsetVariableError as error:
+            raise ServiceFailedError(service.name, f"cannot be started: {error}") from error
+        cwd = self._place.arm.folder / service.cwd
+        environ = {**inherited, **own, "PWD": str(cwd)}
         return Surroundings(port, cwd, environ, fill)
-
-
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """Replace placeholders in a text; other braces stay."""
-    for name, value in values.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
 
 
 def _is_taken(port: int) -> bool:

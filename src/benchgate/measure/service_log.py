@@ -8,7 +8,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,13 +29,13 @@ class ServiceLog:
 
     path: Path
 
-    def open(self) -> int:
-        """Open it for a process that appends to it; the caller closes the descriptor.
+    def open(self) -> BinaryIO:
+        """Open it for a process that appends to it.
 
         Raises:
             OSError: there is no room for it.
         """
-        return os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        return self.path.open("ab")
 
     def text(self) -> str:
         """All of it."""

@@ -146,8 +146,7 @@ class ServiceProcess:
         words = [around.fill(word) for word in shlex.split(start)]
         try:
             program = find_program(words[0], around.cwd, around.environ.get("PATH", ""))
-            output = self.log.open()
-            with open(output, "wb") as log, bound_to(cpus):
+            with self.log.open() as log, bound_to(cpus):
                 return subprocess.Popen(
                     words,
                     executable=program,
@@ -172,8 +171,7 @@ class ServiceProcess:
         around, timeout_s = self._around, self.service.stop_timeout_s
         words = [around.fill(word) for word in shlex.split(self.service.stop)]
         try:
-            output = self.log.open()
-            with open(output, "wb") as log:
+            with self.log.open() as log:
                 code = subprocess.run(
                     words,
                     executable=find_program(words[0], around.cwd, around.environ.get("PATH", "")),

@@ -79,10 +79,12 @@ def _accepts(port: int) -> bool:
 
 def _status(port: int, path: str) -> int | None:
     """The status of an answer; None if there is none."""
-    with closing(http.client.HTTPConnection(HOST, port, timeout=_ANSWER_S)) as connection:
-        with suppress(OSError, http.client.HTTPException, ValueError):
-            connection.request("GET", path)
-            return connection.getresponse().status
+    with (
+        suppress(OSError, http.client.HTTPException, ValueError),
+        closing(http.client.HTTPConnection(HOST, port, timeout=_ANSWER_S)) as connection,
+    ):
+        connection.request("GET", path)
+        return connection.getresponse().status
     return None
 
 
