@@ -33,7 +33,7 @@ _REMEDY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ArmScenario:
     """A scenario with one of its targets, as one arm has it; its steps are measured together.
 
@@ -57,7 +57,7 @@ class ArmScenario:
         return next(iter(self.own_ids.values())).rpartition("/")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unit:
     """What a round measures as a whole: a scenario with one of its targets.
 
