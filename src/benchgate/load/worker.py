@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from benchgate.load.drivers.driver import Operation
     from benchgate.load.plan import Phase, Plan
     from benchgate.load.recording import Recorder
+    from benchgate.load.schedule import Arrivals
     from benchgate.load.values import Parameters
 
 ERRORS_BEFORE_PAUSE = 3
@@ -105,13 +106,14 @@ class Worker:
             self._work(plan.warm_up, takes[0])
             self._forget()
         self._recorder = recorder
-        self._window = recorder.window_at(plan.measured.begin_ns)
+        self._flush_ns = 0
         self._work(plan.measured, takes[1])
-        self.flush(self._now_ns())
+        if not self._control.is_stopped:
+            self.flush(self._now_ns())
 
     def _work(self, phase: Phase, take: Callable[[], int]) -> None:
         if phase.arrivals is not None:
-            self._work_on_schedule(phase, take)
+            self._work_on_schedule(phase, phase.arrivals, take)
             return
         for begin_ns, end_ns in phase.working_times_ns(self.index):
             self._wait(begin_ns)
@@ -129,55 +131,69 @@ class Worker:
             self.current_step = step = choose()
             operation, parameters = operations[step], draw[step]()
             begun_ns = now_ns()
-            if begun_ns >= end_ns or control.is_stopped:
+            if begun_ns >= end_ns:
                 return
             try:
                 operation(parameters)
             except Exception as error:  # noqa: BLE001 - a driver may fail in any way
+                if control.is_stopped:
+                    return
                 self._fail(step, error)
                 self._pause_after_errors(end_ns)
                 continue
             ended_ns = now_ns()
+            if control.is_stopped:
+                return
             if ended_ns >= self._flush_ns:
                 self.flush(ended_ns)
             append[step](ended_ns - begun_ns)
             self._errors_in_a_row = 0
 
-    def _work_on_schedule(self, phase: Phase, take: Callable[[], int]) -> None:
+    def _work_on_schedule(
+        self, phase: Phase, arrivals: Arrivals, take: Callable[[], int]
+    ) -> None:
         """Begin each operation when it is due, or as soon as a worker is free after that.
 
         Its time begins when it was due. After the end no operation begins; those that were due
         before, and waited for a worker, count as unfinished.
         """
-        assert phase.arrivals is not None  # noqa: S101 - the caller looked
         choose, draw, operations = self._choose, self._draw, self._operations
         append, append_late = [one.append for one in self._latencies], self._late.append
-        due_at, now_ns, control = phase.arrivals.due_ns, self._now_ns, self._control
-        while not control.is_stopped:
-            passed_ns = due_at(take())
-            if passed_ns is None:
-                return
+        due_at, now_ns, control = arrivals.due_ns, self._now_ns, self._control
+        while (passed_ns := due_at(take())) is not None:
             due_ns = phase.begin_ns + passed_ns
             self.current_step = step = choose()
             operation, parameters = operations[step], draw[step]()
             free_ns = now_ns()
             if free_ns < due_ns:
                 self._wait(due_ns)
-                append_late(now_ns() - due_ns)
                 if control.is_stopped:
                     return
+                append_late(now_ns() - due_ns)
             elif free_ns >= phase.end_ns:
                 self._leave_unfinished(step, free_ns - due_ns)
                 continue
             try:
                 operation(parameters)
             except Exception as error:  # noqa: BLE001 - a driver may fail in any way
+                if control.is_stopped:
+                    return
                 self._fail(step, error)
                 continue
             ended_ns = now_ns()
+            if control.is_stopped:
+                return
             if ended_ns >= self._flush_ns:
                 self.flush(ended_ns)
             append[step](ended_ns - due_ns)
+
+    def give_up(self, phase: Phase, now_ns: int, take: Callable[[], int]) -> None:
+        """Count what is due and not begun, when no worker will be free any more."""
+        if phase.arrivals is None:
+            return
+        while (passed_ns := phase.arrivals.due_ns(take())) is not None:
+            waited_ns = now_ns - phase.begin_ns - passed_ns
+            self._leave_unfinished(self._choose(), max(waited_ns, 0))
 
     def flush(self, now_ns: int) -> None:
         """Hand over what was measured in the window until now, and begin the next one."""
@@ -202,7 +218,7 @@ class Worker:
 
     def _fail(self, step: int, error: Exception) -> None:
         self._errors_in_a_row += 1
-        if self._recorder is not None and not self._control.is_stopped:
+        if self._recorder is not None:
             self._recorder.fail(step, self._now_ns(), self._conceal(text_of(error)))
 
     def _leave_unfinished(self, step: int, waited_ns: int) -> None:
