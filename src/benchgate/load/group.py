@@ -114,7 +114,7 @@ def run_group(order: LoadOrder, workers: Sequence[int], gate: Gate) -> GroupReco
         TargetError: a connection cannot be opened, or a worker ended early.
         GivenUpError: the launch was given up before it was measured.
     """
-    launch = open_launch(order, shares_process=False)
+    launch = open_launch(order)
     try:
         return run_workers(launch, workers, gate)
     finally:

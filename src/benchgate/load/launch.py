@@ -37,11 +37,8 @@ class Launch:
     conceal: Callable[[str], str]
 
 
-def open_launch(order: LoadOrder, *, shares_process: bool) -> Launch:
+def open_launch(order: LoadOrder) -> Launch:
     """Read the scenario, and make the driver of its target. Nothing is sent to the target yet.
-
-    Args:
-        shares_process: whether all workers of the launch are threads of this process.
 
     Raises:
         ConfigError: the scenario file is not valid.
@@ -61,7 +58,7 @@ def open_launch(order: LoadOrder, *, shares_process: bool) -> Launch:
             workers=scenario.most_workers,
             expand=expand,
             environ=dict(os.environ),
-            shares_process=shares_process,
+            shares_process=scenario.load.workers == "thread" and scenario.load.cluster is None,
         )
         driver = registry.find(target.driver)(target, scenario.steps, place)
     except UnsetVariableError as error:
