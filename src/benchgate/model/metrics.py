@@ -37,6 +37,8 @@ DECIDE_UNDER_LOAD: Final = (THROUGHPUT, LATENCY_P50, LATENCY_P95, ERROR_RATE)
 """Those that decide unless the configuration names others. Higher percentiles vary too much."""
 OWN: Final[Mapping[str, Metric]] = {**MEASURED, **{metric.name: metric for metric in UNDER_LOAD}}
 """All metrics of benchgate, by name."""
+TAIL_METRICS: Final = frozenset(metric.name for metric in (LATENCY_P95, LATENCY_P99, LATENCY_P999))
+"""Those that describe the slowest operations of a launch, not the typical one."""
 EXACT_NAMES = frozenset(name for name, metric in MEASURED.items() if metric.kind is Kind.EXACT)
 
 
