@@ -84,7 +84,11 @@ def checked_template(text: str, *, placeholders: Sequence[str] = PLACEHOLDERS) -
 
 
 def argv(
-    value: object, *, in_shell: bool, placeholders: Sequence[str] = PLACEHOLDERS
+    value: object,
+    *,
+    in_shell: bool,
+    placeholders: Sequence[str] = PLACEHOLDERS,
+    to_get_a_shell: str = "add shell = true",
 ) -> tuple[str, ...]:
     """Split a command into words, or pass it to a shell if the table asks for one."""
     written = _text(value, 'a command is one string: write "mytool --version"')
@@ -100,7 +104,7 @@ def argv(
         raise ValueError("a command needs the name of a program")
     for word in bare_words:
         if word in _SHELL_OPERATORS or word.endswith(";"):
-            raise ValueError(f"{word} is for a shell: quote it, or add shell = true")
+            raise ValueError(f"{word} is for a shell: quote it, or {to_get_a_shell}")
     if _ASSIGNMENT.match(words[0]):
         raise ValueError(f"{words[0]} is for a shell: set variables in the env table")
     if words[0].startswith("-"):
@@ -174,7 +178,8 @@ def _identifier(name: str) -> str:
     return name
 
 
-def _variable_name(name: str) -> str:
+def variable_name(name: str) -> str:
+    """Check the name of an environment variable; return it unchanged."""
     if "=" in name or "\0" in name:
         raise ValueError(f"{name!r} cannot be the name of a variable")
     return name
@@ -250,7 +255,7 @@ PythonPaths = Annotated[
     WithJsonSchema(_TEXTS),
 ]
 Environment = Mapping[
-    Annotated[Text, AfterValidator(_variable_name)],
+    Annotated[Text, AfterValidator(variable_name)],
     Annotated[str, AfterValidator(checked_template)],
 ]
 

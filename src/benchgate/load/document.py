@@ -1,0 +1,123 @@
+"""Reads a TOML, JSON or YAML file, and finds the line of each key."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.config.load import parse_toml, read_text
+from benchgate.config.origin import Origin, dotted, line_numbers
+from benchgate.errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from benchgate.config.origin import KeyPath
+
+
+def read_document(path: Path, name: str) -> Origin:
+    """Read a file of any of the formats, by its suffix.
+
+    Args:
+        name: what messages call it.
+
+    Raises:
+        ConfigError: it cannot be read or parsed; the message has the line.
+    """
+    suffix = path.suffix.lower()
+    parse = _PARSERS.get(suffix)
+    if parse is None:
+        meant = did_you_mean(suffix, _PARSERS) if suffix else ""
+        raise ConfigError(
+            f"{name}: a scenario file is named .toml, .json, .yaml or .yml{meant}",
+            hint="rename the file: its suffix says which format it has",
+        )
+    text = read_text(path, name)
+    try:
+        tables, lines = parse(text, name)
+    except RecursionError:
+        raise ConfigError(f"{name}: is nested too deeply") from None
+    if not isinstance(tables, dict):
+        raise ConfigError(
+            f"{name}: must be a table of keys and values",
+            hint="it begins with the keys `name`, `target`, `load` and `step`",
+        )
+    return Origin(
+        path=path,
+        name=name,
+        tables=tables,
+        kept_lines={dotted(key): line for key, line in lines.items()},
+    )
+
+
+def _toml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
+    return parse_toml(text, name), line_numbers(text)
+
+
+def _json(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        table = dict(pairs)
+        if len(table) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ConfigError(
+                f"{name}: the key {twice!r} is there twice", hint="delete one of them"
+            )
+        return table
+
+    try:
+        return json.loads(text, object_pairs_hook=unique), {}
+    except json.JSONDecodeError as error:
+        place = f"{name}:{error.lineno}:{error.colno}"
+        raise ConfigError(
+            f"{place}: is not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}",
+            hint="JSON knows no comments, and no comma after the last entry",
+        ) from None
+    except ValueError as error:  # a number of 5,000 digits
+        raise ConfigError(f"{name}: is not valid JSON: {error}") from None
+
+
+def _yaml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
+    try:
+        import yaml  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ConfigError(
+            f"{name}: reading YAML needs PyYAML",
+            hint='install it with `pip install "benchgate[yaml]"`, or write the file in TOML',
+        ) from None
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        tables = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        raise ConfigError(
+            f"{place}: is not valid YAML: {error.problem or error.context}",
+            hint="text with a colon, a brace or a bracket needs quotes",
+        ) from None
+    except (yaml.YAMLError, ValueError) as error:
+        what = str(error).partition("\n")[0]
+        raise ConfigError(f"{name}: is not valid YAML: {what}") from None
+
+    def lines(node: Any, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:  # noqa: ANN401 - a node
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                inside = (*path, str(key.value))
+                yield inside, key.start_mark.line + 1
+                yield from lines(value, inside)
+        elif isinstance(node, yaml.SequenceNode):
+            for index, value in enumerate(node.value):
+                inside = (*path, index)
+                yield inside, value.start_mark.line + 1
+                yield from lines(value, inside)
+
+    return tables, dict(lines(node, ()))
+
+
+_PARSERS: Final[Mapping[str, Callable[[str, str], tuple[Any, Mapping[KeyPath, int]]]]] = {
+    ".toml": _toml,
+    ".json": _json,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+}

@@ -1,0 +1,82 @@
+"""What the workload of a scenario consists of, and whether it depends on the side."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.config.fields import PLACEHOLDERS
+from benchgate.load.substitution import PORT, placeholders_in
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from benchgate.load.scenario import Scenario
+    from benchgate.load.tables import Script, Step, Target
+
+_GONE: Final = "-"
+
+
+def signature(scenario: Scenario, target: Target) -> Mapping[str, str]:
+    """Digests of what the workload consists of, without secrets, by a name for people.
+
+    Addresses, passwords and services are no part of it, and neither are the contents of files.
+    """
+    load = scenario.load.model_dump(mode="json", exclude={"cluster"})
+    parts: dict[str, object] = {
+        "its load": {**load, "duration_s": scenario.duration_s, "loop": scenario.loop.value},
+        "its target": _without(
+            target.model_dump(mode="json", exclude={"name"}), frozenset(target.texts())
+        ),
+        "its seed": scenario.experiment.seed,
+        "its setup": _dumped(scenario.setup),
+        "its teardown": _dumped(scenario.teardown),
+    }
+    for step in scenario.steps:
+        parts[f"its step {step.name}"] = _dumped(step)
+    return {name: _digest(part) for name, part in parts.items()}
+
+
+def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
+    """Say what of a target differs between base and head, such as "its service api".
+
+    Returns:
+        One phrase for each reason; empty if both sides load the same target in the same way.
+    """
+    return tuple(dict.fromkeys(_reasons(scenario, target)))
+
+
+def _reasons(scenario: Scenario, target: Target) -> Iterator[str]:
+    yield from (f"its service {one.name}" for one in scenario.services)
+    tables = [
+        ("its target", target),
+        ("its setup", scenario.setup),
+        ("its teardown", scenario.teardown),
+        *((f"its step {step.name}", step) for step in scenario.steps),
+    ]
+    for name, table in tables:
+        if table is None:
+            continue
+        yield from (f"{file} of {name}" for file in table.own_files())
+        for text in table.texts():
+            for placeholder in placeholders_in(text):
+                if placeholder in PLACEHOLDERS or placeholder.endswith(PORT):
+                    yield f"{{{placeholder}}} of {name}"
+
+
+def _dumped(table: Script | Step | None) -> object:
+    return table.model_dump(mode="json") if table is not None else None
+
+
+def _without(value: Any, texts: Collection[str]) -> Any:  # noqa: ANN401 - a tree of JSON
+    if isinstance(value, dict):
+        return {key: _without(one, texts) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without(one, texts) for one in value]
+    return _GONE if value in texts else value
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
