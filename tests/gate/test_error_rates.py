@@ -40,8 +40,9 @@ def test_outcomes(base: list[float], head: list[float], tolerance: float, outcom
 
 def test_what_is_open_says_how_the_rates_vary_and_what_a_change_needs() -> None:
     few = compare_error_rates(np.zeros(3), np.full(3, 0.2), 0.0, LEVEL)
-    assert few.notes == ("0 % in the base, 20 % in the head; 3 launches of each side: a change"
-                         " needs up to 7",)  # fmt: skip
+    (note,) = few.notes
+    rates = "0 % in the base, 20 % in the head"
+    assert note == f"{rates}; 3 launches of each side: a change needs up to 7"
     base, head = np.array([0.01, 0.02] * 5), np.array([0.01, 0.03] * 5)
     (note,) = compare_error_rates(base, head, 0.0, LEVEL).notes
     assert note == "1 to 2 % in the base, 1 to 3 % in the head: the difference may be chance"

@@ -46,9 +46,9 @@ def made(
 
 
 def rows_of(
-    judged: Callable[..., Judgment], head: BenchmarkResult, toml: str = "", **more: float
+    judged: Callable[..., Judgment], head: BenchmarkResult, toml: str = "", errors: float = 0.0
 ) -> dict[str, Row]:
-    base = made(**more)
+    base = made(errors=errors)
     return {row.metric: row for row in judged([base], [head], toml).rows}
 
 
@@ -152,7 +152,7 @@ def test_what_another_tool_measured_is_no_step() -> None:
 @pytest.mark.parametrize(
     ("base", "head", "notes"),
     [
-        (loads(), load_result(), ("closed loop: service time",)),
+        (load_result(), load_result(), ("closed loop: service time",)),
         (
             load_result(loop=Loop.OPEN),
             load_result(loop=Loop.OPEN),

@@ -71,7 +71,9 @@ def from_bytes(data: bytes) -> Histogram:
         raise ValueError("is too short for a histogram")
     cookie, size, *layout = _HEADER.unpack_from(inner)
     if cookie != _COOKIE or tuple(layout) != _LAYOUT:
-        raise ValueError("is a histogram of another layout: 3 digits from 1 ns to one hour are read")
+        raise ValueError(
+            "is a histogram of another layout: 3 digits from 1 ns to one hour are read"
+        )
     if size != len(inner) - _HEADER.size:
         raise ValueError(f"should have {size} bytes of counts, and has {len(inner)}")
     return Histogram.of_counts(_without_runs(_unzigzag(from_varints(inner[_HEADER.size :]))))
