@@ -67,7 +67,5 @@ def open_launch(order: LoadOrder) -> Launch:
     return Launch(order, scenario, driver, lambda text: redact(conceal(text)))
 
 
-def _expander(
-    placeholders: Mapping[str, str], environ: Mapping[str, str]
-) -> Callable[[str], str]:
+def _expander(placeholders: Mapping[str, str], environ: Mapping[str, str]) -> Callable[[str], str]:
     return lambda text: expanded(text, placeholders, environ)
