@@ -45,6 +45,8 @@ def open_launch(order: LoadOrder) -> Launch:
         TargetError: the target's texts or files do not fit.
     """
     scenario = read_scenario(Path(order.scenario), order.shown)
+    if order.brief:
+        scenario = scenario.shortened()
     target = scenario.target(order.target)
     expand = _expander(order.placeholders, os.environ)
     texts = [*target.texts(), *(text for step in scenario.steps for text in step.texts())]

@@ -178,5 +178,7 @@ class ScenarioEngine:
         if launch is None:
             why = f"the load generator reported nothing about the step {step}"
             return Observation(arm, id_, order, error=why)
+        if self._brief and not launch.ops + launch.errors:
+            return Observation(arm, id_, order)
         found = observed(arm, id_, order, launch, one.scenario.load.max_error_rate)
         return replace(found, notes=notes)
