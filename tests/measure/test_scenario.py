@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from benchgate.config import Measure, ScenarioBenchmark
+from benchgate.load.order import LoadReply
 from benchgate.measure.arm_runner import ProgramSettings
 from benchgate.measure.armcommand import StartingEnvironment
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.scenario import ScenarioEngine
-from benchgate.model.load import Loop
+from benchgate.model.load import Generator, KeptError, LoadLaunch, Loop, Windows, WorkerGroup
 from benchgate.model.metrics import UNDER_LOAD
 from benchgate.model.run import Tier
+from benchgate.stats.hdr import encode
+from benchgate.stats.histogram import Histogram
+from benchgate.stats.packed import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +37,7 @@ if TYPE_CHECKING:
 
 BASE, HEAD = ArmName.BASE, ArmName.HEAD
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_generator.py")))
+RNG = random.Random(1)  # noqa: S311 - unused
 FILE = "load/orders.toml"
 ORDERS = """\
 name = "orders"
@@ -48,6 +59,36 @@ params = { id = "random_int(1, 100)" }
 name = "insert"
 query = "INSERT INTO orders (total) VALUES (1)"
 """
+
+
+def launch(latencies_ms: Sequence[float], errors: Sequence[str] = ()) -> LoadLaunch:
+    """What a step did in one second, with the errors at its end."""
+    values = np.array([round(ms * 1e6) for ms in latencies_ms], dtype=np.int64)
+    histogram = Histogram()
+    histogram.record_many(values)
+    typical = (histogram.percentile(0.5),)
+    return LoadLaunch(
+        round=0,
+        duration_s=1.0,
+        ops=len(values),
+        errors=len(errors),
+        kept_errors=tuple(KeptError(0.9, text) for text in errors[:50]),
+        histogram=encode(histogram),
+        sample=pack(values),
+        windows=Windows(1.0, 1.0, (len(values),), (len(errors),), *[typical] * 3),
+        generator=Generator((WorkerGroup("here", 1, 0.1),), 0.0, None),
+    )
+
+
+STEPS = {"lookup": launch([1.0]), "insert": launch([2.0])}
+
+
+def says(reply: LoadReply | None = None, **how: object) -> dict[str, str | None]:
+    """The file that tells the load generator what to answer."""
+    document = TypeAdapter(LoadReply).dump_python(
+        reply or LoadReply(None, STEPS), mode="json", context=str
+    )
+    return {"fake.json": json.dumps({"reply": document, **how})}
 
 
 class MakeEngine(Protocol):
@@ -90,7 +131,7 @@ def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iter
         trees = []
         for name in arms:
             arm = Arm(name, tmp_path / name, tmp_path / f"{name}-env", variables=guardian.variables)
-            of_arm = {FILE: ORDERS, "schema.sql": "", **(files or {})}
+            of_arm = {FILE: ORDERS, "schema.sql": "", **says(), **(files or {})}
             of_arm |= (base or {}) if name is BASE else {}
             for path, text in of_arm.items():
                 if text is not None:
@@ -98,7 +139,7 @@ def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iter
                     (arm.root / path).write_text(text)
             trees.append(arm)
         engine = ScenarioEngine(
-            dict.fromkeys(arms, [benchmark]),
+            {name: [benchmark] for name in arms},
             trees,
             guardian,
             ProgramSettings(
@@ -139,7 +180,7 @@ def ids(discovery: Discovery, arm: ArmName) -> list[str]:
 def measured(engine: ScenarioEngine, *chosen: str, round_index: int = 0) -> list[Observation]:
     found = engine.discover()
     every = dict.fromkeys(one.id for each in found.found.values() for one in each)
-    return list(engine.measure_round(chosen or tuple(every), random.Random(1), round_index))
+    return list(engine.measure_round(chosen or tuple(every), RNG, round_index))
 
 
 def values(observation: Observation) -> dict[str, float]:
@@ -163,11 +204,11 @@ def test_each_step_is_a_benchmark(make_engine: MakeEngine) -> None:
 
 def test_a_step_has_the_metrics_of_its_launch(make_engine: MakeEngine) -> None:
     latencies = [1.0] * 94 + [5.0] * 5 + [9.0]
-    engine = make_engine({"fake.json": json.dumps({"lookup": latencies, "insert": [3.0]})})
+    engine = make_engine(says(LoadReply(None, {**STEPS, "lookup": launch(latencies)})))
 
     seen = measured(engine)
 
-    assert [(one.benchmark, one.arm) for one in seen[::2]][0][0] == "orders/lookup"
+    assert seen[0].benchmark == "orders/lookup"
     lookup = next(one for one in seen if one.benchmark == "orders/lookup" and one.arm is HEAD)
     assert [one.metric for one in lookup.metrics] == list(UNDER_LOAD)
     assert values(lookup) == pytest.approx(
@@ -217,7 +258,7 @@ def test_arms_take_turns(
     engine = make_engine()
     engine.discover()
     for round_index in range(4):
-        list(engine.measure_round(["orders/lookup"], random.Random(1), round_index))
+        list(engine.measure_round(["orders/lookup"], RNG, round_index))
 
     arms = [Path(order["folder"]).name for order in orders()]
     assert arms in (
@@ -246,8 +287,8 @@ def test_pauses_before_each_launch(make_engine: MakeEngine, paused: list[float])
 
 
 def test_a_failed_launch_fails_every_step_of_its_arm(make_engine: MakeEngine) -> None:
-    said = {"raise": "the target refuses connections\nport 5432"}
-    seen = measured(make_engine(base={"fake.json": json.dumps(said)}))
+    refused = LoadReply("the target refuses connections\nport 5432")
+    seen = measured(make_engine(base=says(refused)))
 
     assert [(one.benchmark, one.arm) for one in seen] == [
         ("orders/lookup", BASE),
@@ -257,8 +298,7 @@ def test_a_failed_launch_fails_every_step_of_its_arm(make_engine: MakeEngine) ->
 
 
 def test_both_arms_are_tried_if_the_base_fails(make_engine: MakeEngine) -> None:
-    said = json.dumps({"exit": 3})
-    seen = measured(make_engine({"fake.json": said}), "orders/lookup")
+    seen = measured(make_engine(says(exit=3)), "orders/lookup")
 
     assert {one.arm for one in seen} == {BASE, HEAD}
     assert seen[0].error == "the load generator: exited with 3 (allowed: 0)\nno room in memory"
@@ -266,8 +306,8 @@ def test_both_arms_are_tried_if_the_base_fails(make_engine: MakeEngine) -> None:
 
 def test_too_many_errors_fail_a_step_alone(make_engine: MakeEngine) -> None:
     errors = ["no such table: orders"] * 3 + ["database is locked"]
-    said = {"lookup": [1.0] * 4, "errors": {"lookup": errors}}
-    seen = measured(make_engine({"fake.json": json.dumps(said)}, arms=[HEAD]))
+    steps = {**STEPS, "lookup": launch([1.0] * 4, errors)}
+    seen = measured(make_engine(says(LoadReply(None, steps)), arms=[HEAD]))
 
     lookup, insert = seen
     assert lookup.error == (
@@ -279,9 +319,9 @@ def test_too_many_errors_fail_a_step_alone(make_engine: MakeEngine) -> None:
 
 
 def test_some_errors_may_be_allowed(make_engine: MakeEngine) -> None:
-    said = {"lookup": [1.0] * 9, "errors": {"lookup": ["busy"]}}
+    steps = {"lookup": launch([1.0] * 9, ["busy"])}
     scenario = ORDERS.replace("concurrency = 2", "concurrency = 2\nmax_error_rate = 0.1")
-    engine = make_engine({"fake.json": json.dumps(said), FILE: scenario}, arms=[HEAD])
+    engine = make_engine({**says(LoadReply(None, steps)), FILE: scenario}, arms=[HEAD])
 
     lookup = measured(engine, "orders/lookup")[0]
 
@@ -291,7 +331,7 @@ def test_some_errors_may_be_allowed(make_engine: MakeEngine) -> None:
 
 
 def test_a_step_without_operations_has_failed(make_engine: MakeEngine) -> None:
-    engine = make_engine({"fake.json": json.dumps({"lookup": []})}, arms=[HEAD])
+    engine = make_engine(says(LoadReply(None, {"lookup": launch([])})), arms=[HEAD])
 
     error = measured(engine, "orders/lookup")[0].error or ""
 
@@ -299,7 +339,7 @@ def test_a_step_without_operations_has_failed(make_engine: MakeEngine) -> None:
 
 
 def test_a_step_that_is_not_reported_has_failed(make_engine: MakeEngine) -> None:
-    engine = make_engine({"fake.json": json.dumps({"lookup": None})}, arms=[HEAD])
+    engine = make_engine(says(LoadReply(None)), arms=[HEAD])
 
     assert measured(engine, "orders/lookup")[0].error == (
         "the load generator reported nothing about the step lookup"
@@ -310,8 +350,8 @@ def test_a_generator_that_hangs_reaches_the_timeout(
     make_engine: MakeEngine, tmp_path: Path
 ) -> None:
     torn_down = tmp_path / "torn-down"
-    said = {"sleep": 60, "teardown": str(torn_down)}
-    engine = make_engine({"fake.json": json.dumps(said)}, arms=[HEAD], timeout="1s")
+    said = says(sleep=60, teardown=str(torn_down))
+    engine = make_engine(said, arms=[HEAD], timeout="1s")
 
     error = measured(engine, "orders/lookup")[0].error
 
@@ -322,7 +362,7 @@ def test_a_generator_that_hangs_reaches_the_timeout(
 
 
 def test_notes_of_the_generator_are_those_of_every_step(make_engine: MakeEngine) -> None:
-    engine = make_engine({"fake.json": json.dumps({"notes": ["teardown failed"]})}, arms=[HEAD])
+    engine = make_engine(says(LoadReply(None, STEPS, ("teardown failed",))), arms=[HEAD])
 
     assert [one.notes for one in measured(engine)] == [("teardown failed",)] * 2
 
@@ -452,10 +492,94 @@ def test_the_first_launch_checks_whose_code_runs(
 ) -> None:
     checkout = tmp_path / "checkout"
     checkout.mkdir()
-    engine = make_engine({"fake.json": "{}"}, checkout=checkout, arms=[HEAD])
+    engine = make_engine(checkout=checkout, arms=[HEAD])
     engine.discover()
 
     for round_index in range(2):
-        list(engine.measure_round(["orders/lookup"], random.Random(1), round_index))
+        list(engine.measure_round(["orders/lookup"], RNG, round_index))
 
     assert [order["brief"] for order in orders()] == [True, False, False]
+
+
+SERVED = (
+    ORDERS
+    + """
+[[service]]
+name = "api"
+start = "python3 server.py {port}"
+ready = { log = "listening" }
+"""
+)
+SERVER = "import time; print('listening', flush=True); time.sleep({}); print('no disk'); {}"
+
+
+def test_services_run_during_a_launch(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
+) -> None:
+    engine = make_engine({FILE: SERVED, "server.py": SERVER.format(60, "")})
+
+    assert all(one.error is None for one in measured(engine))
+    ports = [order["placeholders"]["api_port"] for order in orders()]
+    assert len(set(ports)) == 2
+    assert [order["placeholders"]["port"] for order in orders()] == ports
+
+
+def test_a_service_that_dies_ends_the_load(make_engine: MakeEngine) -> None:
+    engine = make_engine(
+        {FILE: SERVED, "server.py": SERVER.format(60, "")},
+        base={
+            "server.py": SERVER.format(0.5, "raise SystemExit(9)"),
+            **says(sleep=60),
+        },
+    )
+
+    seen = measured(engine)
+
+    assert {one.arm for one in seen} == {BASE}
+    first, kept, *tail = (seen[0].error or "").splitlines()
+    assert first == "the service api ended while it was under load: it exited with 9"
+    path = Path(kept.removeprefix("its log is kept in "))
+    assert tail == ["its last lines:", "listening", "no disk"]
+    assert path.read_text() == "listening\nno disk\n"
+    shutil.rmtree(path.parent)
+
+
+def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
+    server = "print('postgres://me:hunter22@db/x', flush=True); raise SystemExit(1)"
+    engine = make_engine({FILE: SERVED, "server.py": server}, arms=[HEAD])
+
+    error = measured(engine)[0].error or ""
+
+    path = Path(error.splitlines()[1].removeprefix("its log is kept in "))
+    assert "hunter22" not in error + path.read_text()
+    assert "postgres://me:[removed]@db/x" in error
+    shutil.rmtree(path.parent)
+
+
+def test_an_interruption_ends_everything(
+    make_engine: MakeEngine, tmp_path: Path, alive: Callable[[int], bool]
+) -> None:
+    loading = tmp_path / "loading"
+    torn_down = tmp_path / "torn-down"
+    server = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); "
+    engine = make_engine(
+        {
+            FILE: SERVED,
+            "server.py": server + SERVER.format(60, ""),
+            **says(sleep=60, loading=str(loading), teardown=str(torn_down)),
+        },
+        arms=[HEAD],
+    )
+    engine.discover()
+
+    def interrupt() -> None:
+        while not loading.exists():
+            time.sleep(0.01)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(engine.measure_round(["orders/lookup"], RNG, 0))
+
+    assert torn_down.read_text() == "done"
+    assert not alive(int((tmp_path / "pid").read_text()))

@@ -156,12 +156,12 @@ def test_a_variable_that_is_not_set_is_named(make: MakeServices) -> None:
         {"tcp": True},
         {"http": "/health"},
         {"log": "^listening$"},
-        {
-            "command": f"{sys.executable} -c \"import socket; socket.create_connection(('127.0.0.1', {{port}}))\""
-        },
+        {"command": f"{sys.executable} connect.py {{port}}"},
     ],
 )
-def test_it_is_awaited(make: MakeServices, ready: dict[str, Any]) -> None:
+def test_it_is_awaited(make: MakeServices, tmp_path: Path, ready: dict[str, Any]) -> None:
+    connect = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
+    (tmp_path / "connect.py").write_text(connect)
     services = make("time.sleep(0.3); serve(sys.argv[1])", ready=ready)
 
     services.start()
@@ -243,7 +243,7 @@ def test_it_ignores_sigterm(make: MakeServices) -> None:
     assert refuses(services.values["port"])
 
 
-def test_a_command_can_stop_it(make: MakeServices, tmp_path: Path) -> None:
+def test_a_command_can_stop_it(make: MakeServices) -> None:
     services = make(
         "open('pid', 'w').write(str(os.getpid())); serve(sys.argv[1])",
         stop="sh -c 'kill $(cat pid)'",

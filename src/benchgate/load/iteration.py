@@ -90,7 +90,9 @@ def _tear_down(launch: Launch) -> tuple[str, ...]:
     notes = []
     script = launch.scenario.teardown
     if script is not None:
-        notes.append(_best_effort(launch, "the teardown", lambda: launch.driver.run(script), TEARDOWN_S))
+        notes.append(
+            _best_effort(launch, "the teardown", lambda: launch.driver.run(script), TEARDOWN_S)
+        )
     notes.append(_best_effort(launch, "closing the driver", launch.driver.close, CLOSE_S))
     return tuple(note for note in notes if note is not None)
 
@@ -148,9 +150,7 @@ def _reply(
     )
 
 
-def _signs(
-    launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]
-) -> Signs:
+def _signs(launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> Signs:
     scenario = launch.scenario
     medians = [record.histogram.percentile(0.5) for record in merged.values()]
     medians_s = [median / 1e9 for median in medians if median is not None]
@@ -174,9 +174,7 @@ def available_cpus() -> int:
     return os.cpu_count() or 1
 
 
-def _notes(
-    groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]
-) -> tuple[str, ...]:
+def _notes(groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> tuple[str, ...]:
     records = [group.record for group in groups if group.record is not None]
     notes = [note for record in records for note in record.notes]
     unfinished = sum(record.unfinished for record in merged.values())

@@ -65,6 +65,9 @@ class ArmRunner:
         arms: the arms that the commands belong to.
         launcher: starts the commands.
         settings: `outside.checkout` is the user's tree, whose files no arm may run.
+
+    Attributes:
+        all_cpus: the CPUs for what is not pinned; None for those of benchgate.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class ArmRunner:
         self._own_code = OwnCode(checkout) if checkout else None
         pinning = supports_pinning()
         self._cpu = settings.cpu if pinning else None
-        self._all_cpus = (settings.all_cpus or available_cpus()) if pinning else None
+        self.all_cpus = (settings.all_cpus or available_cpus()) if pinning else None
         self._unpinned = settings.unpinned if pinning else f"not pinned: {pinning.reason}"
 
     def notes_on_pinning(self, *, pin: bool) -> tuple[str, ...]:
@@ -149,7 +152,7 @@ class ArmRunner:
         """
         self._run(settings, command, "prepare", command.prepare)
         cpu = self._cpu if settings.pin else None
-        cpus = self._all_cpus if cpu is None else frozenset({cpu})
+        cpus = self.all_cpus if cpu is None else frozenset({cpu})
         with kept_off(cpu):
             return self._execute(
                 settings,
@@ -159,6 +162,10 @@ class ArmRunner:
                 ok_exit_codes=command.ok_exit_codes,
                 stdout=command.stdout,
             )
+
+    def give_up(self) -> None:
+        """End the command that is running in another thread; it fails there."""
+        self._launcher.close()
 
     def clean_up(self, settings: RunSettings, commands: Iterable[ArmCommand]) -> None:
         """Run the cleanup of every command.
@@ -181,7 +188,7 @@ class ArmRunner:
         if argv is None:
             return
         try:
-            self._execute(settings, command, argv, self._all_cpus)
+            self._execute(settings, command, argv, self.all_cpus)
         except CommandFailedError as failure:
             raise CommandFailedError(command, f"{role}: {failure.error}") from failure
 

@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.measure.affinity import available_cpus, supports_pinning
 from benchgate.measure.arm_runner import ArmRunner, ProgramSettings
 from benchgate.measure.armcommand import require_equal_variables
 from benchgate.measure.datafiles import DataFiles, DataFilesError
@@ -83,13 +82,11 @@ class ScenarioEngine:
         self._notes: dict[tuple[str, ArmName], tuple[str, ...]] = {}
         self._launcher = CommandLauncher(guardian)
         self._scratch = Scratch()
-        cpus = (settings.all_cpus or available_cpus()) if supports_pinning() else None
         self._launches = ScenarioLauncher(
             ArmRunner(self._arms, self._launcher, settings),
             guardian,
             self._scratch,
             KeptLogs(Redactor(settings.outside.environ)),
-            cpus,
         )
 
     def discover(self) -> Discovery:

@@ -15,6 +15,7 @@ from benchgate.measure.arm_runner import CommandFailedError
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.service import ServicePlace, Services
 from benchgate.measure.service_process import ServiceFailedError
+from benchgate.measure.service_watch import watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,6 @@ class ScenarioLauncher:
         guardian: ends the services if benchgate ends.
         scratch: for the files of the launches.
         logs: keeps the logs of services that failed.
-        cpus: the CPUs that services may use; None for those of benchgate.
     """
 
     def __init__(
@@ -60,13 +60,11 @@ class ScenarioLauncher:
         guardian: Guardian,
         scratch: Scratch,
         logs: KeptLogs,
-        cpus: frozenset[int] | None,
     ) -> None:
         self._runner = runner
         self._guardian = guardian
         self._scratch = scratch
         self._logs = logs
-        self._cpus = cpus
         self._kept = 0
 
     def run(self, plan: LaunchPlan, round_index: int, *, brief: bool = False) -> LoadReply:
@@ -117,7 +115,7 @@ class ScenarioLauncher:
 
     def _run(self, plan: LaunchPlan, folder: Path, round_index: int, *, brief: bool) -> LoadReply:
         one = plan.scenario
-        place = _service_place(plan, folder, self._cpus)
+        place = _service_place(plan, folder, self._runner.all_cpus)
         services = Services(one.scenario.services, place, self._guardian)
         try:
             services.start()
@@ -149,9 +147,10 @@ class ScenarioLauncher:
         try:
             asked.write_bytes(_ORDERS.dump_json(order, context=str))
             words = (*plan.command.command, str(asked), str(answer))
-            execution = self._runner.prepare_and_time(
-                plan.settings, replace(plan.command, command=words)
-            )
+            with watched(services, self._runner.give_up):
+                execution = self._runner.prepare_and_time(
+                    plan.settings, replace(plan.command, command=words)
+                )
         except CommandFailedError as failure:
             services.require_alive()
             raise LaunchFailedError(f"the load generator: {failure.error}") from failure
@@ -220,6 +219,5 @@ def _read(answer: Path, execution: Execution, timeout_s: float) -> LoadReply:
         return _REPLIES.validate_json(answer.read_bytes())
     except (OSError, ValidationError) as error:
         trouble = trouble_with(execution, frozenset({0}), timeout_s)
-        tail = execution.output_tail.strip()
-        why = trouble or f"it answered nothing that can be read\n{tail}".rstrip()
-        raise LaunchFailedError(f"the load generator: {why}") from error
+        why = f"it answered nothing that can be read\n{execution.output_tail}".rstrip()
+        raise LaunchFailedError(f"the load generator: {trouble or why}") from error

@@ -97,6 +97,11 @@ class Services:
             else:
                 return
 
+    @property
+    def are_running(self) -> bool:
+        """Whether there are any that were started, and not stopped yet."""
+        return bool(self._running)
+
     def require_alive(self) -> None:
         """Make sure that all of them still run.
 
