@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.load import parse_toml, read_text
@@ -67,7 +68,7 @@ def _json(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
         return table
 
     try:
-        return json.loads(text, object_pairs_hook=unique), {}
+        return json.loads(text, object_pairs_hook=unique), dict(_json_lines(text))
     except json.JSONDecodeError as error:
         place = f"{name}:{error.lineno}:{error.colno}"
         raise ConfigError(
@@ -76,6 +77,31 @@ def _json(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
         ) from None
     except ValueError as error:  # a number of 5,000 digits
         raise ConfigError(f"{name}: is not valid JSON: {error}") from None
+
+
+def _json_lines(text: str) -> Iterator[tuple[KeyPath, int]]:
+    """The line of each key and each entry of a list in a valid document."""
+    path: list[str | int | None] = []  # ends with None where a key is expected
+    line = 1
+    for token in _JSON_TOKEN.finditer(text):
+        match token[0]:
+            case "\n":
+                line += 1
+                continue
+            case "}" | "]":
+                path.pop()
+                continue
+            case ",":
+                path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
+                continue
+        if path and path[-1] is None:
+            path[-1] = json.loads(token[0]) if token[0][0] == '"' else None
+            yield tuple(part for part in path if part is not None), line
+            continue
+        if path and isinstance(path[-1], int):
+            yield tuple(part for part in path if part is not None), line
+        if token[0] in "{[":
+            path.append(None if token[0] == "{" else 0)
 
 
 def _yaml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
@@ -115,6 +141,7 @@ def _yaml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
     return tables, dict(lines(node, ()))
 
 
+_JSON_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\],\n]|[^\s{}\[\],:"]+')
 _PARSERS: Final[Mapping[str, Callable[[str, str], tuple[Any, Mapping[KeyPath, int]]]]] = {
     ".toml": _toml,
     ".json": _json,

@@ -58,14 +58,14 @@ class Sequence:
 Generator: TypeAlias = Literal | RandomInt | RandomChoice | Sequence
 
 
-def parsed(written: str | float | bool) -> Generator:  # noqa: FBT001 - a value of TOML
+def parsed(written: str | int | float) -> Generator:  # noqa: PYI041 - whole numbers are checked
     """Find out what a parameter stands for.
 
     Raises:
         ValueError: it looks like a generator, but is none, or has wrong arguments.
     """
     if not isinstance(written, str):
-        if type(written) is int and written not in INT64:
+        if isinstance(written, int) and written not in INT64:
             raise ValueError("has more than 64 bits")
         return Literal(written)
     name = written.strip()

@@ -16,6 +16,7 @@ from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Driver, TargetError
 from benchgate.load.scenario import Scenario
 from benchgate.load.tables import Experiment, Load, Ready, Service, Stage
+from benchgate.model.redact import Redactor, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -73,7 +74,7 @@ def read_scenario(path: Path, name: str) -> Scenario:
         problems = list(contradictions(scenario, reading.drivers, origin.tables))
     if problems or scenario is None:
         in_order = sorted(problems, key=lambda problem: origin.line(problem.path) or 0)
-        raise config_error(in_order, origin.place, name)
+        raise config_error(redacted(in_order, Redactor({})), origin.place, name)
     return scenario
 
 

@@ -118,7 +118,8 @@ def _column(
 
 def _shifted(drawn: NDArray[np.uint64], low: int) -> list[Any]:
     # Both wrap around at 2**64, so the sum is right for every range of 64 bits.
-    return (drawn + np.uint64(low % _RAW_VALUES)).view(np.int64).tolist()
+    values: list[Any] = (drawn + np.uint64(low % _RAW_VALUES)).view(np.int64).tolist()
+    return values
 
 
 def _numbers(generator: Numbers, worker: int, workers: int) -> Callable[[int], list[Value]]:
