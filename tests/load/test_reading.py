@@ -18,7 +18,7 @@ from benchgate.model.load import Loop
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.load.scenario import Scenario
+    from tests.load.scenario_files import Reader
 
 STEP = '[[step]]\nname = "lookup"\nquery = "SELECT 1"\n'
 NAME = 'name = "orders"\n'
@@ -60,28 +60,6 @@ weight = 4
 name = "report"
 file = "queries/report.sql"
 """
-
-
-class Reader:
-    """Reads a scenario from text."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(self, text: str, suffix: str = ".toml") -> Scenario:
-        path = self.folder / f"orders{suffix}"
-        path.write_text(text, encoding="utf-8")
-        return read_scenario(path, f"load/{path.name}")
-
-    def error(self, text: str, suffix: str = ".toml") -> ConfigError:
-        with pytest.raises(ConfigError) as caught:
-            self(text, suffix)
-        return caught.value
-
-
-@pytest.fixture
-def reader(tmp_path: Path) -> Reader:
-    return Reader(tmp_path)
 
 
 def test_a_whole_scenario(reader: Reader) -> None:

@@ -65,7 +65,7 @@ def concealer(
             continue
         secrets |= passwords_in(address)
         for found in _KEY_AND_PASSWORD.finditer(address):
-            secrets.add(found[1] if found[1] is not None else found[2])
+            secrets.add(found[2] or re.sub(r"\\(.)", r"\1", found[1]))
     conceal, redact = Concealer(secrets), Redactor(environ)
     return lambda text: redact("\n".join(map(conceal, text.split("\n"))))
 
