@@ -70,11 +70,13 @@ def _unfit(
     """Say why a scenario cannot be measured in this tree."""
     files = own_files(scenario)
     for file in files:
-        # [build] may create files of a tree that is built.
-        if not config.build.commands and not (arm.folder / file).is_file():
+        # [build] may create files of a tree that is built; words of a command need not be files.
+        may_lack = config.build.commands or file in _words(scenario)
+        if not may_lack and not (arm.folder / file).is_file():
             yield f"{benchmark.scenario}: there is no file {file}, which it names"
     for file in (benchmark.scenario, *files):
-        if git and is_ignored(git, arm.folder / file):
+        path = arm.folder / file
+        if git and path.is_file() and is_ignored(git, path):
             yield f"{file}: git ignores it, so the base does not have it"
     for target in scenario.targets:
         if not benchmark.allow_foreign and not depends_on_side(scenario, target):
@@ -83,3 +85,10 @@ def _unfit(
                 f" load the same target {target.title} in the same way: use a [[service]], files"
                 " of the tree, or {root}, or set `allow_foreign = true` in [[benchmark]]"
             )
+
+
+def _words(scenario: Scenario) -> frozenset[str]:
+    """The words of the texts in which targets name what they run."""
+    return frozenset(
+        word for one in scenario.targets for text in one.texts() for word in text.split()
+    )
