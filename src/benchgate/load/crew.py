@@ -60,7 +60,9 @@ class Crew:
     The threads are daemons: one that hangs in its driver does not keep the process alive.
     """
 
-    def __init__(self, launch: Launch, indices: Sequence[int], timing: Timing | None = None) -> None:
+    def __init__(
+        self, launch: Launch, indices: Sequence[int], timing: Timing | None = None
+    ) -> None:
         self.control = Control()
         self.members = [Member(index) for index in indices]
         self._launch = launch
@@ -176,9 +178,7 @@ class Crew:
                 )
                 for step in scenario.steps
             ],
-            streams.choices(
-                scenario.steps, seed=seed, iteration=order.round, worker=member.index
-            ),
+            streams.choices(scenario.steps, seed=seed, iteration=order.round, worker=member.index),
             control=self.control,
             timing=self._timing,
             conceal=self._launch.conceal,

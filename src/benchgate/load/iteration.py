@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
 from benchgate.load.aside import LeftAloneError, after, run_aside
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.group import GivenUpError
-from benchgate.load.groups import run_groups
+from benchgate.load.groups import available_cpus, run_groups
 from benchgate.load.launch import open_launch
 from benchgate.load.limits import Signs, limits
 from benchgate.load.merging import generator_of, late_p99_s, launch_of, merged_steps
@@ -81,7 +80,7 @@ def _set_up(launch: Launch, stop: threading.Event) -> None:
         run_aside(lambda: launch.driver.run(script), stop.is_set)
     except (TargetError, LeftAloneError):
         raise
-    except Exception as error:  # a driver may fail in any way
+    except Exception as error:  # noqa: BLE001 - a driver may fail in any way
         raise TargetError(launch.conceal(f"the setup failed: {text_of(error)}")) from None
 
 
@@ -90,7 +89,9 @@ def _tear_down(launch: Launch) -> tuple[str, ...]:
     notes = []
     script = launch.scenario.teardown
     if script is not None:
-        notes.append(_best_effort(launch, "the teardown", lambda: launch.driver.run(script), TEARDOWN_S))
+        notes.append(
+            _best_effort(launch, "the teardown", lambda: launch.driver.run(script), TEARDOWN_S)
+        )
     notes.append(_best_effort(launch, "closing the driver", launch.driver.close, CLOSE_S))
     return tuple(note for note in notes if note is not None)
 
@@ -148,9 +149,7 @@ def _reply(
     )
 
 
-def _signs(
-    launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]
-) -> Signs:
+def _signs(launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> Signs:
     scenario = launch.scenario
     medians = [record.histogram.percentile(0.5) for record in merged.values()]
     medians_s = [median / 1e9 for median in medians if median is not None]
@@ -167,16 +166,7 @@ def _signs(
     )
 
 
-def available_cpus() -> int:
-    """How many CPUs this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _notes(
-    groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]
-) -> tuple[str, ...]:
+def _notes(groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> tuple[str, ...]:
     records = [group.record for group in groups if group.record is not None]
     notes = [note for record in records for note in record.notes]
     unfinished = sum(record.unfinished for record in merged.values())

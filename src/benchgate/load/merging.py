@@ -60,9 +60,7 @@ def _merged_step(records: Sequence[StepRecord], seed: str) -> StepRecord:
         histogram=histogram,
         reservoir=reservoir,
         windows={
-            index: merged(
-                [record.windows[index] for record in records if index in record.windows]
-            )
+            index: merged([record.windows[index] for record in records if index in record.windows])
             for index in indices
         },
     )

@@ -149,9 +149,7 @@ class Worker:
             append[step](ended_ns - begun_ns)
             self._errors_in_a_row = 0
 
-    def _work_on_schedule(
-        self, phase: Phase, arrivals: Arrivals, take: Callable[[], int]
-    ) -> None:
+    def _work_on_schedule(self, phase: Phase, arrivals: Arrivals, take: Callable[[], int]) -> None:
         """Begin each operation when it is due, or as soon as a worker is free after that.
 
         Its time begins when it was due. After the end no operation begins; those that were due
