@@ -3,10 +3,13 @@
 import os
 import sys
 
-from benchgate.load.generator import main
-
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
+    try:
+        from benchgate.load.generator import main
+
+        code = main(sys.argv[1:])
+    except KeyboardInterrupt:  # before it listens to signals
+        code = 130
     sys.stdout.flush()
     sys.stderr.flush()
     # A thread that hangs in a driver must not keep the program alive.

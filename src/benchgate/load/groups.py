@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
 from benchgate.load.group import EndedGroup, run_workers
+from benchgate.load.processes import run_in_processes
 
 if TYPE_CHECKING:
     import threading
@@ -21,6 +23,13 @@ _TO_WAKE_EACH_NS = 100_000
 def to_wake_ns(workers: int) -> int:
     """How long so many workers of one machine may take to be awake at the epoch."""
     return _TO_WAKE_NS + workers * _TO_WAKE_EACH_NS
+
+
+def available_cpus() -> int:
+    """How many CPUs this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class LocalGate:
@@ -49,6 +58,9 @@ def run_groups(launch: Launch, stop: threading.Event) -> tuple[EndedGroup, ...]:
         TargetError: a connection cannot be opened.
         GivenUpError: it was stopped.
     """
-    workers = launch.scenario.most_workers
+    load, workers = launch.scenario.load, launch.scenario.most_workers
+    if load.workers == "process":
+        duration_s = load.warmup_s + launch.scenario.duration_s
+        return run_in_processes(launch.order, workers, available_cpus(), duration_s, stop)
     record = run_workers(launch, range(workers), LocalGate(stop, workers))
     return (EndedGroup(HERE, workers, record),)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
 from benchgate.load.aside import LeftAloneError, after, run_aside
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.group import GivenUpError
-from benchgate.load.groups import run_groups
+from benchgate.load.groups import available_cpus, run_groups
 from benchgate.load.launch import open_launch
 from benchgate.load.limits import Signs, limits
 from benchgate.load.merging import generator_of, late_p99_s, launch_of, merged_steps
@@ -81,7 +80,7 @@ def _set_up(launch: Launch, stop: threading.Event) -> None:
         run_aside(lambda: launch.driver.run(script), stop.is_set)
     except (TargetError, LeftAloneError):
         raise
-    except Exception as error:  # a driver may fail in any way
+    except Exception as error:  # noqa: BLE001 - a driver may fail in any way
         raise TargetError(launch.conceal(f"the setup failed: {text_of(error)}")) from None
 
 
@@ -165,13 +164,6 @@ def _signs(launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, St
         clock_step_s=time.get_clock_info("perf_counter").resolution,
         p50_s=min(medians_s, default=None),
     )
-
-
-def available_cpus() -> int:
-    """How many CPUs this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _notes(groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> tuple[str, ...]:

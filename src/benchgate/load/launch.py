@@ -1,4 +1,4 @@
-"""Everything that one process needs for its part of a launch: the scenario, its target, a driver."""
+"""What a process needs for its part of a launch: the scenario, and a driver for its target."""
 
 from __future__ import annotations
 
@@ -44,11 +44,17 @@ def open_launch(order: LoadOrder) -> Launch:
         ConfigError: the scenario file is not valid.
         TargetError: the target's texts or files do not fit.
     """
-    scenario = read_scenario(Path(order.scenario), order.shown)
-    if order.brief:
-        scenario = scenario.shortened()
+    return make_launch(order, read_scenario(Path(order.scenario), order.shown), os.environ)
+
+
+def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]) -> Launch:
+    """Make the driver of a target of a scenario that was read before; see `open_launch`.
+
+    Raises:
+        TargetError: the target's texts or files do not fit.
+    """
     target = scenario.target(order.target)
-    expand = _expander(order.placeholders, os.environ)
+    expand = _expander(order.placeholders, environ)
     texts = [*target.texts(), *(text for step in scenario.steps for text in step.texts())]
     try:
         secrets = variables_in(texts, expand).union(
@@ -59,13 +65,13 @@ def open_launch(order: LoadOrder) -> Launch:
             scratch=Path(order.scratch),
             workers=scenario.most_workers,
             expand=expand,
-            environ=dict(os.environ),
+            environ=dict(environ),
             shares_process=scenario.load.workers == "thread" and scenario.load.cluster is None,
         )
         driver = registry.find(target.driver)(target, scenario.steps, place)
     except UnsetVariableError as error:
         raise TargetError(f"{error}; {order.shown} names it") from None
-    conceal, redact = Concealer(secrets), Redactor(os.environ)
+    conceal, redact = Concealer(secrets), Redactor(environ)
     return Launch(order, scenario, driver, lambda text: redact(conceal(text)))
 
 

@@ -86,7 +86,9 @@ def _with_runs(counts: IntArray) -> IntArray:
         return np.zeros(1, dtype=np.int64)
     zeros = np.diff(held, prepend=-1) - 1
     words = np.column_stack((np.where(zeros == 1, 0, -zeros), counts[held]))
-    return words[np.column_stack((zeros > 0, np.ones(len(held), dtype=bool)))]
+    is_needed = np.column_stack((zeros > 0, np.ones(len(held), dtype=bool)))
+    found: IntArray = words[is_needed]
+    return found
 
 
 def _without_runs(words: IntArray) -> IntArray:
