@@ -217,6 +217,7 @@ def mean_of_launches(values: FloatArray, confidence: float, *, seed: int) -> Mea
     spread = (found.sd, found.cv, found.sem)
     if values.min() <= 0:
         return Mean(found.n, found.mean, *spread, mean_interval(values, confidence))
-    center = math.exp(moments(np.log(values)).mean)
+    # exp(log(x)) may differ from x in the last digit; equal values keep theirs.
+    center = float(np.clip(math.exp(moments(np.log(values)).mean), values.min(), values.max()))
     interval = location_interval(values, confidence, seed=seed)
     return Mean(found.n, center, *spread, interval, geometric=True)

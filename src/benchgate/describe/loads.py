@@ -95,7 +95,7 @@ def histogram_of(benchmark: str, launch: LoadLaunch) -> Histogram:
     try:
         histogram = decode(launch.histogram)
     except ValueError as error:
-        raise FormatError(f"{place} cannot be read: it {error}", hint=REWRITE) from None
+        raise FormatError(f"{place} cannot be read ({error})", hint=REWRITE) from None
     recorded = launch.ops + launch.unfinished
     if histogram.count != recorded:
         counts = f"{histogram.count} latencies, but {recorded} operations have one"
