@@ -10,7 +10,7 @@ from benchgate.gate.error_rates import compare_error_rates
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.gate.rows import about, notes_of, sides
 from benchgate.model.metrics import ERROR_RATE, INSTRUCTIONS
-from benchgate.model.row import Row
+from benchgate.model.row import VALUE, Row
 
 if TYPE_CHECKING:
     from benchgate.arrays import FloatArray
@@ -38,7 +38,7 @@ def exact_row(
         benchmark=pair.id,
         outcome=change.outcome,
         metric=metric.name,
-        statistic="exact",
+        statistic=VALUE if metric == ERROR_RATE else "exact",
         unit=metric.unit,
         better=metric.better,
         ratio=change.ratio,

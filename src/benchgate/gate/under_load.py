@@ -52,12 +52,24 @@ def notes_under_load(pair: Pair, metric: str) -> tuple[str, ...]:
     ]
     launches = [launch for _, load in arms for launch in load.launches]
     notes = [LOOPS[loop] for loop in dict.fromkeys(load.loop for _, load in arms)]
-    notes += _limits(launches)
-    notes += _lost(launches)
-    notes += _servers(arms)
+    notes += [*load_notes(launches), *_servers(arms)]
     if metric == ERROR_RATE.name:
         notes += [_errors(arm, load.launches) for arm, load in arms if _has_errors(load)]
     return tuple(notes)
+
+
+def load_notes(launches: Sequence[LoadLaunch]) -> tuple[str, ...]:
+    """What was wrong with the load generator itself in some of the launches."""
+    return (*_limits(launches), *_unfinished(launches), *_lost(launches))
+
+
+def _unfinished(launches: Sequence[LoadLaunch]) -> list[str]:
+    unfinished = sum(launch.unfinished for launch in launches)
+    if not unfinished:
+        return []
+    total = sum(launch.ops + launch.errors for launch in launches) + unfinished
+    left = f"{unfinished:,} of {total:,} operations were due, but found no free worker"
+    return [f"{left}: the target is slower than the rate, or needs more workers"]
 
 
 def _limits(launches: Sequence[LoadLaunch]) -> list[str]:
@@ -101,7 +113,7 @@ def _errors(arm: str, launches: Iterable[LoadLaunch]) -> str:
     errors = sum(launch.errors for launch in launches)
     total = errors + sum(launch.ops for launch in launches)
     texts = Counter(kept.text for launch in launches for kept in launch.kept_errors)
-    said = f"{errors} of {counted(total, 'operation')} failed on the {arm}"
+    said = f"{errors:,} of {total:,} operations failed on the {arm}"
     return f"{said}: {_named(texts)}" if texts else said
 
 

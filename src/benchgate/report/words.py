@@ -94,13 +94,24 @@ def values(of: Row | Grid, numbers: Sequence[float]) -> tuple[str, ...]:
 
 def series_value(of: SeriesStatistics | Grid, number: float) -> str:
     """Format a finite value in the unit of its quantity."""
-    if of.metric == ERROR_RATE.name:
+    return metric_value(of.metric, plain_line(of.unit), number, _display_unit(of))
+
+
+def metric_value(name: str, unit: str, number: float, display_unit: str | None = None) -> str:
+    """Format a finite value of a metric; an error rate as a percentage."""
+    if name == ERROR_RATE.name:
         return format_percent(number)
-    return format_value(number, plain_line(of.unit), _display_unit(of))
+    return format_value(number, unit, display_unit)
 
 
 def _display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
     return of.display_unit if of.display_unit in TIME_UNITS else None
+
+
+def ends(low: str, high: str) -> str:
+    """Two formatted values, with their unit once if they share it: "1.01 to 1.05 ms"."""
+    number, _, unit = low.partition(" ")
+    return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
 
 
 def change(row: Row) -> str:
