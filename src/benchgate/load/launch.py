@@ -53,6 +53,8 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
     Raises:
         TargetError: the target's texts or files do not fit.
     """
+    if order.brief:
+        scenario = scenario.shortened()
     target = scenario.target(order.target)
     expand = _expander(order.placeholders, environ)
     texts = [*target.texts(), *(text for step in scenario.steps for text in step.texts())]
