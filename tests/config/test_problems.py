@@ -14,7 +14,7 @@ def _error(text: str, name: str = "benchgate.toml") -> ConfigError:
     return caught.value
 
 
-KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`"
+KEYS = "`command`, `python`, `pytest`, `asv`, `pyperf`, `suite`, `scenario`"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from benchgate.config.measurement import Build, Measure
 from benchgate.config.precedence import policy_from, with_accepted, with_options
 from benchgate.config.resolved import Config, Sides
 from benchgate.config.rules import RowPolicy, matches
+from benchgate.config.scenario_benchmark import ScenarioBenchmark
 from benchgate.config.suite_benchmark import SuiteBenchmark
 from benchgate.config.tables import Accept, Baseline, Gate, Rule, Waive
 
@@ -25,6 +26,7 @@ __all__ = [
     "PythonBenchmark",
     "RowPolicy",
     "Rule",
+    "ScenarioBenchmark",
     "Sides",
     "SuiteBenchmark",
     "Waive",

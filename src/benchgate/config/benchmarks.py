@@ -12,6 +12,7 @@ from benchgate.config.benchmark_table import BenchmarkTable
 from benchgate.config.command_benchmark import CommandBenchmark
 from benchgate.config.function_benchmarks import PytestBenchmark, PythonBenchmark
 from benchgate.config.pyperf_benchmark import PyperfBenchmark
+from benchgate.config.scenario_benchmark import ScenarioBenchmark
 from benchgate.config.suite_benchmark import SuiteBenchmark
 
 Benchmark = (
@@ -21,6 +22,7 @@ Benchmark = (
     | AsvBenchmark
     | PyperfBenchmark
     | SuiteBenchmark
+    | ScenarioBenchmark
 )
 
 KINDS: Final[Mapping[str, type[BenchmarkTable]]] = {kind.KIND: kind for kind in get_args(Benchmark)}

@@ -84,7 +84,11 @@ def checked_template(text: str, *, placeholders: Sequence[str] = PLACEHOLDERS) -
 
 
 def argv(
-    value: object, *, in_shell: bool, placeholders: Sequence[str] = PLACEHOLDERS
+    value: object,
+    *,
+    in_shell: bool,
+    placeholders: Sequence[str] = PLACEHOLDERS,
+    to_get_a_shell: str = "add shell = true",
 ) -> tuple[str, ...]:
     """Split a command into words, or pass it to a shell if the table asks for one."""
     written = _text(value, 'a command is one string: write "mytool --version"')
@@ -100,7 +104,7 @@ def argv(
         raise ValueError("a command needs the name of a program")
     for word in bare_words:
         if word in _SHELL_OPERATORS or word.endswith(";"):
-            raise ValueError(f"{word} is for a shell: quote it, or add shell = true")
+            raise ValueError(f"{word} is for a shell: quote it, or {to_get_a_shell}")
     if _ASSIGNMENT.match(words[0]):
         raise ValueError(f"{words[0]} is for a shell: set variables in the env table")
     if words[0].startswith("-"):
@@ -148,7 +152,8 @@ def _without_repeats(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-def _relative(path: str) -> str:
+def relative(path: str) -> str:
+    """Check a path inside the folder of the configuration; return it unchanged."""
     parts = PurePosixPath(path)
     if not path.strip() or parts.is_absolute() or ".." in parts.parts:
         raise ValueError("must be a path relative to the configuration file, inside its folder")
@@ -156,7 +161,7 @@ def _relative(path: str) -> str:
 
 
 def _python_path(path: str) -> str:
-    name = PurePosixPath(_relative(path)).name
+    name = PurePosixPath(relative(path)).name
     if name.endswith(".py") and not name.startswith("bench_"):
         raise ValueError(f"{name} is not a benchmark file: their names are bench_*.py")
     return path
@@ -174,7 +179,8 @@ def _identifier(name: str) -> str:
     return name
 
 
-def _variable_name(name: str) -> str:
+def variable_name(name: str) -> str:
+    """Check the name of an environment variable; return it unchanged."""
     if "=" in name or "\0" in name:
         raise ValueError(f"{name!r} cannot be the name of a variable")
     return name
@@ -207,7 +213,7 @@ Text = Annotated[str, Field(min_length=1)]
 Reason = Annotated[str, Field(max_length=500), AfterValidator(_not_blank)]
 Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_identifier)]
 Template = Annotated[Text, AfterValidator(checked_template)]
-RelativePath = Annotated[str, AfterValidator(_relative)]
+RelativePath = Annotated[str, AfterValidator(relative)]
 
 Statistic = Literal["p25", "median", "p95", "mean", "min"]
 FailOn = Literal["regressed", "failed", "missing", "inconclusive", "incomparable"]
@@ -231,7 +237,7 @@ FailOns = Annotated[tuple[FailOn, ...], BeforeValidator(as_tuple), AfterValidato
 ExitCodes = Annotated[tuple[ExitCode, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 Templates = Annotated[tuple[Template, ...], BeforeValidator(as_tuple)]
 DataGlobs = Annotated[
-    tuple[Annotated[str, AfterValidator(_relative)], ...],
+    tuple[Annotated[str, AfterValidator(relative)], ...],
     BeforeValidator(as_tuple),
     AfterValidator(_without_repeats),
 ]
@@ -250,7 +256,7 @@ PythonPaths = Annotated[
     WithJsonSchema(_TEXTS),
 ]
 Environment = Mapping[
-    Annotated[Text, AfterValidator(_variable_name)],
+    Annotated[Text, AfterValidator(variable_name)],
     Annotated[str, AfterValidator(checked_template)],
 ]
 

@@ -209,8 +209,20 @@ def _only(origins: Iterable[Origin | None]) -> Origin | None:
 
 
 def _origin(path: Path, name: str) -> Origin | None:
+    return _parsed(read_text(path, name), name, path)
+
+
+def read_text(path: Path, name: str) -> str:
+    """Read a file that a user wrote.
+
+    Args:
+        name: what messages call it.
+
+    Raises:
+        ConfigError: it cannot be read, or is not UTF-8.
+    """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(
             f"{name}: is not UTF-8 text (byte {error.start})", hint="save it as UTF-8"
@@ -220,7 +232,6 @@ def _origin(path: Path, name: str) -> Origin | None:
             f"{name}: cannot be read: {(error.strerror or str(error)).lower()}",
             hint="check the path and its permissions",
         ) from None
-    return _parsed(text, name, path)
 
 
 def _parsed(text: str, name: str, path: Path | None) -> Origin | None:
@@ -228,7 +239,7 @@ def _parsed(text: str, name: str, path: Path | None) -> Origin | None:
     prefix = _prefix(name)
     if prefix and "benchgate" not in text:
         return None
-    tables = _toml(text, name)
+    tables = parse_toml(text, name)
     for key in prefix:
         if key not in tables:
             return None
@@ -245,7 +256,12 @@ def _prefix(name: str) -> tuple[str, ...]:
     return _TABLE if name.endswith(SHARED_FILE) else ()
 
 
-def _toml(text: str, name: str) -> dict[str, Any]:
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """Parse a document.
+
+    Raises:
+        ConfigError: it is not TOML; the message has the line.
+    """
     try:
         return tomllib.loads(text)
     except ValueError as error:  # tomllib does not wrap the error for a number of 5,000 digits

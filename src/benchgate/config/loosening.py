@@ -12,6 +12,7 @@ from benchgate.config.origin import dotted
 from benchgate.config.precedence import old_ids, with_options
 from benchgate.config.resolved import DECIDED_BY, Side
 from benchgate.config.rules import concerns, covers, effective_policy
+from benchgate.config.scenario_benchmark import ScenarioBenchmark
 from benchgate.config.tables import field_of
 from benchgate.model.policy import PolicyChange
 from benchgate.units import format_percent
@@ -153,7 +154,7 @@ def _benchmarks(base: Config, head: Config) -> Iterator[PolicyChange]:
 
 def _as_in(head: Config, base: Config, was: Benchmark, name: str) -> str:
     """What the base's entry measures, as the head's file would name it: paths start elsewhere."""
-    if not isinstance(was, FunctionBenchmarks):
+    if not isinstance(was, FunctionBenchmarks | ScenarioBenchmark):
         return name
     return posixpath.relpath(posixpath.join(base.folder, name), head.folder)
 

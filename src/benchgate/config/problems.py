@@ -12,16 +12,18 @@ from benchgate.config.tables import TABLES, keys_of
 from benchgate.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pydantic import ValidationError
 
+    from benchgate.config.fields import Table
     from benchgate.config.origin import KeyPath
 
 NO_VALUE: Final = object()
-_LISTS = frozenset({"benchmark", "rule", "waive"})
+_TAGGED: Final = "benchmark"
 _MANY = 20
 _LONGEST_VALUE = 60
+_SHAPES = frozenset({"tuple_type", "model_type", "dict_type"})
 
 _EXPECTED = {
     "bool_type": "must be true or false",
@@ -61,17 +63,55 @@ class Problem:
     value: object = NO_VALUE
 
 
-def from_validation(error: ValidationError) -> tuple[Problem, ...]:
-    """Describe every finding of pydantic in words for the author of the configuration."""
-    problems = [_problem(dict(found)) for found in error.errors(include_url=False)]
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The tables of one kind of document.
+
+    Attributes:
+        tables: every table by its path; a tag distinguishes the kinds of [[benchmark]].
+        lists: tables of which there can be several.
+        page: the page of the documentation that describes every key.
+        is_toml: whether tables are written in brackets.
+    """
+
+    tables: Mapping[tuple[str, ...], type[Table]]
+    lists: frozenset[str]
+    page: str
+    is_toml: bool = True
+
+    def heading(self, place: tuple[str, ...]) -> str:
+        """Format a table as people write it."""
+        tagged = place[0] == _TAGGED and len(place) > 1
+        name, kind = (place[0], f" with `{place[1]}`") if tagged else (".".join(place), "")
+        return (f"[[{name}]]" if name in self.lists else f"[{name}]") + kind
+
+
+CONFIGURATION: Final = Layout(
+    TABLES, frozenset({_TAGGED, "rule", "waive"}), "docs/configuration.md"
+)
+
+
+def from_validation(
+    error: ValidationError, layout: Layout = CONFIGURATION, inside: KeyPath = ()
+) -> tuple[Problem, ...]:
+    """Describe every finding of pydantic in words for the author of the document.
+
+    Args:
+        inside: path of the table that was checked.
+    """
+    found = [{**one, "loc": (*inside, *one["loc"])} for one in error.errors(include_url=False)]
+    problems = [_problem(one, layout) for one in found]
     return tuple(problem for problem in problems if not _echoes(problem, problems))
 
 
-def config_error(problems: Sequence[Problem], place_of: Callable[[KeyPath], str]) -> ConfigError:
+def config_error(
+    problems: Sequence[Problem], place_of: Callable[[KeyPath], str], what: str = "the configuration"
+) -> ConfigError:
     """Make one error that lists them all.
 
     Args:
         place_of: gets file, line and key of a path, or the option that it came from.
+        what: names the document.
     """
     lines = [_line(problem, place_of(problem.path)) for problem in problems]
     if len(lines) == 1:
@@ -80,7 +120,7 @@ def config_error(problems: Sequence[Problem], place_of: Callable[[KeyPath], str]
     if len(lines) > _MANY:
         shown.append(f"and {len(lines) - _MANY} more")
     return ConfigError(
-        "\n  ".join([f"{len(lines)} problems in the configuration:", *shown]),
+        "\n  ".join([f"{len(lines)} problems in {what}:", *shown]),
         hint="correct them, then check the file with `benchgate validate`",
     )
 
@@ -106,20 +146,20 @@ def _echoes(problem: Problem, problems: Iterable[Problem]) -> bool:
     )
 
 
-def _problem(found: dict[str, Any]) -> Problem:
+def _problem(found: Mapping[str, Any], layout: Layout) -> Problem:
     kind, value, location = found["type"], found["input"], found["loc"]
     path = tuple(part for part in location if part != "[key]")
-    tagged = len(path) > 2 and path[0] == "benchmark"
+    tagged = len(path) > 2 and path[0] == _TAGGED
     written = (*path[:2], *path[3:]) if tagged else path
     table = tuple(part for part in path[:-1] if isinstance(part, str))
     if kind == "extra_forbidden":
-        return _unknown_key(written, table)
+        return _unknown_key(written, table, layout)
     if kind == "missing":
-        return Problem(written[:-1], f"`{written[-1]}` is missing", _hint(path))
+        return Problem(written[:-1], f"`{written[-1]}` is missing", _hint(path, layout))
     if kind == "union_tag_not_found":
         return _no_kind(written, value)
-    if kind in {"tuple_type", "model_type"} and len(path) == 1 and isinstance(value, list | dict):
-        return _wrong_brackets(str(path[0]), kind)
+    if kind in _SHAPES and len(path) == 1 and _is_shaped(value):
+        return _wrong_shape(str(path[0]), layout)
     if kind == "literal_error":
         message = _one_of(found["ctx"]["expected"], value)
     elif kind in _EXPECTED:
@@ -127,20 +167,20 @@ def _problem(found: dict[str, Any]) -> Problem:
     else:
         message = str(found["msg"])
     shown = NO_VALUE if isinstance(value, dict) else value
-    return Problem(written, message, _hint(path), shown)
+    return Problem(written, message, _hint(path, layout), shown)
 
 
-def _hint(path: KeyPath) -> str:
+def _hint(path: KeyPath, layout: Layout) -> str:
     """The meaning of the key, from the description in its table."""
     names = tuple(part for part in path if isinstance(part, str))
     for length in range(len(names) - 1, -1, -1):
-        model = TABLES.get(names[:length])
+        model = layout.tables.get(names[:length])
         if model is None:
             continue
         for name, info in model.model_fields.items():
             if (info.alias or name) == names[length]:
                 return f"`{names[length]}`: {info.description}"
-    return "docs/configuration.md describes every key"
+    return f"{layout.page} describes every key"
 
 
 def _one_of(expected: str, value: object) -> str:
@@ -151,29 +191,28 @@ def _one_of(expected: str, value: object) -> str:
     return f"must be {', '.join(names[:-1])} or {names[-1]}{suggestion}"
 
 
-def _unknown_key(path: KeyPath, table: tuple[str, ...]) -> Problem:
+def _unknown_key(path: KeyPath, table: tuple[str, ...], layout: Layout) -> Problem:
     key = str(path[-1])
-    keys = keys_of(TABLES[table])
-    elsewhere = [_heading(place) for place in TABLES if key in keys_of(TABLES[place]) and place]
+    keys = keys_of(layout.tables[table])
+    elsewhere = [
+        layout.heading(place)
+        for place, other in layout.tables.items()
+        if place and key in keys_of(other)
+    ]
     remark = did_you_mean(key, keys)
     if elsewhere and not remark:
         remark = f"; it belongs in {' or '.join(elsewhere)}"
-    kind, known = ("key", f"keys of {_heading(table)}") if table else ("table or key", "tables")
+    kind, known = (
+        ("key", f"keys of {layout.heading(table)}") if table else ("table or key", "tables")
+    )
     return Problem(path, f"unknown {kind}{remark}", f"{known}: {', '.join(keys)}")
-
-
-def _heading(place: tuple[str, ...]) -> str:
-    """Format a table as people write it."""
-    brackets = "[[{}]]" if place[0] in _LISTS else "[{}]"
-    suffix = f" with `{place[1]}`" if len(place) > 1 else ""
-    return brackets.format(place[0]) + suffix
 
 
 def _no_kind(path: KeyPath, value: object) -> Problem:
     kinds = tuple(KINDS)
     hint = (
-        'write `command = "..."` for a program, `python = "benchmarks/"` for functions, or '
-        '`suite = "..."` for a suite of another tool'
+        'write `command = "..."` for a program, `python = "benchmarks/"` for functions, '
+        '`suite = "..."` for a suite of another tool, or `scenario = "..."` for a scenario file'
     )
     if not isinstance(value, dict):
         return Problem(path, "must be a table: write [[benchmark]]", hint, value)
@@ -190,9 +229,18 @@ def _suggestions(words: Iterable[object], candidates: Sequence[str]) -> Iterator
             yield f"{suggestion[:-1]} instead of {word!r}?"
 
 
-def _wrong_brackets(key: str, kind: str) -> Problem:
-    if kind == "tuple_type":
-        right, rest = f"[[{key}]]", "with two brackets, since there can be several"
-    else:
-        right, rest = f"[{key}]", "with one bracket, since there is only one"
+def _is_shaped(value: object) -> bool:
+    """Whether a value is a table, or a list of them."""
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    )
+
+
+def _wrong_shape(key: str, layout: Layout) -> Problem:
+    several = key in layout.lists
+    if not layout.is_toml:
+        return Problem((key,), f"must be a {'list of tables' if several else 'table'}", "")
+    right, rest = layout.heading((key,)), "with one bracket, since there is only one"
+    if several:
+        rest = "with two brackets, since there can be several"
     return Problem((key,), f"must be written {right}", f"write {right} {rest}")

@@ -185,7 +185,8 @@ class Settings(Table):
     benchmarks: Annotated[tuple[TaggedBenchmark, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),
         alias="benchmark",
-        description="What is measured; each is a command, Python code, or a suite of another tool.",
+        description="What is measured; each is a command, Python code, a suite of another tool, or"
+        " a scenario.",
     )
     rules: Annotated[tuple[Rule, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(),

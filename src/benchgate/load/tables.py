@@ -1,20 +1,51 @@
 """The tables of a scenario file that do not depend on the driver."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from benchgate.config import fields
 from benchgate.config.fields import Table
+from benchgate.load import parameters
 
 
 def _maybe_zero_s(value: object) -> float:
-    return 0.0 if value in {"0s", "0ms", "0"} else fields.duration_s(value)
+    is_zero = isinstance(value, str) and value.strip() in {"0s", "0ms"}
+    return 0.0 if is_zero else fields.duration_s(value)
 
 
-DurationOrZero = Annotated[float, BeforeValidator(_maybe_zero_s)]
-ParameterText = str | int | float | bool
+def _word(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise ValueError("must be one word of letters, digits and _: {NAME_port} is its port")
+    return name
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    return text
+
+
+def _path(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError('must be a path on the port of the service, such as "/health"')
+    return text
+
+
+DurationOrZero = Annotated[
+    float,
+    BeforeValidator(_maybe_zero_s),
+    WithJsonSchema({"type": "string", "format": "duration"}),
+]
+ParameterText = Annotated[str | int | float | bool, BeforeValidator(parameters.check)]
+Variables = Mapping[
+    Annotated[fields.Text, AfterValidator(fields.variable_name)],
+    str,
+]
 
 
 class Target(Table):
@@ -34,6 +65,10 @@ class Target(Table):
         """All its texts in which placeholders are replaced."""
         return ()
 
+    def own_files(self) -> tuple[str, ...]:
+        """Files of the arm that it runs, relative to the configuration: code under test."""
+        return ()
+
 
 class Step(Table):
     """One kind of operation; each driver adds keys of its own."""
@@ -42,14 +77,21 @@ class Step(Table):
     params: Mapping[str, ParameterText] = Field(
         default_factory=dict,
         description="Parameters of the operation: a literal, `random_int(a, b)`,"
-        " `random_choice(a, b, ...)`, or `sequence`.",
+        " `random_choice(a, b, ...)`, `sequence`, `sequence(start, step)`, or `literal(text)`.",
     )
-    weight: Annotated[int, Field(ge=1)] = Field(
-        default=1, description="How often it is chosen, in relation to the other steps."
+    weight: int = Field(
+        default=1,
+        ge=1,
+        le=1_000_000,
+        description="How often it is chosen, in relation to the other steps.",
     )
 
     def own_files(self) -> tuple[str, ...]:
         """Files of the arm that it reads, relative to the configuration: code under test."""
+        return ()
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
         return ()
 
 
@@ -58,6 +100,10 @@ class Script(Table):
 
     def own_files(self) -> tuple[str, ...]:
         """Files of the arm that it reads, relative to the configuration: code under test."""
+        return ()
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
         return ()
 
 
@@ -94,7 +140,9 @@ class Load(Table):
         description="Operations per second of all workers together; 0: each begins the next one"
         " when the one before has ended.",
     )
-    stages: tuple[Stage, ...] = Field(default=(), description="A load that changes.")
+    stages: Annotated[tuple[Stage, ...], BeforeValidator(fields.as_tuple)] = Field(
+        default=(), description="A load that changes."
+    )
     workers: Literal["thread", "process"] = Field(
         default="thread",
         description="Whether workers are threads of one process, or spread over processes.",
@@ -129,11 +177,11 @@ class Ready(Table):
     """When a service can be loaded: one of these keys."""
 
     tcp: bool = Field(default=False, description="Its port accepts connections.")
-    http: fields.Text | None = Field(
+    http: Annotated[str, AfterValidator(_path)] | None = Field(
         default=None, description="This path answers a GET with `status`, such as `/health`."
     )
     status: int = Field(default=200, ge=100, le=599, description="The status that `http` answers.")
-    log: fields.Text | None = Field(
+    log: Annotated[fields.Text, AfterValidator(_pattern)] | None = Field(
         default=None, description="A regular expression that a line of its output matches."
     )
     command: fields.Text | None = Field(default=None, description="A command that exits with 0.")
@@ -148,11 +196,11 @@ class Ready(Table):
 class Service(Table):
     """A program that benchgate starts before each launch, and stops after it."""
 
-    name: fields.Identifier = Field(
+    name: Annotated[str, AfterValidator(_word)] = Field(
         default="service", description="What messages call it; `{NAME_port}` is its port."
     )
     start: fields.Text = Field(description="The command that starts it; it stays in front.")
-    ready: Ready = Field(default_factory=Ready, description="When it can be loaded.")
+    ready: Ready = Field(description="When it can be loaded.")
     stop: fields.Text | None = Field(
         default=None, description="The command that stops it; by default SIGTERM."
     )
@@ -162,9 +210,7 @@ class Service(Table):
         validate_default=True,
         description="After this time it is killed, and the row fails.",
     )
-    env: fields.Environment = Field(
-        default_factory=dict, description="Variables added to its environment."
-    )
+    env: Variables = Field(default_factory=dict, description="Variables added to its environment.")
     cwd: fields.RelativePath = Field(
         default=".", description="Folder to run in, relative to the configuration file."
     )

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
 
-from benchgate.load.tables import Script, Step, Target
+from benchgate.load.tables import Load, Script, Step, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,10 @@ class TargetError(Exception):
 
 
 class OperationError(Exception):
-    """One operation failed; the connection can still be used. One line, without passwords."""
+    """One operation failed. One line, without passwords.
+
+    The connection can still be used. If it was lost, the next operation opens it again.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Place:
         folder: the arm's folder of the configuration; relative paths start here.
         scratch: an empty folder of this launch, removed after it.
         workers: how many connections will be open at once.
-        expand: replaces placeholders such as {port} and {root} in a text.
+        expand: replaces placeholders such as {port} and {root}, and variables such as ${TOKEN}.
         environ: the environment of child processes.
         shares_process: whether all workers are threads of one process.
     """
@@ -65,9 +68,12 @@ class Connection(ABC):
     def operations(self) -> Sequence[Operation]:
         """Return one operation for each step, in the order of the steps."""
 
+    def interrupt(self) -> None:  # noqa: B027 - only drivers that wait for others need it
+        """Make the operation that runs now fail soon; called from another thread."""
+
     @abstractmethod
     def close(self) -> None:
-        """Close it; called once, also after an operation was interrupted."""
+        """Close it; called once, from any thread, when no operation runs any more."""
 
 
 class Driver(ABC, Generic[T, S, P]):
@@ -76,17 +82,27 @@ class Driver(ABC, Generic[T, S, P]):
     Attributes:
         NAME: what `driver` in a scenario file says.
         TARGET, STEP, SCRIPT: the tables [[target]], [[step]] and [setup] of this driver.
+        WORKS_HERE: whether the target does its work in this process, as SQLite does.
+
+    Raises:
+        TargetError: its texts or files do not fit; it has not talked to the target yet.
     """
 
     NAME: ClassVar[str]
     TARGET: ClassVar[type[Target]]
     STEP: ClassVar[type[Step]]
     SCRIPT: ClassVar[type[Script]]
+    WORKS_HERE: ClassVar[bool] = False
 
     def __init__(self, target: T, steps: Sequence[S], place: Place) -> None:
         self.target = target
         self.steps = steps
         self.place = place
+
+    @classmethod
+    def objection(cls, target: T, load: Load) -> str | None:  # noqa: ARG003 - for those that object
+        """Say why this target cannot be loaded in this way; None if it can."""
+        return None
 
     @abstractmethod
     def connect(self, worker: int) -> Connection:

@@ -1,0 +1,57 @@
+"""Places for drivers, and short ways to use them."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from benchgate.load.drivers import registry
+from benchgate.load.drivers.driver import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from benchgate.load.drivers.driver import Connection, Driver
+
+
+def place_in(folder: Path, **placeholders: str) -> Place:
+    """A place whose placeholders and variables are those given, and {scratch}."""
+    scratch = folder / "scratch"
+    scratch.mkdir(exist_ok=True)
+    known = {**placeholders, "scratch": str(scratch)}
+
+    def expand(text: str) -> str:
+        return re.sub(r"\$?\{(\w+)\}", lambda found: known[found[1]], text)
+
+    return Place(folder, scratch, workers=2, expand=expand, environ=dict(os.environ))
+
+
+def driver_of(
+    name: str, target: Mapping[str, Any], steps: list[Mapping[str, Any]], place: Place
+) -> Driver[Any, Any, Any]:
+    """A driver from tables as a file has them; steps without a name get one."""
+    found = registry.find(name)
+    return found(
+        found.TARGET.model_validate({"driver": name, **target}),
+        [
+            found.STEP.model_validate({"name": f"step{number}", **step})
+            for number, step in enumerate(steps)
+        ],
+        place,
+    )
+
+
+@contextmanager
+def connected(driver: Driver[Any, Any, Any]) -> Iterator[Connection]:
+    """A connection of the first worker; everything is closed at the end."""
+    try:
+        connection = driver.connect(0)
+        try:
+            yield connection
+        finally:
+            connection.close()
+    finally:
+        driver.close()
