@@ -104,7 +104,7 @@ def measured(name: str, load: str, folder: Path) -> Course:
     result = json.loads((folder / "result.json").read_text())
     (one,) = [each for each in result["head"]["benchmarks"] if each["load"]]
     values = {s["metric"]["name"]: s["launches"][0]["samples"][0] for s in one["series"]}
-    whole = ", ".join(f"{key[8:]} {values[key] * 1e3:.0f} ms" for key in ("latency_p95", "latency_p99"))
+    whole = ", ".join(f"{key} {values[f'latency_{key}'] * 1e3:.0f} ms" for key in ("p95", "p99"))
     windows: dict[str, Any] = one["load"]["launches"][0]["windows"]
     p99_ms = [None if ns is None else ns / 1e6 for ns in windows["p99_ns"]]
     return Course(name, p99_ms[:DURATION_S], whole)
@@ -139,8 +139,8 @@ def _y(value_ms: float) -> float:
 
 def _axes() -> Iterator[str]:
     for second in range(0, DURATION_S + 1, 2):
-        y = _HEIGHT - _BOTTOM + 18
-        yield f'<text x="{_x(second):.1f}" y="{y}" text-anchor="middle">{second}</text>'
+        under = _HEIGHT - _BOTTOM + 18
+        yield f'<text x="{_x(second):.1f}" y="{under}" text-anchor="middle">{second}</text>'
     for value_ms in (1.0, 10.0, 100.0, 1000.0):
         y = _y(value_ms)
         yield f'<path d="M{_x(0):.1f} {y:.1f}H{_x(DURATION_S):.1f}" stroke="#ddd" fill="none"/>'
