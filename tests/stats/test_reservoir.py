@@ -187,7 +187,11 @@ def test_it_takes_the_memory_that_it_says() -> None:
         reservoir = Reservoir(rng)
         created = tracemalloc.get_traced_memory()[0] - before
         reservoir.record_many(values)
-        recorded = tracemalloc.get_traced_memory()[0] - before
+        # numpy keeps a few small blocks for its next arrays: they are not freed with the reservoir
+        held = tracemalloc.get_traced_memory()[0]
+        del reservoir
+        held -= tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert 80_000 <= created <= recorded < 80_300
+    assert 80_000 <= created < 80_300
+    assert 80_000 <= held < 80_300

@@ -26,7 +26,8 @@ def scenario_schema() -> _Schema:
     whole = table_schema(ScenarioFile)
     properties = whole["properties"]
     for key, table in (("load", Load), ("experiment", Experiment)):
-        properties[key] |= _defined(table, key, defined)
+        described = properties[key]["description"]
+        properties[key] = {"description": described, **_defined(table, key, defined)}
     names = [driver.NAME for driver in drivers]
     by_target = [
         _if(_is(name), _defined(one.TARGET, f"{name}.target", defined))

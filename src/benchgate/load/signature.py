@@ -46,6 +46,12 @@ def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_reasons(scenario, target)))
 
 
+def own_files(scenario: Scenario) -> tuple[str, ...]:
+    """The files of the arm that it names, relative to the configuration: code under test."""
+    tables = (*scenario.targets, scenario.setup, scenario.teardown, *scenario.steps)
+    return tuple(dict.fromkeys(file for one in tables if one for file in one.own_files()))
+
+
 def _reasons(scenario: Scenario, target: Target) -> Iterator[str]:
     yield from (f"its service {one.name}" for one in scenario.services)
     tables = [

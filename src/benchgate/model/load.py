@@ -46,7 +46,8 @@ class Windows(JsonObject):
     """A step over time: one entry of each list for each window, also for empty ones.
 
     Attributes:
-        width_s: of each window; an operation counts in the window in which it ended.
+        width_s: of each window; an operation counts in the window in which it ended, and in the
+            last one if that was after the end.
         last_s: width of the last window, which may be cut short.
         ops: operations that ended well.
         errors: operations that failed.
@@ -108,12 +109,15 @@ class LoadLaunch(JsonObject):
     Attributes:
         round: that of the launches of its metrics.
         duration_s: the measured time, without the warm-up.
-        ops: operations that ended well; only their latencies count.
-        errors: operations that failed.
+        ops: operations that began in the measured time, or were due in it, and ended well.
+        errors: operations that failed, or did not end.
         kept_errors: the first errors, at most MOST_ERRORS_KEPT.
-        histogram: of the latencies in ns, in HdrHistogram's compressed form V2, as base64.
-        sample: a random sample of the latencies, see `stats.packed`.
+        histogram: of the latencies in ns of `ops` and `unfinished`, in HdrHistogram's compressed
+            form V2, as base64.
+        sample: a random sample of the same latencies, see `stats.packed`.
         windows: its course over time.
+        unfinished: in an open loop, operations that were due, but for which no worker was free
+            until the end; each counts in the histogram with the time that it had waited.
     """
 
     round: Count
@@ -125,6 +129,7 @@ class LoadLaunch(JsonObject):
     sample: Annotated[str, Field(max_length=1_000_000)]
     windows: Windows
     generator: Generator
+    unfinished: Count = 0
 
 
 @dataclass(frozen=True, slots=True)

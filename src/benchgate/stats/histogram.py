@@ -22,7 +22,8 @@ HIGHEST_NS = 3_600_000_000_000
 _EXACT_BITS = 11
 _HALF_BITS = _EXACT_BITS - 1
 _TOP_SHIFT = HIGHEST_NS.bit_length() - _EXACT_BITS
-_BUCKETS = (_TOP_SHIFT << _HALF_BITS) + (HIGHEST_NS >> _TOP_SHIFT) + 1
+BUCKETS = (_TOP_SHIFT << _HALF_BITS) + (HIGHEST_NS >> _TOP_SHIFT) + 1
+"""How many counters a histogram has."""
 
 # How many values `record_many` takes at once: few enough that its arrays fit into a cache.
 _BLOCK = 2**14
@@ -43,10 +44,35 @@ class Histogram:
 
     def __init__(self) -> None:
         # An item of an array is faster to increment than an item of a NumPy array.
-        self._counts = array("q", [0]) * _BUCKETS
+        self._counts = array("q", [0]) * BUCKETS
         self._min = HIGHEST_NS
         self._max = 0
         self._clamped = 0
+
+    @classmethod
+    def of_counts(cls, counts: IntArray) -> Histogram:
+        """Make a histogram whose extremes are the ends of the buckets that hold something.
+
+        Args:
+            counts: shape (BUCKETS,), of each bucket by ascending value; none is negative.
+
+        Raises:
+            ValueError: the array is not int64 of that shape.
+        """
+        require_whole_numbers("counts", counts)
+        if len(counts) != BUCKETS:
+            raise ValueError(f"a histogram has {BUCKETS} counts, and not {len(counts)}")
+        found = cls()
+        found._view()[:] = counts
+        held = np.flatnonzero(counts)
+        if len(held):
+            found._min = int(_lowest(held[:1])[0])
+            found._max = min(int(_lowest(held[-1:] + 1)[0]) - 1, HIGHEST_NS)
+        return found
+
+    def counts(self) -> IntArray:
+        """Copy the counts of all buckets, by ascending value, into shape (BUCKETS,)."""
+        return self._view().copy()
 
     @property
     def count(self) -> int:

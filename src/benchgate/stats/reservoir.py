@@ -12,10 +12,13 @@ from benchgate.stats.checks import require_whole_numbers
 if TYPE_CHECKING:
     from random import Random
 
-    from benchgate.arrays import IntArray
+    from benchgate.arrays import BoolArray, IntArray
 
-# How many values `record_many` converts to Python's numbers at once.
+# How many values `record_many` takes at once, and how many are worth the start of NumPy.
 _BLOCK = 2**12
+_WORTHWHILE = 64
+# The generator gives whole words of so many bits.
+_WORD_BITS = 32
 
 
 class Reservoir:
@@ -73,9 +76,37 @@ class Reservoir:
             ValueError: if the array is not int64 of shape (n,); nothing is recorded then.
         """
         require_whole_numbers("values", values)
-        for start in range(0, len(values), _BLOCK):
-            for value in values[start : start + _BLOCK].tolist():
+        start = 0
+        while start < len(values):
+            block = values[start : start + _BLOCK]
+            # As long as their count has so many bits, each draw takes the top bits of one word.
+            bits = (self._count + 1).bit_length()
+            block = block[: (1 << bits) - 1 - self._count]
+            full = self._count >= len(self._slots)
+            start += len(block)
+            if full and bits <= _WORD_BITS:
+                block = self._replace(block, bits)
+            for value in block.tolist():
                 self.record(value)
+
+    def _replace(self, values: IntArray, bits: int) -> IntArray:
+        """Record values until few are left, and return those.
+
+        Each draws as `Random.randrange` does: again as long as the number is too large. A value
+        needs at least one word, so drawing as many words as values are left never takes one too
+        many, and the generator ends in the state that single draws leave.
+        """
+        slots = np.frombuffer(self._slots, dtype=np.int64)
+        while len(values) >= _WORTHWHILE:
+            words = self._rng.getrandbits(_WORD_BITS * len(values))
+            drawn = np.frombuffer(words.to_bytes(4 * len(values), "little"), dtype="<u4")
+            drawn = (drawn >> (_WORD_BITS - bits)).astype(np.int64)
+            drawn = drawn[_accepted(drawn, self._count)]
+            kept = drawn < len(slots)
+            slots[drawn[kept]] = values[: len(drawn)][kept]
+            self._count += len(drawn)
+            values = values[len(drawn) :]
+        return values
 
     def merge(self, other: Reservoir) -> None:
         """Make this a random sample of both streams, as if all had been recorded here.
@@ -103,3 +134,19 @@ class Reservoir:
         kept: list[int] = reservoir.values().tolist()
         self._rng.shuffle(kept)
         return kept
+
+
+def _accepted(drawn: IntArray, count: int) -> BoolArray:
+    """Which numbers are below the bound of their draw, which grows with each accepted one.
+
+    Args:
+        count: values before the first draw, whose bound is count + 1.
+    """
+    accepted: BoolArray = drawn <= count
+    before = accepted.cumsum()
+    more = 0
+    for place in (~accepted & (drawn < count + len(drawn))).nonzero()[0].tolist():
+        if drawn[place] <= count + before[place] + more:
+            accepted[place] = True
+            more += 1
+    return accepted

@@ -1,0 +1,250 @@
+"""A worker: one connection, on which one operation runs after the other."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.load.drivers.driver import OperationError
+from benchgate.load.recording import LATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from benchgate.load.drivers.driver import Operation
+    from benchgate.load.plan import Phase, Plan
+    from benchgate.load.recording import Recorder
+    from benchgate.load.schedule import Arrivals
+    from benchgate.load.values import Parameters
+
+ERRORS_BEFORE_PAUSE = 3
+SHORTEST_PAUSE_NS = 1_000_000
+LONGEST_PAUSE_NS = 100_000_000
+
+# How long a worker keeps what it measured before it hands it over, at most; more workers keep it
+# longer, so that the thread that takes it in gets larger batches.
+_KEPT_NS = 100_000_000
+_KEPT_PER_WORKER_NS = 1_000_000
+# A longer sleep would miss that the launch was given up.
+_LONGEST_SLEEP_NS = 100_000_000
+
+
+@dataclass(slots=True)
+class Control:
+    """What the workers of a group share.
+
+    Attributes:
+        is_stopped: whether the launch was given up, or its time is long over.
+    """
+
+    is_stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The clock of the workers; tests have another one."""
+
+    now_ns: Callable[[], int] = time.perf_counter_ns
+    sleep_s: Callable[[float], None] = time.sleep
+
+
+class Worker:
+    """Carries out operations, and hands over how long they took.
+
+    Args:
+        index: among all workers of the launch.
+        operations: one for each step.
+        parameters: an endless stream for each step.
+        choices: an endless stream of the indices of steps.
+        conceal: makes the text of an error one line without secrets.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        operations: Sequence[Operation],
+        parameters: Sequence[Iterator[Parameters]],
+        choices: Iterator[int],
+        *,
+        control: Control,
+        timing: Timing,
+        conceal: Callable[[str], str],
+        workers: int = 1,
+    ) -> None:
+        self.index = index
+        self.current_step = 0
+        self.started_ns = 0
+        self.paused_ns = 0
+        self._operations = operations
+        self._draw = [one.__next__ for one in parameters]
+        self._choose = choices.__next__
+        self._control = control
+        self._now_ns = timing.now_ns
+        self._sleep_s = timing.sleep_s
+        self._conceal = conceal
+        self._kept_ns = min(_KEPT_NS + workers * _KEPT_PER_WORKER_NS, 1_000_000_000)
+        self._latencies = [array("q") for _ in operations]
+        self._late = array("q")
+        self._errors_in_a_row = 0
+        self._recorder: Recorder | None = None
+        self._window = 0
+        self._flush_ns = 0
+
+    def run(self, plan: Plan, recorder: Recorder, takes: Sequence[Callable[[], int]]) -> None:
+        """Warm up, and then measure.
+
+        Args:
+            takes: for an open loop, what gives the index of the next operation in the warm-up and
+                in the measured time.
+        """
+        begin = plan.warm_up or plan.measured
+        self._wait(begin.begin_ns)
+        self.started_ns = self._now_ns()
+        if plan.warm_up is not None:
+            self._work(plan.warm_up, takes[0])
+            self._forget()
+        self._recorder = recorder
+        self._flush_ns = 0
+        self._work(plan.measured, takes[1])
+        if not self._control.is_stopped:
+            self.flush(self._now_ns())
+
+    def _work(self, phase: Phase, take: Callable[[], int]) -> None:
+        if phase.arrivals is not None:
+            self._work_on_schedule(phase, phase.arrivals, take)
+            return
+        for begin_ns, end_ns in phase.working_times_ns(self.index):
+            self._wait(begin_ns)
+            self._work_closed(end_ns)
+
+    def _work_closed(self, end_ns: int) -> None:
+        """Begin an operation when the one before has ended, until the time is over.
+
+        An operation that has begun by then counts, however long it takes.
+        """
+        choose, draw, operations = self._choose, self._draw, self._operations
+        append = [one.append for one in self._latencies]
+        now_ns, control = self._now_ns, self._control
+        while True:
+            self.current_step = step = choose()
+            operation, parameters = operations[step], draw[step]()
+            begun_ns = now_ns()
+            if begun_ns >= end_ns:
+                return
+            try:
+                operation(parameters)
+            except Exception as error:  # noqa: BLE001 - a driver may fail in any way
+                if control.is_stopped:
+                    return
+                self._fail(step, error)
+                self._pause_after_errors(end_ns)
+                continue
+            ended_ns = now_ns()
+            if control.is_stopped:
+                return
+            if ended_ns >= self._flush_ns:
+                self.flush(ended_ns)
+            append[step](ended_ns - begun_ns)
+            self._errors_in_a_row = 0
+
+    def _work_on_schedule(self, phase: Phase, arrivals: Arrivals, take: Callable[[], int]) -> None:
+        """Begin each operation when it is due, or as soon as a worker is free after that.
+
+        Its time begins when it was due. After the end no operation begins; those that were due
+        before, and waited for a worker, count as unfinished.
+        """
+        choose, draw, operations = self._choose, self._draw, self._operations
+        append, append_late = [one.append for one in self._latencies], self._late.append
+        due_at, now_ns, control = arrivals.due_ns, self._now_ns, self._control
+        while (passed_ns := due_at(take())) is not None:
+            due_ns = phase.begin_ns + passed_ns
+            self.current_step = step = choose()
+            operation, parameters = operations[step], draw[step]()
+            free_ns = now_ns()
+            if free_ns < due_ns:
+                self._wait(due_ns)
+                if control.is_stopped:
+                    return
+                append_late(now_ns() - due_ns)
+            elif free_ns >= phase.end_ns:
+                self._leave_unfinished(step, free_ns - due_ns)
+                continue
+            try:
+                operation(parameters)
+            except Exception as error:  # noqa: BLE001 - a driver may fail in any way
+                if control.is_stopped:
+                    return
+                self._fail(step, error)
+                continue
+            ended_ns = now_ns()
+            if control.is_stopped:
+                return
+            if ended_ns >= self._flush_ns:
+                self.flush(ended_ns)
+            append[step](ended_ns - due_ns)
+
+    def give_up(self, phase: Phase, now_ns: int, take: Callable[[], int]) -> None:
+        """Count what is due and not begun, when no worker will be free any more."""
+        if phase.arrivals is None:
+            return
+        while (passed_ns := phase.arrivals.due_ns(take())) is not None:
+            waited_ns = now_ns - phase.begin_ns - passed_ns
+            self._leave_unfinished(self._choose(), max(waited_ns, 0))
+
+    def flush(self, now_ns: int) -> None:
+        """Hand over what was measured in the window until now, and begin the next one."""
+        recorder = self._recorder
+        if recorder is None:
+            self._flush_ns = now_ns + self._kept_ns
+            self._forget()
+            return
+        for step, latencies in enumerate(self._latencies):
+            if latencies:
+                recorder.hand_over(step, self._window, latencies[:])
+                del latencies[:]
+        if self._late:
+            recorder.hand_over(LATE, self._window, self._late[:])
+            del self._late[:]
+        self._window = recorder.window_at(now_ns)
+        self._flush_ns = min(recorder.window_end_ns(self._window), now_ns + self._kept_ns)
+
+    def _forget(self) -> None:
+        for latencies in (*self._latencies, self._late):
+            del latencies[:]
+
+    def _fail(self, step: int, error: Exception) -> None:
+        self._errors_in_a_row += 1
+        if self._recorder is not None:
+            text = self._conceal(text_of(error)) if self._recorder.keeps_more(step) else ""
+            self._recorder.fail(step, self._now_ns(), text)
+
+    def _leave_unfinished(self, step: int, waited_ns: int) -> None:
+        if self._recorder is not None:
+            self._recorder.leave_unfinished(step, waited_ns)
+
+    def _pause_after_errors(self, end_ns: int) -> None:
+        """Do not use a whole CPU for a target that refuses at once."""
+        more = self._errors_in_a_row - ERRORS_BEFORE_PAUSE
+        if more < 0:
+            return
+        pause_ns = min(SHORTEST_PAUSE_NS << min(more, 20), LONGEST_PAUSE_NS)
+        begun_ns = self._now_ns()
+        self._wait(min(begun_ns + pause_ns, end_ns))
+        if self._recorder is not None:
+            self.paused_ns += self._now_ns() - begun_ns
+
+    def _wait(self, until_ns: int) -> None:
+        while not self._control.is_stopped:
+            left_ns = until_ns - self._now_ns()
+            if left_ns <= 0:
+                return
+            self._sleep_s(min(left_ns, _LONGEST_SLEEP_NS) / 1e9)
+
+
+def text_of(error: BaseException) -> str:
+    """Say what went wrong: what the driver says, or the type and message of its mistake."""
+    if isinstance(error, OperationError):
+        return str(error)
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
