@@ -7,7 +7,7 @@ import re
 import shlex
 import socket
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field
@@ -69,12 +69,6 @@ class MysqlTarget(SqlTarget):
     )
 
 
-class MysqlStep(SqlStep):
-    """An operation on a database of MySQL or MariaDB."""
-
-    DIALECT: ClassVar[Dialect] = DIALECT
-
-
 class MysqlSession:
     """A connection to a server."""
 
@@ -114,7 +108,6 @@ class MysqlDriver(SqlDriver[MysqlTarget]):
 
     NAME = "mysql"
     TARGET = MysqlTarget
-    STEP = MysqlStep
     DIALECT = DIALECT
     STYLE = "pyformat"
 

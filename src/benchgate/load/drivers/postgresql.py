@@ -9,7 +9,7 @@ import math
 import os
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
@@ -65,12 +65,6 @@ class PostgresqlTarget(SqlTarget):
     )
 
 
-class PostgresqlStep(SqlStep):
-    """An operation on a PostgreSQL database."""
-
-    DIALECT: ClassVar[Dialect] = DIALECT
-
-
 class PostgresqlSession:
     """A connection to a PostgreSQL server."""
 
@@ -111,7 +105,6 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
 
     NAME = "postgresql"
     TARGET = PostgresqlTarget
-    STEP = PostgresqlStep
     DIALECT = DIALECT
     STYLE = "pyformat"
 

@@ -6,7 +6,7 @@ import re
 import sqlite3
 import uuid
 from contextlib import closing
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field, field_validator
 
@@ -56,12 +56,6 @@ class SqliteTarget(SqlTarget):
         return dsn
 
 
-class SqliteStep(SqlStep):
-    """An operation on an SQLite database."""
-
-    DIALECT: ClassVar[Dialect] = DIALECT
-
-
 class SqliteSession:
     """A connection to an SQLite database."""
 
@@ -96,7 +90,6 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
 
     NAME = "sqlite"
     TARGET = SqliteTarget
-    STEP = SqliteStep
     DIALECT = DIALECT
     STYLE = "named"
     WORKS_HERE = True
