@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -47,6 +48,7 @@ _SETTINGS = (
     "autovacuum",
 )
 _SECRET_KEYS = ("password", "sslpassword")
+_BEGINNING = re.compile(r"^connection (?:failed|is bad): ")  # "cannot connect" says it
 _LONGEST_TIMEOUT_MS = 2**31 - 1
 
 
@@ -156,7 +158,8 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
     def reason(self, error: Exception) -> str:
         """Say in one line why something failed."""
         primary = error.diag.message_primary if isinstance(error, self._psycopg.Error) else None
-        return self.conceal(primary or str(error) or type(error).__name__)
+        text = _BEGINNING.sub("", primary or str(error))
+        return self.conceal(text or type(error).__name__)
 
     def introspect(self) -> Mapping[str, str]:
         """Ask for the version and the settings that matter most for speed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import uuid
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
 from pydantic import Field, field_validator
@@ -78,7 +78,8 @@ class SqliteSession:
 
     def interrupt(self) -> None:
         """Make the running statement fail soon."""
-        self._database.interrupt()
+        with suppress(sqlite3.ProgrammingError):  # it was closed meanwhile
+            self._database.interrupt()
 
     def close(self) -> None:
         """Close it."""
