@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field
 
 from benchgate.config import fields
-from benchgate.load.drivers.concealing import Concealer, passwords_in, variables_in
+from benchgate.load.drivers.concealing import Concealer, passwords_in, values_in
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.sql import SqlDriver
 from benchgate.load.drivers.sql_tables import SqlStep, SqlTarget
@@ -129,7 +129,7 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
                 " percent-encoded words, or words such as host=HOST dbname=DATABASE"
             ) from None
         secrets = {str(parts[key]) for key in _SECRET_KEYS if parts.get(key)}
-        secrets |= passwords_in(self.dsn) | variables_in([target.dsn], place.expand)
+        secrets |= passwords_in(self.dsn) | values_in([target.dsn], place.expand)
         self.conceal = Concealer(secrets)
 
     @property

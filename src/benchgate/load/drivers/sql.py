@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
-from benchgate.load.drivers.concealing import Concealer, variables_in
+from benchgate.load.drivers.concealing import Concealer, values_in
 from benchgate.load.drivers.driver import Connection, Driver, OperationError, TargetError
 from benchgate.load.drivers.sql_tables import (
     SqlScript,
@@ -67,7 +67,7 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
     def __init__(self, target: D, steps: Sequence[SqlStep], place: Place) -> None:
         super().__init__(target, steps, place)
         self.dsn = place.expand(target.dsn)
-        self.conceal = Concealer(variables_in([target.dsn], place.expand))
+        self.conceal = Concealer(values_in([target.dsn], place.expand))
         self.work = [self._translated(step) for step in steps]
 
     @classmethod
