@@ -55,6 +55,7 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
         TargetError: the target's texts or files do not fit.
     """
     target = scenario.target(order.target)
+    scenario = scenario.for_target(target)
     expand = _expander(order.placeholders, environ)
     try:
         place = Place(
