@@ -70,7 +70,9 @@ def _objections(
 ) -> Iterator[Problem]:
     for index, (driver, target) in enumerate(zip(drivers, scenario.targets, strict=True)):
         if objection := driver.objection(target, scenario.load):
-            yield Problem(("target", index), objection, "docs/scenarios.md describes the drivers")
+            yield Problem(
+                ("target", index), objection, "docs/scenario-files.md describes the drivers"
+            )
 
 
 def _load(load: Load, duration_s: float) -> Iterator[Problem]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Table)
 
 DEFAULT_DRIVER: Final = "sqlite"
-PAGE: Final = "docs/scenarios.md"
+PAGE: Final = "docs/scenario-files.md"
 
 # What is in them depends on the driver, so they are checked one by one.
 _Unchecked = dict[str, Any]
