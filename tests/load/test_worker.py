@@ -5,6 +5,7 @@ from itertools import count, repeat
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.load.virtual_time import VirtualTime
 
 from benchgate.load.drivers.driver import OperationError
 from benchgate.load.plan import Phase, Plan
@@ -12,7 +13,6 @@ from benchgate.load.recording import Recorder
 from benchgate.load.schedule import Arrivals, ramps
 from benchgate.load.windows import Windowing
 from benchgate.load.worker import Control, Worker
-from tests.load.virtual_time import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

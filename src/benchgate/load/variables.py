@@ -30,6 +30,8 @@ _KEY_AND_PASSWORD: Final = re.compile(
 def check_variables(scenario: Scenario, target: Target, environ: Mapping[str, str]) -> None:
     """Make sure that all variables are set that a scenario uses for one of its targets.
 
+    Those of its services are looked up when they are started.
+
     Raises:
         ConfigError: one is not; the message lists all of them, with file, line and key.
     """
@@ -51,7 +53,7 @@ def check_variables(scenario: Scenario, target: Target, environ: Mapping[str, st
 def concealer(
     scenario: Scenario, target: Target, environ: Mapping[str, str]
 ) -> Callable[[str], str]:
-    """Make a function that removes secrets from a text.
+    """Make a function that makes a text one line, and removes secrets from it.
 
     They are the values of the variables that the scenario uses, passwords in its addresses, and
     what `model.redact` knows.
@@ -67,7 +69,7 @@ def concealer(
         for found in _KEY_AND_PASSWORD.finditer(address):
             secrets.add(found[2] or re.sub(r"\\(.)", r"\1", found[1]))
     conceal, redact = Concealer(secrets), Redactor(environ)
-    return lambda text: redact("\n".join(map(conceal, text.split("\n"))))
+    return lambda text: redact(conceal(text))
 
 
 def _texts(scenario: Scenario, target: Target) -> Iterator[tuple[KeyPath, str]]:
@@ -75,10 +77,6 @@ def _texts(scenario: Scenario, target: Target) -> Iterator[tuple[KeyPath, str]]:
     tables: list[tuple[KeyPath, BaseModel | None, tuple[str, ...]]] = [
         (("target", scenario.targets.index(target)), target, target.texts()),
         *((("step", i), one, one.texts()) for i, one in enumerate(scenario.steps)),
-        *(
-            (("service", i), one, tuple(one.env.values()))
-            for i, one in enumerate(scenario.services)
-        ),
     ]
     for key, script in (("setup", scenario.setup), ("teardown", scenario.teardown)):
         tables.append(((key,), script, script.texts() if script else ()))
