@@ -66,6 +66,11 @@ class Scenario:
         middle = (target.title,) if len(self.targets) > 1 else ()
         return "/".join((self.name, *middle, step.name))
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all its benchmarks."""
+        return tuple(self.id_of(target, step) for target in self.targets for step in self.steps)
+
     def target(self, title: str) -> Target:
         """Find a target by its title.
 
