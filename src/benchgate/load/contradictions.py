@@ -77,7 +77,15 @@ def _drivers(
                 "all targets of a scenario carry out the same steps: write a file for each of them",
                 target.driver,
             )
-        if objection := driver.objection(target, scenario.load):
+        if scenario.load.cluster is not None and not driver.WORKS_AFAR:
+            yield Problem(
+                ("load", "cluster"),
+                f'contradicts the driver "{driver.NAME}", which needs files or programs of this'
+                " machine",
+                "leave `cluster` out, or load a server, such as with the driver http",
+                scenario.load.cluster,
+            )
+        elif objection := driver.objection(target, scenario.load):
             yield Problem(("target", index), objection, "docs/scenarios.md describes the drivers")
 
 
