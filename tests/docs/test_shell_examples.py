@@ -34,6 +34,9 @@ NOT_RUN = {
     "pipx install .": "downloads packages",
     "benchgate ci --margin 3%": "only in a job of GitHub Actions; tests/e2e/test_ci.py",
     "benchgate publish": "only in a job of GitHub Actions; tests/e2e/test_ci.py",
+    "benchgate export --hdr latencies.hlog --csv windows.csv --filter 'orders/*'": (
+        "needs the result of a scenario; tests/cli/test_export.py"
+    ),
     f"benchgate check --run {_RUN}": "asks GitHub; tests/e2e/test_ci.py",
 }
 

@@ -54,6 +54,8 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
     Raises:
         TargetError: the target's texts or files do not fit.
     """
+    if order.brief:
+        scenario = scenario.shortened()
     target = scenario.target(order.target)
     expand = _expander(order.placeholders, environ)
     try:
