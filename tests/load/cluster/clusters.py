@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -25,6 +26,14 @@ def local_cluster(workers: int = 2, preload: Sequence[str] = ()) -> Iterator[Loc
         preload=list(preload),
     ) as cluster:
         yield cluster
+
+
+@contextmanager
+def refused_port() -> Iterator[int]:
+    """A port at which nobody listens; it is bound, so nobody else takes it."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
 def places(cluster: LocalCluster) -> list[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.slow]
 
-SOON_S = 30.0
+SOON_S = 45.0
 
 
 @contextmanager
