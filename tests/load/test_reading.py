@@ -294,7 +294,7 @@ SERVICE = '[[service]]\nname = "api"\nstart = "serve"\nready = { tcp = true }\n'
         ),
         (
             f"{NAME}{STEP}[load]\ncluster = 'tcp://a:1'",
-            "target[0]: workers in several processes cannot share the database :memory:",
+            ':6: load.cluster = "tcp://a:1": contradicts the driver "sqlite", which needs files',
         ),
         (
             f"{NAME}{STEP}[[target]]\n[[target]]\ndriver = 'http'\nurl = 'http://a'",

@@ -69,7 +69,15 @@ def _objections(
     scenario: Scenario, drivers: Sequence[type[Driver[Any, Any, Any]]]
 ) -> Iterator[Problem]:
     for index, (driver, target) in enumerate(zip(drivers, scenario.targets, strict=True)):
-        if objection := driver.objection(target, scenario.load):
+        if scenario.load.cluster is not None and not driver.WORKS_AFAR:
+            yield Problem(
+                ("load", "cluster"),
+                f'contradicts the driver "{driver.NAME}", which needs files or programs of this'
+                " machine",
+                "leave `cluster` out, or load a server, such as with the driver http",
+                scenario.load.cluster,
+            )
+        elif objection := driver.objection(target, scenario.load):
             yield Problem(
                 ("target", index), objection, "docs/scenario-files.md describes the drivers"
             )
