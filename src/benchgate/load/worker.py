@@ -25,7 +25,7 @@ LONGEST_PAUSE_NS = 100_000_000
 
 # How long a worker keeps what it measured before it hands it over, at most; more workers keep it
 # longer, so that the thread that takes it in gets larger batches.
-_KEPT_NS = 100_000_000
+_KEPT_NS = 20_000_000
 _KEPT_PER_WORKER_NS = 1_000_000
 # A longer sleep would miss that the launch was given up.
 _LONGEST_SLEEP_NS = 100_000_000
