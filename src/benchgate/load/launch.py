@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.concealing import Concealer, passwords_in, variables_in
 from benchgate.load.drivers.driver import Driver, Place, TargetError
 from benchgate.load.reading import read_scenario
 from benchgate.load.substitution import UnsetVariableError, expanded
-from benchgate.model.redact import Redactor
+from benchgate.load.variables import check_variables, concealer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,10 +40,12 @@ def open_launch(order: LoadOrder) -> Launch:
     """Read the scenario, and make the driver of its target. Nothing is sent to the target yet.
 
     Raises:
-        ConfigError: the scenario file is not valid.
+        ConfigError: the scenario file is not valid, or a variable is not set that it names.
         TargetError: the target's texts or files do not fit.
     """
-    return make_launch(order, read_scenario(Path(order.scenario), order.shown), os.environ)
+    scenario = read_scenario(Path(order.scenario), order.shown)
+    check_variables(scenario, scenario.target(order.target), os.environ)
+    return make_launch(order, scenario, os.environ)
 
 
 def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]) -> Launch:
@@ -54,12 +55,9 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
         TargetError: the target's texts or files do not fit.
     """
     target = scenario.target(order.target)
+    scenario = scenario.for_target(target)
     expand = _expander(order.placeholders, environ)
-    texts = [*target.texts(), *(text for step in scenario.steps for text in step.texts())]
     try:
-        secrets = variables_in(texts, expand).union(
-            *(passwords_in(expand(text)) for text in target.texts())
-        )
         place = Place(
             folder=Path(order.folder),
             scratch=Path(order.scratch),
@@ -71,8 +69,7 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
         driver = registry.find(target.driver)(target, scenario.steps, place)
     except UnsetVariableError as error:
         raise TargetError(f"{error}; {order.shown} names it") from None
-    conceal, redact = Concealer(secrets), Redactor(environ)
-    return Launch(order, scenario, driver, lambda text: redact(conceal(text)))
+    return Launch(order, scenario, driver, concealer(scenario, target, environ))
 
 
 def _expander(placeholders: Mapping[str, str], environ: Mapping[str, str]) -> Callable[[str], str]:
