@@ -195,7 +195,7 @@ def test_a_target_that_always_fails_is_all_errors(run: Any) -> None:  # noqa: AN
     assert launch.ops == 0
     assert 3 <= launch.errors < 1000
     assert launch.kept_errors[0].text == "ZeroDivisionError: division by zero"
-    assert any(note.startswith("after 3 errors in a row a worker pauses") for note in reply.notes)
+    assert any(note.endswith("because each pauses after 3 errors in a row") for note in reply.notes)
 
 
 def test_both_arms_draw_the_same(run: Any) -> None:  # noqa: ANN401

@@ -184,7 +184,7 @@ def _notes(groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> tu
     paused_s = sum(record.paused_s for record in records)
     if paused_s:
         notes.append(
-            f"after {ERRORS_BEFORE_PAUSE} errors in a row a worker pauses, for"
-            f" {format_value(paused_s, 's')} of all workers' time together"
+            f"all workers together paused for {format_value(paused_s, 's')}, because each pauses"
+            f" after {ERRORS_BEFORE_PAUSE} errors in a row"
         )
     return tuple(notes)
