@@ -31,7 +31,7 @@ _METRICS = (
     Column("CV", right=True),
     Column("95 % interval", right=True),
     Column("method", drop=1),
-    Column("min", right=True, drop=4),
+    Column("min", right=True, drop=3),
     Column("max", right=True, drop=3),
 )
 _PERCENTILES = (Column("of all operations", name=True), Column("latency", right=True))
@@ -43,7 +43,7 @@ _COURSES = (
     Column("p95", right=True, drop=2),
     Column("p99", right=True),
     Column("max", right=True, drop=1),
-    Column("operations over time", name=True),
+    Column("over time", name=True),
 )
 _LOOPS = {
     Loop.CLOSED: "closed loop: latencies are service times",
