@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the benchmark tools that tests/suites runs and that PyPI and npm do not have, from the
-# packages of Debian or Ubuntu. What is missing later is skipped by the tests.
+# Installs what tests/suites and tests/load run and PyPI and npm do not have, from the packages of
+# Debian or Ubuntu: benchmark tools and databases. What is missing later is skipped by the tests.
 set -euo pipefail
 
 packages=(
@@ -11,7 +11,8 @@ packages=(
   hyperfine
   libbenchmark-dev         # Google Benchmark
   librust-criterion-dev    # the crates of Criterion.rs
-  postgresql               # pgbench
+  mariadb-server
+  postgresql               # pgbench, too
   ruby ruby-benchmark-ips
   wrk
 )

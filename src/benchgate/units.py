@@ -113,7 +113,7 @@ def counted(count: int, noun: str) -> str:
     """A number with its noun: "1 round", "12 rounds", "2 launches"."""
     if count == 1:
         return f"1 {noun}"
-    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{count} {noun}{'es' if noun.endswith(('ch', 'ss')) else 's'}"
 
 
 def format_duration(seconds: float) -> str:

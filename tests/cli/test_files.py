@@ -80,7 +80,7 @@ def test_validate_runs_nothing(call: Call, package: Path) -> None:
     assert not (package / "was-run").exists()
 
 
-@pytest.mark.parametrize("kind", ["config", "result", "verdict", "statistics"])
+@pytest.mark.parametrize("kind", ["config", "scenario", "result", "verdict", "statistics"])
 def test_schemas_are_schemas(call: Call, tmp_path: Path, kind: str) -> None:
     done = call(tmp_path, "schema", kind)
     done.check(0)

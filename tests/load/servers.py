@@ -83,6 +83,7 @@ class HttpServer:
         self.connections = 0
         self._began = time.monotonic()
         self._open: set[socket.socket] = set()
+        self._closing = threading.Event()
         self._server = _Listener(("127.0.0.1", 0), self._serve)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
@@ -101,6 +102,7 @@ class HttpServer:
 
     def close(self) -> None:
         """Close the port and all connections."""
+        self._closing.set()
         self._server.shutdown()
         for connection in list(self._open):
             with suppress(OSError):  # the client was faster
@@ -136,11 +138,11 @@ class HttpServer:
 
     def _wait(self, answer: Answer) -> None:
         if answer.delay_s:
-            time.sleep(answer.delay_s)
+            self._closing.wait(answer.delay_s)
         for begin_s, length_s in self.stalls:
             now_s = time.monotonic() - self._began
             if begin_s <= now_s < begin_s + length_s:
-                time.sleep(begin_s + length_s - now_s)
+                self._closing.wait(begin_s + length_s - now_s)
 
 
 class _Listener(socketserver.ThreadingTCPServer):

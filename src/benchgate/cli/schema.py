@@ -7,10 +7,12 @@ import json
 import click
 
 from benchgate.config.reference import config_schema
+from benchgate.load.schema import scenario_schema
 from benchgate.model.codec import RESULT, STATISTICS, VERDICT
 
 _SCHEMAS = {
     "config": config_schema,
+    "scenario": scenario_schema,
     "result": RESULT.json_schema,
     "verdict": VERDICT.json_schema,
     "statistics": STATISTICS.json_schema,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchgate.cli import options as o
+from benchgate.cli.validate_scenarios import read_scenarios
 from benchgate.cli.world import configuration, repository_or_none
 from benchgate.config import FunctionBenchmarks, PythonBenchmark, SuiteBenchmark
 from benchgate.config.program_benchmark import ProgramBenchmark
@@ -37,6 +38,7 @@ class Validation:
     Attributes:
         functions: for each benchmark file, the names of its functions.
         unlisted: files that may define more functions when they are imported.
+        scenarios: for each scenario file, the ids of its benchmarks.
         problems: one sentence each, with the place; empty if all is well.
     """
 
@@ -44,11 +46,12 @@ class Validation:
     unlisted: frozenset[str]
     commands: tuple[str, ...]
     suites: tuple[str, ...]
+    scenarios: dict[str, tuple[str, ...]]
     problems: tuple[str, ...]
 
 
 def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
-    """Read every benchmark file of a tree as text and list its functions.
+    """Read every benchmark file of a tree as text and list its functions, and scenario files.
 
     Args:
         git: the repository with this root; None if there is none.
@@ -77,12 +80,19 @@ def validate(config: Config, root: Path, git: Git | None = None) -> Validation:
             problems += wrong
             if git and is_ignored(git, root / file.path):
                 problems.append(f"{file.path}: git ignores it, so it is not measured")
-    problems += [*_missing_folders(config, arm), *_unknown_formats(config)]
+    scenarios = read_scenarios(config, arm, git)
+    problems += [
+        *_missing_folders(config, arm),
+        *_unknown_formats(config),
+        *scenarios.problems,
+    ]
     commands = tuple(id_ for one in config.benchmarks for id_ in one.ids)
     suites = tuple(one.title for one in config.benchmarks if isinstance(one, SuiteBenchmark))
-    if not commands and not suites and not functions and not problems:
+    if not (commands or suites or scenarios.ids or functions or problems):
         problems.append("no benchmarks: there is neither a file bench_*.py nor a [[benchmark]]")
-    return Validation(functions, frozenset(unlisted), commands, suites, tuple(problems))
+    return Validation(
+        functions, frozenset(unlisted), commands, suites, scenarios.ids, tuple(problems)
+    )
 
 
 def _missing_folders(config: Config, arm: Arm) -> Iterator[str]:
@@ -148,6 +158,8 @@ def command(config_file: Path | None) -> int:
         click.echo(f"command: {name}")
     for title in found.suites:
         click.echo(f"suite: {title}")
+    for file, ids in found.scenarios.items():
+        click.echo(f"{file}: {', '.join(ids)}")
     for problem in found.problems:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
     return PROBLEM_EXIT_CODE if found.problems else 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchgate.config.problems import Problem
+from benchgate.config.scenario_benchmark import ScenarioBenchmark
 from benchgate.config.suite_benchmark import OUTPUT, SuiteBenchmark
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def conflicts(settings: Settings) -> tuple[Problem, ...]:
         *_until_decided(settings),
         *_baseline(settings.baseline),
         *_benchmarks(settings.benchmarks),
+        *_scenarios(settings.benchmarks),
         *_outputs(settings.benchmarks),
         *_rules(settings.rules),
         *_waivers(settings.waivers),
@@ -90,6 +93,21 @@ def _benchmarks(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
                     "give each benchmark a name of its own",
                     id_,
                 )
+
+
+def _scenarios(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:
+    first_with: dict[PurePosixPath, int] = {}
+    for index, benchmark in enumerate(benchmarks):
+        if not isinstance(benchmark, ScenarioBenchmark):
+            continue
+        first = first_with.setdefault(PurePosixPath(benchmark.scenario), index)
+        if first != index:
+            yield Problem(
+                ("benchmark", index, "scenario"),
+                f"benchmark[{first}] has the same file",
+                "write it once",
+                benchmark.scenario,
+            )
 
 
 def _outputs(benchmarks: tuple[Benchmark, ...]) -> Iterator[Problem]:

@@ -152,7 +152,8 @@ def _without_repeats(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-def _relative(path: str) -> str:
+def relative(path: str) -> str:
+    """Check a path inside the folder of the configuration; return it unchanged."""
     parts = PurePosixPath(path)
     if not path.strip() or parts.is_absolute() or ".." in parts.parts:
         raise ValueError("must be a path relative to the configuration file, inside its folder")
@@ -160,7 +161,7 @@ def _relative(path: str) -> str:
 
 
 def _python_path(path: str) -> str:
-    name = PurePosixPath(_relative(path)).name
+    name = PurePosixPath(relative(path)).name
     if name.endswith(".py") and not name.startswith("bench_"):
         raise ValueError(f"{name} is not a benchmark file: their names are bench_*.py")
     return path
@@ -212,7 +213,7 @@ Text = Annotated[str, Field(min_length=1)]
 Reason = Annotated[str, Field(max_length=500), AfterValidator(_not_blank)]
 Identifier = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_identifier)]
 Template = Annotated[Text, AfterValidator(checked_template)]
-RelativePath = Annotated[str, AfterValidator(_relative)]
+RelativePath = Annotated[str, AfterValidator(relative)]
 
 Statistic = Literal["p25", "median", "p95", "mean", "min"]
 FailOn = Literal["regressed", "failed", "missing", "inconclusive", "incomparable"]
@@ -236,7 +237,7 @@ FailOns = Annotated[tuple[FailOn, ...], BeforeValidator(as_tuple), AfterValidato
 ExitCodes = Annotated[tuple[ExitCode, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 Templates = Annotated[tuple[Template, ...], BeforeValidator(as_tuple)]
 DataGlobs = Annotated[
-    tuple[Annotated[str, AfterValidator(_relative)], ...],
+    tuple[Annotated[str, AfterValidator(relative)], ...],
     BeforeValidator(as_tuple),
     AfterValidator(_without_repeats),
 ]

@@ -23,6 +23,7 @@ NO_VALUE: Final = object()
 _TAGGED: Final = "benchmark"
 _MANY = 20
 _LONGEST_VALUE = 60
+_SHAPES = frozenset({"tuple_type", "model_type", "dict_type"})
 
 _EXPECTED = {
     "bool_type": "must be true or false",
@@ -70,11 +71,13 @@ class Layout:
         tables: every table by its path; a tag distinguishes the kinds of [[benchmark]].
         lists: tables of which there can be several.
         page: the page of the documentation that describes every key.
+        is_toml: whether tables are written in brackets.
     """
 
     tables: Mapping[tuple[str, ...], type[Table]]
     lists: frozenset[str]
     page: str
+    is_toml: bool = True
 
     def heading(self, place: tuple[str, ...]) -> str:
         """Format a table as people write it."""
@@ -155,8 +158,8 @@ def _problem(found: Mapping[str, Any], layout: Layout) -> Problem:
         return Problem(written[:-1], f"`{written[-1]}` is missing", _hint(path, layout))
     if kind == "union_tag_not_found":
         return _no_kind(written, value)
-    if kind in {"tuple_type", "model_type"} and len(path) == 1 and isinstance(value, list | dict):
-        return _wrong_brackets(str(path[0]), kind)
+    if kind in _SHAPES and len(path) == 1 and _is_shaped(value):
+        return _wrong_shape(str(path[0]), layout)
     if kind == "literal_error":
         message = _one_of(found["ctx"]["expected"], value)
     elif kind in _EXPECTED:
@@ -226,9 +229,18 @@ def _suggestions(words: Iterable[object], candidates: Sequence[str]) -> Iterator
             yield f"{suggestion[:-1]} instead of {word!r}?"
 
 
-def _wrong_brackets(key: str, kind: str) -> Problem:
-    if kind == "tuple_type":
-        right, rest = f"[[{key}]]", "with two brackets, since there can be several"
-    else:
-        right, rest = f"[{key}]", "with one bracket, since there is only one"
+def _is_shaped(value: object) -> bool:
+    """Whether a value is a table, or a list of them."""
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    )
+
+
+def _wrong_shape(key: str, layout: Layout) -> Problem:
+    several = key in layout.lists
+    if not layout.is_toml:
+        return Problem((key,), f"must be a {'list of tables' if several else 'table'}", "")
+    right, rest = layout.heading((key,)), "with one bracket, since there is only one"
+    if several:
+        rest = "with two brackets, since there can be several"
     return Problem((key,), f"must be written {right}", f"write {right} {rest}")

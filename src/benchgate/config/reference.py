@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pydantic_core import core_schema
 
     from benchgate.config.fields import Table
+
+DIALECT: Final = GenerateJsonSchema.schema_dialect
 
 _BLOCK = re.compile(r"(<!-- table: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _PLURAL = re.compile(r"\b(number|command)\b")
@@ -55,7 +57,7 @@ class _TomlSchema(GenerateJsonSchema):
 def config_schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of a whole benchgate.toml."""
     return {
-        "$schema": GenerateJsonSchema.schema_dialect,
+        "$schema": DIALECT,
         **table_schema(Settings),
         "title": "benchgate.toml",
     }

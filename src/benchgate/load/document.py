@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.config.load import parse_toml, read_text
@@ -67,7 +68,7 @@ def _json(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
         return table
 
     try:
-        return json.loads(text, object_pairs_hook=unique), {}
+        return json.loads(text, object_pairs_hook=unique), dict(_json_lines(text))
     except json.JSONDecodeError as error:
         place = f"{name}:{error.lineno}:{error.colno}"
         raise ConfigError(
@@ -75,7 +76,33 @@ def _json(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
             hint="JSON knows no comments, and no comma after the last entry",
         ) from None
     except ValueError as error:  # a number of 5,000 digits
-        raise ConfigError(f"{name}: is not valid JSON: {error}") from None
+        what = str(error)
+        raise ConfigError(f"{name}: is not valid JSON: {what[:1].lower()}{what[1:]}") from None
+
+
+def _json_lines(text: str) -> Iterator[tuple[KeyPath, int]]:
+    """The line of each key and each entry of a list in a valid document."""
+    path: list[str | int | None] = []  # ends with None where a key is expected
+    line = 1
+    for token in _JSON_TOKEN.finditer(text):
+        match token[0]:
+            case "\n":
+                line += 1
+                continue
+            case "}" | "]":
+                path.pop()
+                continue
+            case ",":
+                path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
+                continue
+        if path and path[-1] is None:
+            path[-1] = json.loads(token[0]) if token[0][0] == '"' else None
+            yield tuple(part for part in path if part is not None), line
+            continue
+        if path and isinstance(path[-1], int):
+            yield tuple(part for part in path if part is not None), line
+        if token[0] in "{[":
+            path.append(None if token[0] == "{" else 0)
 
 
 def _yaml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
@@ -87,8 +114,12 @@ def _yaml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
             hint='install it with `pip install "benchgate[yaml]"`, or write the file in TOML',
         ) from None
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        tables = yaml.safe_load(text)
+        lines: dict[KeyPath, int] = {}
+        for key, line in _yaml_lines(name, yaml.compose(text, Loader=yaml.SafeLoader)):
+            lines[key] = line
+            if len(lines) > _MOST_LINES:  # a few aliases can stand for endlessly many
+                raise ConfigError(f"{name}: has more than {_MOST_LINES} entries")
+        return yaml.safe_load(text), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
@@ -100,23 +131,43 @@ def _yaml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:
         what = str(error).partition("\n")[0]
         raise ConfigError(f"{name}: is not valid YAML: {what}") from None
 
-    def lines(node: Any, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:  # noqa: ANN401 - a node
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                inside = (*path, str(key.value))
-                yield inside, key.start_mark.line + 1
-                yield from lines(value, inside)
-        elif isinstance(node, yaml.SequenceNode):
-            for index, value in enumerate(node.value):
-                inside = (*path, index)
-                yield inside, value.start_mark.line + 1
-                yield from lines(value, inside)
 
-    return tables, dict(lines(node, ()))
+def _yaml_lines(name: str, node: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, int]]:  # noqa: ANN401 - a node of PyYAML
+    """The line of each key and each entry of a list.
+
+    Raises:
+        ConfigError: a key is no text, or is there twice.
+    """
+    value = node.value if node is not None else None
+    if not isinstance(value, list):
+        return
+    keys: set[str] = set()
+    for index, entry in enumerate(value):
+        is_pair = isinstance(entry, tuple)
+        first, child = entry if is_pair else (entry, entry)
+        line = first.start_mark.line + 1
+        if is_pair:
+            if first.tag != _YAML_MERGE and (first.tag != _YAML_TEXT or first.value in keys):
+                why = (
+                    "is there twice"
+                    if first.tag == _YAML_TEXT
+                    else "must be text: put it in quotes"
+                )
+                raise ConfigError(f"{name}:{line}: the key {first.value!r} {why}")
+            keys.add(first.value)
+        inside = (*path, first.value if is_pair else index)
+        yield inside, line
+        yield from _yaml_lines(name, child, inside)
 
 
+TOML: Final = ".toml"
+
+_MOST_LINES: Final = 100_000
+_YAML_TEXT: Final = "tag:yaml.org,2002:str"
+_YAML_MERGE: Final = "tag:yaml.org,2002:merge"
+_JSON_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\],\n]|[^\s{}\[\],:"]+')
 _PARSERS: Final[Mapping[str, Callable[[str, str], tuple[Any, Mapping[KeyPath, int]]]]] = {
-    ".toml": _toml,
+    TOML: _toml,
     ".json": _json,
     ".yaml": _yaml,
     ".yml": _yaml,

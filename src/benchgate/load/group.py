@@ -13,6 +13,7 @@ from benchgate.load.drivers.driver import TargetError
 from benchgate.load.launch import open_launch
 from benchgate.load.plan import plan_of
 from benchgate.load.recording import Recorder
+from benchgate.load.timers import exact_timers
 from benchgate.load.windows import Windowing
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def run_group(order: LoadOrder, workers: Sequence[int], gate: Gate) -> GroupReco
         TargetError: a connection cannot be opened, or a worker ended early.
         GivenUpError: the launch was given up before it was measured.
     """
-    launch = open_launch(order, shares_process=False)
+    launch = open_launch(order)
     try:
         return run_workers(launch, workers, gate)
     finally:
@@ -124,8 +125,9 @@ def run_group(order: LoadOrder, workers: Sequence[int], gate: Gate) -> GroupReco
 def run_workers(launch: Launch, workers: Sequence[int], gate: Gate) -> GroupRecord:
     """Run workers with a driver that is there already; see `run_group`."""
     crew = Crew(launch, workers)
-    try:
+    with exact_timers():
         crew.start()
+    try:
         while not crew.is_open(_LOOK_S):
             _require_going_on(gate)
         gate.arrive()
@@ -147,9 +149,9 @@ def _measured(launch: Launch, crew: Crew, gate: Gate) -> GroupRecord:
         seed=f"{scenario.experiment.seed + order.round} {crew.members[0].index}",
     )
     crew.work(plan, recorder)
-    _wait_until(begin_ns, crew, recorder, gate)
+    _wait_until(begin_ns, recorder, gate)
     before_s, before_ns = time.process_time(), time.perf_counter_ns()
-    _wait_until(end_ns, crew, recorder, gate)
+    _wait_until(end_ns, recorder, gate)
     cpu_s = time.process_time() - before_s
     wall_s = (time.perf_counter_ns() - before_ns) / 1e9
     notes = _end(crew, recorder, gate, plan)
@@ -171,7 +173,7 @@ def _measured(launch: Launch, crew: Crew, gate: Gate) -> GroupRecord:
     )
 
 
-def _wait_until(until_ns: int, crew: Crew, recorder: Recorder, gate: Gate) -> None:
+def _wait_until(until_ns: int, recorder: Recorder, gate: Gate) -> None:
     """Take in what the workers hand over, until then."""
     while (left_ns := until_ns - time.perf_counter_ns()) > 0:
         _require_going_on(gate)

@@ -1,4 +1,4 @@
-"""Everything that one process needs for its part of a launch: the scenario, its target, a driver."""
+"""What a process needs for its part of a launch: the scenario, and a driver for its target."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.load.drivers import registry
-from benchgate.load.drivers.concealing import Concealer, passwords_in, variables_in
 from benchgate.load.drivers.driver import Driver, Place, TargetError
 from benchgate.load.reading import read_scenario
 from benchgate.load.substitution import UnsetVariableError, expanded
-from benchgate.model.redact import Redactor
+from benchgate.load.variables import check_variables, concealer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,37 +36,41 @@ class Launch:
     conceal: Callable[[str], str]
 
 
-def open_launch(order: LoadOrder, *, shares_process: bool) -> Launch:
+def open_launch(order: LoadOrder) -> Launch:
     """Read the scenario, and make the driver of its target. Nothing is sent to the target yet.
 
-    Args:
-        shares_process: whether all workers of the launch are threads of this process.
-
     Raises:
-        ConfigError: the scenario file is not valid.
+        ConfigError: the scenario file is not valid, or a variable is not set that it names.
         TargetError: the target's texts or files do not fit.
     """
     scenario = read_scenario(Path(order.scenario), order.shown)
+    check_variables(scenario, scenario.target(order.target), os.environ)
+    return make_launch(order, scenario, os.environ)
+
+
+def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]) -> Launch:
+    """Make the driver of a target of a scenario that was read before; see `open_launch`.
+
+    Raises:
+        TargetError: the target's texts or files do not fit.
+    """
+    if order.brief:
+        scenario = scenario.shortened()
     target = scenario.target(order.target)
-    expand = _expander(order.placeholders, os.environ)
-    texts = [*target.texts(), *(text for step in scenario.steps for text in step.texts())]
+    expand = _expander(order.placeholders, environ)
     try:
-        secrets = variables_in(texts, expand).union(
-            *(passwords_in(expand(text)) for text in target.texts())
-        )
         place = Place(
             folder=Path(order.folder),
             scratch=Path(order.scratch),
             workers=scenario.most_workers,
             expand=expand,
-            environ=dict(os.environ),
-            shares_process=shares_process,
+            environ=dict(environ),
+            shares_process=scenario.load.workers == "thread" and scenario.load.cluster is None,
         )
         driver = registry.find(target.driver)(target, scenario.steps, place)
     except UnsetVariableError as error:
         raise TargetError(f"{error}; {order.shown} names it") from None
-    conceal, redact = Concealer(secrets), Redactor(os.environ)
-    return Launch(order, scenario, driver, lambda text: redact(conceal(text)))
+    return Launch(order, scenario, driver, concealer(scenario, target, environ))
 
 
 def _expander(placeholders: Mapping[str, str], environ: Mapping[str, str]) -> Callable[[str], str]:

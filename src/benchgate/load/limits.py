@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.units import format_duration
+from benchgate.units import format_percent, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Signs:
 
 def limits(signs: Signs) -> tuple[str, ...]:
     """Say why the generator may have been the bottleneck, and what to do, a sentence each."""
-    return tuple((*_cpu(signs), *_late(signs), *_clock(signs)))
+    return (*_cpu(signs), *_late(signs), *_clock(signs))
 
 
 def _cpu(signs: Signs) -> Iterator[str]:
@@ -63,8 +63,8 @@ def _cpu(signs: Signs) -> Iterator[str]:
         )
     elif not signs.has_processes and busiest >= BUSY_RATIO:
         yield (
-            f"The load generator used {busiest:.0%} of a CPU, and threads of one Python process"
-            " hardly use more than one, so the target may be faster than this shows."
+            f"The load generator used {format_percent(busiest)} of a CPU, and the threads of one"
+            " Python process hardly use more, so the target may be faster than this shows."
             f"{_more_processes(signs)}"
         )
 
@@ -81,7 +81,7 @@ def _late(signs: Signs) -> Iterator[str]:
         return
     yield (
         f"The load generator did not hold its schedule: 1 % of the operations began"
-        f" {format_duration(late_s)} or more after they were due although a worker was free, and"
+        f" {format_value(late_s, 's')} or more after they were due although a worker was free, and"
         " the latencies include that. Use a lower rate, fewer workers, or a machine that is less"
         " busy."
     )
@@ -91,6 +91,6 @@ def _clock(signs: Signs) -> Iterator[str]:
     if signs.p50_s is None or signs.clock_step_s <= _COARSE_RATIO * signs.p50_s:
         return
     yield (
-        f"The clock of this machine moves in steps of {format_duration(signs.clock_step_s)}, which"
-        f" is too coarse for a median latency of {format_duration(signs.p50_s)}."
+        f"The clock of this machine moves in steps of {format_value(signs.clock_step_s, 's')},"
+        f" which is too coarse for a median latency of {format_value(signs.p50_s, 's')}."
     )

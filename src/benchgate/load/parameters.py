@@ -18,7 +18,7 @@ INT64: Final = range(-(2**63), 2**63)
 
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)(\s*)\((.*)\)\s*", re.DOTALL)
 _ARGUMENT = re.compile(
-    r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^,"'][^,]*))\s*(?:,|\Z)""", re.DOTALL
+    r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,"'][^,]*))\s*(?:,|\Z)""", re.DOTALL
 )
 _WHOLE = re.compile(r"[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -58,14 +58,14 @@ class Sequence:
 Generator: TypeAlias = Literal | RandomInt | RandomChoice | Sequence
 
 
-def parsed(written: str | float | bool) -> Generator:  # noqa: FBT001 - a value of TOML
+def parsed(written: str | int | float) -> Generator:  # noqa: PYI041 - whole numbers are checked
     """Find out what a parameter stands for.
 
     Raises:
         ValueError: it looks like a generator, but is none, or has wrong arguments.
     """
     if not isinstance(written, str):
-        if type(written) is int and written not in INT64:
+        if isinstance(written, int) and written not in INT64:
             raise ValueError("has more than 64 bits")
         return Literal(written)
     name = written.strip()
@@ -100,30 +100,31 @@ def _called(written: str, name: str, inner: str, *, is_spaced: bool) -> Generato
         return make(_arguments(inner))
     if is_spaced:
         return Literal(written)
-    known = did_you_mean(name, GENERATORS) or f"; there are {', '.join(GENERATORS)}"
+    meant = did_you_mean(name, GENERATORS) or f"; there are {', '.join(GENERATORS)}."
     raise ValueError(
-        f"there is no generator {name!r}{known}. For the text itself, write"
+        f"there is no generator {name!r}{meant} If you mean the text itself, write"
         f" {_as_literal(written.strip())}"
     )
 
 
 def _as_literal(text: str) -> str:
     quote = "'" if '"' in text else '"'
-    return f"literal({quote}{text}{quote})"
+    escaped = re.sub(rf"([\\{quote}])", r"\\\1", text)
+    return f"literal({quote}{escaped}{quote})"
 
 
 def _arguments(text: str) -> tuple[Value, ...]:
     """Split and read arguments: numbers, true, false, null, words, and texts in quotes."""
     values: list[Value] = []
     position = 0
-    while position < len(text) or (position and text[position - 1] == ","):
+    while text[position:].strip() or (position and text[position - 1] == ","):
         match = _ARGUMENT.match(text, position)
         if match is None:
             rest = text[position:].strip()
             raise ValueError(
-                f"cannot be read from {rest!r} on: separate values by commas, and close quotes"
-                if rest
-                else "has an empty value: write '' for an empty text"
+                "has an empty value: write '' for an empty text"
+                if rest[:1] in {"", ","}
+                else f"cannot be read from {rest!r} on: separate values by commas, and close quotes"
             )
         values.append(_value(match))
         position = match.end()

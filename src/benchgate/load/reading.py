@@ -11,11 +11,12 @@ from benchgate.config import fields
 from benchgate.config.fields import Table
 from benchgate.config.problems import Layout, Problem, config_error, from_validation
 from benchgate.load.contradictions import contradictions
-from benchgate.load.document import read_document
+from benchgate.load.document import TOML, read_document
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Driver, TargetError
 from benchgate.load.scenario import Scenario
 from benchgate.load.tables import Experiment, Load, Ready, Service, Stage
+from benchgate.model.redact import Redactor, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +31,7 @@ T = TypeVar("T", bound=Table)
 
 DEFAULT_DRIVER: Final = "sqlite"
 PAGE: Final = "docs/scenarios.md"
-LISTS: Final = frozenset({"target", "step", "service", "load.stages"})
+_LISTS: Final = frozenset({"target", "step", "service", "load.stages"})
 
 # What is in them depends on the driver, so they are checked one by one.
 _Unchecked = dict[str, Any]
@@ -66,14 +67,14 @@ def read_scenario(path: Path, name: str) -> Scenario:
         ConfigError: it is not valid; the message lists everything, with file, line and key.
     """
     origin = read_document(path, name)
-    reading = _Reading(origin.tables)
+    reading = _Reading(origin.tables, is_toml=path.suffix.lower() == TOML)
     scenario = reading.scenario(name, origin.lines)
     problems = reading.problems
     if scenario is not None:
         problems = list(contradictions(scenario, reading.drivers, origin.tables))
     if problems or scenario is None:
         in_order = sorted(problems, key=lambda problem: origin.line(problem.path) or 0)
-        raise config_error(in_order, origin.place, name)
+        raise config_error(redacted(in_order, Redactor({})), origin.place, name)
     return scenario
 
 
@@ -85,11 +86,11 @@ class _Reading:
         problems: all that is wrong.
     """
 
-    def __init__(self, tables: Mapping[str, Any]) -> None:
+    def __init__(self, tables: Mapping[str, Any], *, is_toml: bool) -> None:
         self._tables = tables
         self.problems: list[Problem] = []
         self.drivers = tuple(self._drivers())
-        self._layout = layout_of(self.drivers[0])
+        self._layout = _layout_of(self.drivers[0], is_toml=is_toml)
 
     def scenario(self, file: str, lines: Mapping[str, int]) -> Scenario | None:
         """Read all tables; None if something is wrong."""
@@ -154,7 +155,7 @@ class _Reading:
             return None
 
 
-def layout_of(driver: AnyDriver) -> Layout:
+def _layout_of(driver: AnyDriver, *, is_toml: bool) -> Layout:
     """The tables of a scenario file for one driver."""
     tables: Mapping[tuple[str, ...], type[Table]] = {
         (): ScenarioFile,
@@ -168,4 +169,4 @@ def layout_of(driver: AnyDriver) -> Layout:
         ("service",): Service,
         ("service", "ready"): Ready,
     }
-    return Layout(tables, LISTS, PAGE)
+    return Layout(tables, _LISTS, PAGE, is_toml)

@@ -107,16 +107,20 @@ class Recorder:
         """Record the latencies of operations that ended well in that window, in ns."""
         self._handed.append((step, window, latencies))
 
+    def keeps_more(self, step: int) -> bool:
+        """Whether the text of another error of that step would be kept."""
+        return len(self._steps[step].kept_errors) < MOST_ERRORS_KEPT
+
     def fail(self, step: int, at_ns: int, text: str) -> None:
         """Record that an operation failed.
 
         Args:
-            text: why, in one line without secrets.
+            text: why, in one line without secrets; it is not used if `keeps_more` says no.
         """
         found = self._steps[step]
         with self._lock:
             found.failed[self.window_at(at_ns)] += 1
-            if len(found.kept_errors) < MOST_ERRORS_KEPT:
+            if self.keeps_more(step):
                 passed_s = max(at_ns - self._begin_ns, 0) / 1e9
                 found.kept_errors.append(KeptError(passed_s, text))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.model.load import Loop
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from benchgate.load.tables import Experiment, Load, Script, Service, Step, Target
 
 DEFAULT_DURATION_S: Final = 10.0
+BRIEF_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,24 @@ class Scenario:
         """`scenario/step`, or `scenario/target/step` if there are several targets."""
         middle = (target.title,) if len(self.targets) > 1 else ()
         return "/".join((self.name, *middle, step.name))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all its benchmarks."""
+        return tuple(self.id_of(target, step) for target in self.targets for step in self.steps)
+
+    def shortened(self) -> Scenario:
+        """The same without a warm-up, and with at most a second of its largest load."""
+        load = self.load.model_copy(
+            update={
+                "duration_s": min(self.duration_s, BRIEF_S),
+                "warmup_s": 0.0,
+                "concurrency": self.most_workers,
+                "rate": self.most_rate,
+                "stages": (),
+            }
+        )
+        return replace(self, load=load)
 
     def target(self, title: str) -> Target:
         """Find a target by its title.

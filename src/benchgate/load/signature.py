@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.config.fields import PLACEHOLDERS
 from benchgate.load.substitution import PORT, placeholders_in
+from benchgate.model.redact import Redactor, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from benchgate.load.scenario import Scenario
     from benchgate.load.tables import Script, Step, Target
 
-_GONE: Final = "-"
+_REDACT: Final = Redactor({})
 
 
 def signature(scenario: Scenario, target: Target) -> Mapping[str, str]:
@@ -26,9 +27,7 @@ def signature(scenario: Scenario, target: Target) -> Mapping[str, str]:
     load = scenario.load.model_dump(mode="json", exclude={"cluster"})
     parts: dict[str, object] = {
         "its load": {**load, "duration_s": scenario.duration_s, "loop": scenario.loop.value},
-        "its target": _without(
-            target.model_dump(mode="json", exclude={"name"}), frozenset(target.texts())
-        ),
+        "its target": _without_address(target),
         "its seed": scenario.experiment.seed,
         "its setup": _dumped(scenario.setup),
         "its teardown": _dumped(scenario.teardown),
@@ -45,6 +44,12 @@ def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
         One phrase for each reason; empty if both sides load the same target in the same way.
     """
     return tuple(dict.fromkeys(_reasons(scenario, target)))
+
+
+def own_files(scenario: Scenario) -> tuple[str, ...]:
+    """The files of the arm that it names, relative to the configuration: code under test."""
+    tables = (*scenario.targets, scenario.setup, scenario.teardown, *scenario.steps)
+    return tuple(dict.fromkeys(file for one in tables if one for file in one.own_files()))
 
 
 def _reasons(scenario: Scenario, target: Target) -> Iterator[str]:
@@ -69,14 +74,18 @@ def _dumped(table: Script | Step | None) -> object:
     return table.model_dump(mode="json") if table is not None else None
 
 
-def _without(value: Any, texts: Collection[str]) -> Any:  # noqa: ANN401 - a tree of JSON
-    if isinstance(value, dict):
-        return {key: _without(one, texts) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_without(one, texts) for one in value]
-    return _GONE if value in texts else value
+def _without_address(target: Target) -> Mapping[str, object]:
+    """What of a target is no address: other texts, such as headers, only lack their secrets."""
+    dumped = target.model_dump(mode="json", exclude={"name"})
+    texts = set(target.texts())
+    return {
+        key: value
+        for key, value in dumped.items()
+        if isinstance(value, dict)
+        or texts.isdisjoint(value if isinstance(value, list) else [value])
+    }
 
 
 def _digest(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(redacted(value, _REDACT), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

@@ -15,7 +15,7 @@ import numpy as np
 from benchgate.load.parameters import Generator, Literal, RandomChoice, RandomInt, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from benchgate.load.tables import Step
     from benchgate.load.values import Parameters, Value
 
-BLOCK: Final = 1024
-"""Operations whose parameters are drawn at once."""
+BLOCK: Final = 128
+"""Operations whose parameters are drawn at once; the first ones before an iterator is returned."""
 
-_FIRST_BLOCK: Final = 64
 _RAW_VALUES: Final = 2**64
 
 
@@ -45,11 +44,14 @@ def parameters(
     fixed = {name: one.value for name, one in generators.items() if isinstance(one, Literal)}
     if len(fixed) == len(generators):
         return repeat(fixed)
-    columns = [
-        _column(one, _Raw(seed + iteration, worker, step.name, name), worker, workers)
+    columns = {
+        name: _column(one, _Raw(seed + iteration, worker, step.name, name), worker, workers)
         for name, one in generators.items()
-    ]
-    return chain.from_iterable(_blocks(tuple(generators), columns))
+        if not isinstance(one, Literal)
+    }
+    # The key of each parameter is there from the start, so that their order is that of the file.
+    blocks = _blocks({name: fixed.get(name) for name in generators}, columns)
+    return chain(next(blocks), chain.from_iterable(blocks))
 
 
 def choices(steps: Sequence[Step], *, seed: int, iteration: int, worker: int) -> Iterator[int]:
@@ -71,13 +73,14 @@ def choices(steps: Sequence[Step], *, seed: int, iteration: int, worker: int) ->
 
 
 def _blocks(
-    names: tuple[str, ...], columns: Sequence[Callable[[int], list[Value]]]
+    fixed: dict[str, Value], columns: Mapping[str, Callable[[int], list[Value]]]
 ) -> Iterator[list[dict[str, Value]]]:
-    size = _FIRST_BLOCK
     while True:
-        rows = zip(*(column(size) for column in columns), strict=True)
-        yield [dict(zip(names, row, strict=True)) for row in rows]
-        size = BLOCK
+        block = [fixed.copy() for _ in range(BLOCK)]
+        for name, column in columns.items():
+            for row, value in zip(block, column(BLOCK), strict=True):
+                row[name] = value
+        yield block
 
 
 class _Raw:
@@ -118,7 +121,8 @@ def _column(
 
 def _shifted(drawn: NDArray[np.uint64], low: int) -> list[Any]:
     # Both wrap around at 2**64, so the sum is right for every range of 64 bits.
-    return (drawn + np.uint64(low % _RAW_VALUES)).view(np.int64).tolist()
+    values: list[Any] = (drawn + np.uint64(low % _RAW_VALUES)).view(np.int64).tolist()
+    return values
 
 
 def _numbers(generator: Numbers, worker: int, workers: int) -> Callable[[int], list[Value]]:

@@ -217,7 +217,8 @@ class Worker:
     def _fail(self, step: int, error: Exception) -> None:
         self._errors_in_a_row += 1
         if self._recorder is not None:
-            self._recorder.fail(step, self._now_ns(), self._conceal(text_of(error)))
+            text = self._conceal(text_of(error)) if self._recorder.keeps_more(step) else ""
+            self._recorder.fail(step, self._now_ns(), text)
 
     def _leave_unfinished(self, step: int, waited_ns: int) -> None:
         if self._recorder is not None:

@@ -86,12 +86,14 @@ def _with_runs(counts: IntArray) -> IntArray:
         return np.zeros(1, dtype=np.int64)
     zeros = np.diff(held, prepend=-1) - 1
     words = np.column_stack((np.where(zeros == 1, 0, -zeros), counts[held]))
-    return words[np.column_stack((zeros > 0, np.ones(len(held), dtype=bool)))]
+    is_needed = np.column_stack((zeros > 0, np.ones(len(held), dtype=bool)))
+    found: IntArray = words[is_needed]
+    return found
 
 
 def _without_runs(words: IntArray) -> IntArray:
     steps = np.where(words < 0, -words, 1)
-    if len(words) and int(steps.max()) > BUCKETS or int(steps.sum()) > BUCKETS:
+    if (len(words) and int(steps.max()) > BUCKETS) or int(steps.sum()) > BUCKETS:
         raise ValueError("has more counts than the layout has")
     if words[words > 0].astype(np.float64).sum() >= _MOST_COUNTED:
         raise ValueError("counts 2**53 values or more")

@@ -35,7 +35,8 @@ def pack(values: IntArray) -> str:
         raise ValueError(f"a sample has at most {MOST_VALUES} numbers, and this one {len(values)}")
     if values.size and int(values.max()) >= _LIMIT:
         raise ValueError("a number is negative, or 2**56 or more")
-    differences = np.diff(np.sort(values), prepend=0)
+    ascending = np.concatenate(([0], np.sort(values)))
+    differences = ascending[1:] - ascending[:-1]
     return base64.b64encode(zlib.compress(to_varints(differences), 9)).decode("ascii")
 
 

@@ -82,6 +82,7 @@ class Driver(ABC, Generic[T, S, P]):
     Attributes:
         NAME: what `driver` in a scenario file says.
         TARGET, STEP, SCRIPT: the tables [[target]], [[step]] and [setup] of this driver.
+        WORKS_HERE: whether the target does its work in this process, as SQLite does.
 
     Raises:
         TargetError: its texts or files do not fit; it has not talked to the target yet.
@@ -91,6 +92,7 @@ class Driver(ABC, Generic[T, S, P]):
     TARGET: ClassVar[type[Target]]
     STEP: ClassVar[type[Step]]
     SCRIPT: ClassVar[type[Script]]
+    WORKS_HERE: ClassVar[bool] = False
 
     def __init__(self, target: T, steps: Sequence[S], place: Place) -> None:
         self.target = target

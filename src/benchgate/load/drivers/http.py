@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SAME_METHOD: Final = frozenset({307, 308})
+_CONTENT_HEADER: Final = re.compile(rb"(?im)^content-(?:type|length):.*\n")
 _MOST_REDIRECTS: Final = 10
 _SHOWN_BYTES: Final = 200
 
@@ -45,9 +46,9 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
     def __init__(self, target: HttpTarget, steps: Sequence[HttpStep], place: Place) -> None:
         super().__init__(target, steps, place)
         url = place.expand(target.url).rstrip("/")
-        written = [target.url, *target.headers.values()]
-        written += [text for step in steps for text in step.headers.values()]
-        self.conceal = Concealer(variables_in(written, place.expand) | passwords_in(url))
+        written = [*target.texts(), *(text for step in steps for text in step.texts())]
+        self._secrets = variables_in(written, place.expand) | passwords_in(url)
+        self.conceal = Concealer(self._secrets)
         try:
             self.host, self.port = host_and_port(url)
         except ValueError as error:
@@ -87,6 +88,8 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         Raises:
             TargetError: one of them did not get a good answer.
         """
+        more = variables_in(script.texts(), self.place.expand)
+        self.conceal = Concealer(self._secrets | more)
         connection = self.connect(0)
         try:
             for number, request in enumerate(script.requests, 1):
@@ -153,12 +156,12 @@ class HttpConnection(Connection):
 
         def operation(params: Parameters) -> None:
             try:
-                sent = message(params, self._cookie_line)
-                status, answered, body = exchange(sent, method)
+                head, rest = message(params)
+                status, answered, body = exchange(head + self._cookie_line + rest, method)
                 if "set-cookie" in answered:
                     self._keep_cookies(answered)
                 if follows and status in _REDIRECTS:
-                    status, body = self._followed(sent, status, answered, body)
+                    status, body = self._followed(head, rest, status, answered, body)
             except ERRORS as error:
                 raise OperationError(driver.conceal(reason(error))) from None
             if status not in good:
@@ -178,7 +181,7 @@ class HttpConnection(Connection):
         driver = self._driver
         message = message_of(request, (), prefix=driver.prefix, headers=driver.headers)
         try:
-            return self._wire.exchange(message({}, b""), request.method)[1]
+            return self._wire.exchange(b"".join(message({})), request.method)[1]
         except ERRORS as error:
             raise OperationError(driver.conceal(reason(error))) from None
 
@@ -196,26 +199,26 @@ class HttpConnection(Connection):
         self._cookie_line = f"Cookie: {pairs}\r\n".encode() if pairs else b""
 
     def _followed(
-        self, sent: bytes, status: int, headers: Message, body: bytes
+        self, head: bytes, rest: bytes, status: int, headers: Message, body: bytes
     ) -> tuple[int, bytes]:
         """Follow redirects on the same server; return the last status and body."""
-        head, _, content = sent.partition(b"\r\n\r\n")
+        origin = self._driver.origin
         first, _, lines = head.partition(b"\r\n")
         method, path, _ = first.decode().split(" ")
         for _ in range(_MOST_REDIRECTS):
             location = headers.get("Location")
             if status not in _REDIRECTS or location is None:
                 return status, body
-            url = urljoin(self._driver.origin + path, location)
-            if not url.startswith(self._driver.origin + "/"):
+            url = urljoin(origin + path, location)
+            if not url.startswith(f"{origin}/"):
                 raise ValueError("a redirect to another server is not followed")
-            path = url[len(self._driver.origin) :].partition("#")[0]
+            path = url.removeprefix(origin).partition("#")[0]
             if status not in _SAME_METHOD and method != "HEAD":
-                method, content = "GET", b""
-                lines = re.sub(rb"(?im)^content-(?:type|length):[^\r]*\r\n", b"", lines + b"\r\n")
-                lines = lines.removesuffix(b"\r\n")
-            message = f"{method} {path} HTTP/1.1\r\n".encode() + lines + b"\r\n\r\n" + content
+                method, rest = "GET", b"\r\n"
+                lines = _CONTENT_HEADER.sub(b"", lines)
+            message = f"{method} {path} HTTP/1.1\r\n".encode() + lines + self._cookie_line + rest
             status, headers, body = self._wire.exchange(message, method)
+            self._keep_cookies(headers)
         raise ValueError(f"more than {_MOST_REDIRECTS} redirects")
 
 

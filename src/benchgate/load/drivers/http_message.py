@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from benchgate.load.drivers.http_tables import Request
     from benchgate.load.values import Parameters, Value
 
-    Message: TypeAlias = Callable[[Parameters, bytes], bytes]
-    """Makes a request from its parameters, and from further header lines."""
+    Message: TypeAlias = Callable[[Parameters], tuple[bytes, bytes]]
+    """Makes a request: what goes before further header lines, and what goes behind them."""
 
 _KEPT_IN_PATH: Final = "%/?:@!$&'()*+,;=~-._[]"
 
@@ -35,21 +35,16 @@ def message_of(
     body = _body_of(request, names)
     lines = filler("".join(f"{name}: {text}\r\n" for name, text in headers.items()), names, _line)
 
-    def make(params: Parameters) -> tuple[bytes, bytes]:
+    def message(params: Parameters) -> tuple[bytes, bytes]:
         content = b"" if body is None else body(params)
         length = "" if body is None else f"Content-Length: {len(content)}\r\n"
         head = f"{request.method} {path(params)} HTTP/1.1\r\n{lines(params)}{length}"
         return head.encode(), b"\r\n" + content
 
-    if not names:
-        head, rest = make({})
-        return lambda _, more: head + more + rest
-
-    def message(params: Parameters, more: bytes) -> bytes:
-        head, rest = make(params)
-        return head + more + rest
-
-    return message
+    if names:
+        return message
+    ready = message({})
+    return lambda _: ready
 
 
 def with_headers(headers: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:

@@ -1,9 +1,8 @@
 """The tables of the driver `http`."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
@@ -12,6 +11,7 @@ from benchgate.config import fields
 from benchgate.config.fields import Table
 from benchgate.load.drivers.params import check_params
 from benchgate.load.drivers.placeholders import names_in
+from benchgate.load.drivers.plain_json import PlainJson
 from benchgate.load.tables import Script, Step, Target
 
 _METHOD = re.compile(r"[A-Za-z]{1,20}")
@@ -57,14 +57,6 @@ def _pattern(text: str) -> str:
 
 def _one_or_more(value: object) -> object:
     return (value,) if isinstance(value, int) else fields.as_tuple(value)
-
-
-def _plain(value: object) -> object:
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cannot be sent as JSON: {error}") from None
-    return value
 
 
 Status = Annotated[int, Field(ge=100, le=599)]
@@ -125,7 +117,7 @@ class Request(Table):
     body: str | None = Field(
         default=None, description="The body as text; `:name` stands for a parameter."
     )
-    json_body: Annotated[Any, AfterValidator(_plain)] = Field(
+    json_body: PlainJson = Field(
         default=None,
         alias="json",
         description="The body as a value that is sent as JSON. The text `:name` becomes the"
@@ -156,6 +148,10 @@ class Request(Table):
 class HttpStep(Request, Step):
     """A request to the server."""
 
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return tuple(self.headers.values())
+
     @model_validator(mode="after")
     def _uses_all_params(self) -> Self:
         found = {name for text in self.parameter_texts() for name in names_in(text)}
@@ -170,6 +166,10 @@ class HttpScript(Script):
     requests: Annotated[tuple[Request, ...], BeforeValidator(fields.as_tuple)] = Field(
         default=(), description="Requests, one after the other; each must get a good answer."
     )
+
+    def texts(self) -> tuple[str, ...]:
+        """All its texts in which placeholders are replaced."""
+        return tuple(text for request in self.requests for text in request.headers.values())
 
 
 def _texts_in(value: object) -> Iterator[str]:

@@ -99,6 +99,7 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
     STEP = SqliteStep
     DIALECT = DIALECT
     STYLE = "named"
+    WORKS_HERE = True
 
     def __init__(self, target: SqliteTarget, steps: Sequence[SqlStep], place: Place) -> None:
         super().__init__(target, steps, place)

@@ -1,0 +1,186 @@
+"""A child process that gets JSON objects, one on each line, and answers each with another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_DONE: Final = b"{}"
+_CHUNK_BYTES: Final = 65536
+_MOST_BYTES: Final = 16 * 2**20
+_TAIL_BYTES: Final = 2000
+_TAIL_LINES: Final = 3
+_SHOWN_BYTES: Final = 80
+_END_WAIT_S: Final = 5.0
+_TERM_WAIT_S: Final = 2.0
+
+
+class ChildError(Exception):
+    """The child process cannot be used any more; the message says why."""
+
+
+class Child:
+    """A running child process that has said that it is ready.
+
+    Args:
+        argv: program and arguments; the program is searched in the PATH of `env`.
+        scratch: a folder for what it writes to standard error.
+        timeout_s: limit for getting ready, and for each answer.
+
+    Raises:
+        ChildError: it did not start, or did not get ready; it is not running any more.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        scratch: Path,
+        timeout_s: float,
+    ) -> None:
+        self._timeout_s = timeout_s
+        self._pending = b""
+        self._stderr = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - closed by close()
+        try:
+            # It stays in the process group of benchgate, which is ended as a whole.
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                cwd=cwd,
+                env=dict(env),
+                bufsize=0,
+            )
+        except (OSError, ValueError) as error:
+            self._stderr.close()
+            why = (isinstance(error, OSError) and error.strerror) or str(error)
+            raise ChildError(f"cannot run {argv[0]!r}: {why}") from None
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise RuntimeError("the child process has no pipes")
+        self._in, self._out = stdin.fileno(), stdout.fileno()
+        os.set_blocking(self._in, False)
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(self._out, select.POLLIN)
+        self._writable.register(self._in, select.POLLOUT)
+        try:
+            error_text = self._answer("get ready")
+        except BaseException:
+            self.close(at_once=True)
+            raise
+        if error_text is not None:
+            self.close()
+            raise ChildError(f"it did not get ready: {error_text}")
+
+    def ask(self, request: Mapping[str, Any]) -> str | None:
+        """Send a request and wait for its answer; return the error in it, if there is one.
+
+        Raises:
+            ChildError: there is no valid answer; close it.
+        """
+        line = json.dumps(request, separators=(",", ":")).encode() + b"\n"
+        try:
+            sent = os.write(self._in, line)
+            while sent < len(line):
+                sent += self._write(line[sent:])
+        except BlockingIOError:
+            raise ChildError("it does not read its standard input") from None
+        except OSError:
+            raise self._ended() from None
+        return self._answer("answer")
+
+    def interrupt(self) -> None:
+        """Kill it; called from another thread."""
+        self._process.kill()
+
+    def close(self, *, at_once: bool = False) -> None:
+        """End it: close its standard input and wait a little, or kill it at once."""
+        process = self._process
+        if at_once:
+            process.kill()
+        for stream in (process.stdin, process.stdout if at_once else None):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        for wait_s, end in ((_END_WAIT_S, process.terminate), (_TERM_WAIT_S, process.kill)):
+            try:
+                process.wait(wait_s)
+            except subprocess.TimeoutExpired:
+                end()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        self._stderr.close()
+
+    def _write(self, rest: bytes) -> int:
+        if not self._writable.poll(self._timeout_s * 1000):
+            raise BlockingIOError
+        return os.write(self._in, rest)
+
+    def _answer(self, what: str) -> str | None:
+        pending = self._pending
+        deadline = None
+        while not pending.endswith(b"\n"):
+            if not self._readable.poll(self._left_ms(deadline)):
+                raise ChildError(f"it did not {what} within {self._timeout_s:g} s{self._tail()}")
+            chunk = os.read(self._out, _CHUNK_BYTES)
+            if not chunk:
+                raise self._ended()
+            pending += chunk
+            if len(pending) > _MOST_BYTES:
+                raise ChildError("its answer is too long")
+            deadline = deadline or time.monotonic() + self._timeout_s
+        line = pending[:-1]
+        return None if line == _DONE else _error_in(line)
+
+    def _left_ms(self, deadline: float | None) -> float:
+        if deadline is None:
+            return self._timeout_s * 1000
+        return max(0.0, deadline - time.monotonic()) * 1000
+
+    def _ended(self) -> ChildError:
+        """Say how it ended, once it has closed its pipes."""
+        try:
+            code = self._process.wait(_TERM_WAIT_S)
+        except subprocess.TimeoutExpired:
+            return ChildError(f"it closed its standard input or output{self._tail()}")
+        if code < 0:
+            return ChildError(f"it was ended by {signal.Signals(-code).name}{self._tail()}")
+        return ChildError(f"it exited with code {code}{self._tail()}")
+
+    def _tail(self) -> str:
+        """Return the last lines of its standard error, behind a colon."""
+        # The child process shares the position in the file, which must stay at its end.
+        file = self._stderr.fileno()
+        tail = os.pread(file, _TAIL_BYTES, max(0, os.fstat(file).st_size - _TAIL_BYTES))
+        lines = tail.decode("utf-8", "replace").splitlines()
+        kept = [line.strip() for line in lines if line.strip()][-_TAIL_LINES:]
+        return f": {' / '.join(kept)}" if kept else ""
+
+
+def _error_in(line: bytes) -> str | None:
+    try:
+        answer = json.loads(line)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        shown = line[:_SHOWN_BYTES].decode("utf-8", "replace")
+        raise ChildError(f"its answer is not one JSON object on one line: {shown!r}")
+    if "error" not in answer:
+        return None
+    error = answer["error"]
+    return error if isinstance(error, str) else json.dumps(error)

@@ -1,0 +1,66 @@
+"""Runs all groups of workers of a launch: here, in several processes, or on a cluster."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from benchgate.load.group import EndedGroup, run_workers
+from benchgate.load.processes import run_in_processes
+
+if TYPE_CHECKING:
+    import threading
+
+    from benchgate.load.launch import Launch
+
+HERE = "here"
+
+_TO_WAKE_NS = 10_000_000
+_TO_WAKE_EACH_NS = 100_000
+
+
+def to_wake_ns(workers: int) -> int:
+    """How long so many workers of one machine may take to be awake at the epoch."""
+    return _TO_WAKE_NS + workers * _TO_WAKE_EACH_NS
+
+
+def available_cpus() -> int:
+    """How many CPUs this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class LocalGate:
+    """A gate for the only group."""
+
+    def __init__(self, stop: threading.Event, workers: int) -> None:
+        self._stop = stop
+        self._workers = workers
+
+    def arrive(self) -> None:
+        """There is nobody to tell."""
+
+    def epoch_ns(self) -> int:
+        """Begin as soon as all workers can be awake."""
+        return time.perf_counter_ns() + to_wake_ns(self._workers)
+
+    def is_stopped(self) -> bool:
+        """Whether a signal has come."""
+        return self._stop.is_set()
+
+
+def run_groups(launch: Launch, stop: threading.Event) -> tuple[EndedGroup, ...]:
+    """Load the target with all workers.
+
+    Raises:
+        TargetError: a connection cannot be opened.
+        GivenUpError: it was stopped.
+    """
+    load, workers = launch.scenario.load, launch.scenario.most_workers
+    if load.workers == "process":
+        duration_s = load.warmup_s + launch.scenario.duration_s
+        return run_in_processes(launch.order, workers, available_cpus(), duration_s, stop)
+    record = run_workers(launch, range(workers), LocalGate(stop, workers))
+    return (EndedGroup(HERE, workers, record),)
