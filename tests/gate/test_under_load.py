@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
-from benchgate.gate.under_load import is_step
+from benchgate.gate.under_load import SHARED, is_step
 from benchgate.model.load import KeptError, Loop, WorkerGroup
 from benchgate.model.metrics import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD
 from benchgate.model.outcome import Outcome
@@ -207,3 +207,26 @@ def test_the_texts_of_errors_are_at_the_error_rate(judged: Callable[..., Judgmen
     rows = {row.metric: row for row in judged([made(load=base)], [head]).rows}
     assert rows["error_rate"].notes[-1] == "6 of 12 operations failed on the head: locked; gone"
     assert not any("failed on" in note for note in rows["throughput"].notes)
+
+
+@pytest.mark.parametrize(
+    ("loop", "siblings", "slower", "noted"),
+    [
+        (Loop.CLOSED, True, 1.0, True),
+        (Loop.CLOSED, True, 1.2, False),
+        (Loop.CLOSED, False, 1.0, False),
+        (Loop.OPEN, True, 1.0, False),
+    ],
+)
+def test_a_step_may_have_less_throughput_because_of_another(
+    judged: Callable[..., Judgment], loop: Loop, *, siblings: bool, slower: float, noted: bool
+) -> None:
+    load = load_result(load_launch(), loop=loop)
+    head = made(slower, is_head=True, load=load)
+    less = step({"throughput": 3000 * OTHER_NOISE}).series[0]
+    head = replace(head, series=(less, *head.series[1:]))
+    other = [made(load=load, id_="orders/report")] if siblings else []
+    rows = judged([made(load=load), *other], [head, *other]).rows
+    (row,) = (r for r in rows if (r.benchmark, r.metric) == ("orders/lookup", "throughput"))
+    assert row.outcome is Outcome.REGRESSED
+    assert (SHARED in row.notes) is noted
