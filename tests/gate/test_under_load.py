@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
-    from benchgate.model.load import LoadResult
+    from benchgate.model.load import LoadLaunch, LoadResult
     from benchgate.model.row import Row
 
 ROUNDS = 20
@@ -149,6 +149,10 @@ def test_what_another_tool_measured_is_no_step() -> None:
     assert not is_step(replace(made(), series=(metric,)))
 
 
+def limited(*limits: str) -> LoadLaunch:
+    return load_launch(generator=replace(GENERATOR, limits=limits))
+
+
 @pytest.mark.parametrize(
     ("base", "head", "notes"),
     [
@@ -159,11 +163,12 @@ def test_what_another_tool_measured_is_no_step() -> None:
             ("open loop: timed from when each operation was due",),
         ),
         (
-            load_result(load_launch()),
-            load_result(load_launch(), load_launch(generator=replace(GENERATOR, limits=("busy",)))),
+            load_result(limited("It used 97 % of a CPU. Use less.")),
+            load_result(limited("It used 99.5 % of a CPU. Use less.", "Late by 2 ms."), limited()),
             (
                 "closed loop: service time",
-                "the load generator may have been the limit in 1 of 3 launches: busy",
+                "in 2 of 3 launches, it used 97 % of a CPU. Use less",
+                "in 1 of 3 launches, late by 2 ms",
             ),
         ),
         (

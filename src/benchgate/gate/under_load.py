@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ SHARED = (
     " be why"
 )
 LATENCIES = frozenset(metric.name for metric in UNDER_LOAD if metric.unit == "s")
+_FIGURE = re.compile(r"[0-9][0-9.,]*( [nmµ]?s\b)?")
 _REASONS_NAMED = 3
 _SETTINGS_NAMED = 3
 
@@ -110,12 +112,18 @@ def _unfinished(launches: Sequence[LoadLaunch]) -> list[str]:
 
 
 def _limits(launches: Sequence[LoadLaunch]) -> list[str]:
-    limited = [launch for launch in launches if launch.generator.limits]
-    if not limited:
-        return []
-    why = Counter(limit for launch in limited for limit in launch.generator.limits)
-    share = f"{len(limited)} of {counted(len(launches), 'launch')}"
-    return [f"the load generator may have been the limit in {share}: {_named(why)}"]
+    """Each kind of limit once, with the figures of the first launch that had it."""
+    first: dict[str, str] = {}
+    count: Counter[str] = Counter()
+    for launch in launches:
+        kinds = {_FIGURE.sub("", limit): limit for limit in launch.generator.limits}
+        first = kinds | first
+        count.update(kinds.keys())
+    of = counted(len(launches), "launch")
+    return [
+        f"in {count[kind]} of {of}, {said[:1].lower()}{said[1:].removesuffix('.')}"
+        for kind, said in first.items()
+    ]
 
 
 def _lost(launches: Sequence[LoadLaunch]) -> list[str]:
