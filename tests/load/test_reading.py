@@ -122,6 +122,43 @@ def test_the_driver_says_which_keys_there_are(reader: Reader) -> None:
     assert "step[0].query: unknown key" in error.message
 
 
+def test_several_drivers_read_the_same_steps(reader: Reader) -> None:
+    dsn = {"sqlite": ":memory:", "postgresql": "host=db", "mysql": "mysql://ann@db/orders"}
+    targets = "".join(f'[[target]]\ndriver = "{name}"\ndsn = "{dsn[name]}"\n' for name in dsn)
+    found = reader(f"{NAME}{STEP}[setup]\nqueries = ['CREATE TABLE a (b int)']\n{targets}")
+    assert found.ids == tuple(f"orders/{name}/lookup" for name in dsn)
+    assert [one.driver for one in found.targets] == list(dsn)
+    error = reader.error(f"{NAME}{STEP}{targets}".replace("SELECT 1", "SELECT $$a :b$$"))
+    assert error.message == "load/orders.toml:2: step[0]: :b has no value in params"
+
+
+def test_tables_in_tables_of_a_driver(reader: Reader) -> None:
+    text = """name = "shop"
+[[target]]
+driver = "http"
+url = "http://a"
+[[step]]
+name = "get"
+path = "/"
+[setup]
+requests = [{ path = "/" }, { pth = "/", weight = 3 }]
+"""
+    error = reader.error(text)
+    assert error.message.splitlines() == [
+        "2 problems in load/orders.toml:",
+        "  load/orders.toml:9: setup.requests[1].pth: unknown key; did you mean 'path'?",
+        "  load/orders.toml:9: setup.requests[1].weight: unknown key; it belongs in [[step]]",
+    ]
+
+
+def test_of_an_unknown_driver_only_that_is_told(reader: Reader) -> None:
+    error = reader.error(f"{NAME}[[target]]\ndriver = 'htp'\nurl = 'x'\n[[step]]\npath = '/'\n")
+    assert error.message == (
+        "load/orders.toml:3: target[0].driver: there is no driver 'htp' among command, http, mysql,"
+        " postgresql, python, sqlite; did you mean 'http'?"
+    )
+
+
 @pytest.mark.parametrize("suffix", [".json", ".yaml", ".yml", ".JSON"])
 def test_other_formats_say_the_same(reader: Reader, suffix: str) -> None:
     document = {
@@ -261,7 +298,7 @@ SERVICE = '[[service]]\nname = "api"\nstart = "serve"\nready = { tcp = true }\n'
         ),
         (
             f"{NAME}{STEP}[load]\ncluster = 'tcp://a:1'",
-            "target[0]: workers in several processes cannot share the database :memory:",
+            ':6: load.cluster = "tcp://a:1": contradicts the driver "sqlite", which needs files',
         ),
         (
             f"{NAME}{STEP}[[target]]\n[[target]]\ndriver = 'http'\nurl = 'http://a'",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import signal
 import sys
 import threading
@@ -146,7 +145,12 @@ def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iter
                 Measure(),
                 aliases or {},
                 outside=StartingEnvironment(
-                    {"PATH": "/usr/bin:/bin", "ORDERS": str(tmp_path)}, checkout
+                    {
+                        "PATH": "/usr/bin:/bin",
+                        "ORDERS": str(tmp_path),
+                        "XDG_STATE_HOME": str(tmp_path / "state"),
+                    },
+                    checkout,
                 ),
             ),
             unable=unable,
@@ -541,7 +545,6 @@ def test_a_service_that_dies_ends_the_load(make_engine: MakeEngine) -> None:
     path = Path(kept.removeprefix("its log is kept in "))
     assert tail == ["its last lines:", "listening", "no disk"]
     assert path.read_text() == "listening\nno disk\n"
-    shutil.rmtree(path.parent)
 
 
 def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
@@ -553,7 +556,6 @@ def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
     path = Path(error.splitlines()[1].removeprefix("its log is kept in "))
     assert "hunter22" not in error + path.read_text()
     assert "postgres://me:[removed]@db/x" in error
-    shutil.rmtree(path.parent)
 
 
 def test_an_interruption_ends_everything(

@@ -306,7 +306,7 @@ def test_a_port_that_is_taken_meanwhile_is_replaced(make: MakeServices) -> None:
         services = make(
             "serve(sys.argv[1])",
             pick_port=lambda: next(ports),
-            ready={"log": "listening"},
+            ready={"log": "^listening$"},
         )
 
         services.start()
@@ -320,7 +320,7 @@ def test_a_fixed_port_that_is_taken_is_a_failure(make: MakeServices) -> None:
         other.bind((HOST, 0))
         other.listen()
         port = other.getsockname()[1]
-        services = make(f"serve({port})", ready={"log": "listening"})
+        services = make(f"serve({port})", ready={"log": "^listening$"})
 
         assert "ended before it was ready: it exited with 1" in failure(services.start)
         assert "Address already in use" in services.log_of("api").tail()

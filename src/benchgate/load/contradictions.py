@@ -29,7 +29,7 @@ def contradictions(
     """
     return (
         *_names(scenario),
-        *_drivers(scenario, drivers),
+        *_objections(scenario, drivers),
         *_load(scenario.load, scenario.duration_s),
         *(
             problem
@@ -65,10 +65,10 @@ def _names(scenario: Scenario) -> Iterator[Problem]:
                 )
 
 
-def _drivers(
+def _objections(
     scenario: Scenario, drivers: Sequence[type[Driver[Any, Any, Any]]]
 ) -> Iterator[Problem]:
-    first = drivers[0]
+    first, hint = drivers[0], "docs/scenario-files.md describes the drivers"
     for index, (driver, target) in enumerate(zip(drivers, scenario.targets, strict=True)):
         if (driver.STEP, driver.SCRIPT) != (first.STEP, first.SCRIPT):
             yield Problem(
@@ -77,12 +77,21 @@ def _drivers(
                 "all targets of a scenario carry out the same steps: write a file for each of them",
                 target.driver,
             )
-        if objection := driver.objection(target, scenario.load):
-            yield Problem(("target", index), objection, "docs/scenarios.md describes the drivers")
+            return
+        if scenario.load.cluster is not None and not driver.WORKS_AFAR:
+            yield Problem(
+                ("load", "cluster"),
+                f'contradicts the driver "{driver.NAME}", which needs files or programs of this'
+                " machine",
+                "leave `cluster` out, or load a server, such as with the driver http",
+                scenario.load.cluster,
+            )
+        elif objection := driver.objection(target, scenario.load):
+            yield Problem(("target", index), objection, hint)
     for index, step in enumerate(scenario.steps):
         objections = [one.objection_to_step(step) for one in drivers]
         for objection in dict.fromkeys(filter(None, objections)):
-            yield Problem(("step", index), objection, "docs/scenarios.md describes the drivers")
+            yield Problem(("step", index), objection, hint)
 
 
 def _load(load: Load, duration_s: float) -> Iterator[Problem]:

@@ -50,6 +50,11 @@ def run_iteration(order: LoadOrder, stop: threading.Event) -> LoadReply:
         launch = open_launch(order)
     except TargetError as error:
         return LoadReply(str(error))
+    return run_launch(launch, stop)
+
+
+def run_launch(launch: Launch, stop: threading.Event) -> LoadReply:
+    """Carry out a launch that is open; its driver is closed at the end."""
     try:
         reply = _loaded(launch, stop)
     finally:
@@ -157,7 +162,7 @@ def _signs(launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, St
     return Signs(
         cpu_ratios=tuple(record.cpu_s / scenario.duration_s for record in records),
         workers=scenario.most_workers,
-        cpus=available_cpus(),
+        cpus=available_cpus() if scenario.load.cluster is None else len(groups),
         has_processes=scenario.load.workers == "process" or scenario.load.cluster is not None,
         works_here=launch.driver.WORKS_HERE,
         late_p99_s=late_p99_s(groups, scenario.loop),
@@ -179,7 +184,7 @@ def _notes(groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> tu
     paused_s = sum(record.paused_s for record in records)
     if paused_s:
         notes.append(
-            f"after {ERRORS_BEFORE_PAUSE} errors in a row a worker pauses, for"
-            f" {format_value(paused_s, 's')} of all workers' time together"
+            f"all workers together paused for {format_value(paused_s, 's')}, because each pauses"
+            f" after {ERRORS_BEFORE_PAUSE} errors in a row"
         )
     return tuple(notes)

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
     from multiprocessing.context import SpawnProcess
+    from types import FrameType
 
     from benchgate.load.order import LoadOrder
 
 _LOOK_S = 0.1
 # Processes need longer than threads to be awake at the epoch.
 _TO_WAKE_NS = 100_000_000
+_TO_WAKE_EACH_NS = 200_000
 # After the measured time and the grace: closing, and sending what was recorded.
 _TO_SEND_S = 30.0
 _TO_STOP_S = 8.0
@@ -128,7 +130,7 @@ def run_in_processes(
     try:
         _receive(children, stop, lambda child: child.has_arrived or child.has_ended)
         ready = [child for child in children if not child.has_ended]
-        epoch_ns = time.perf_counter_ns() + _TO_WAKE_NS
+        epoch_ns = time.perf_counter_ns() + _TO_WAKE_NS + workers * _TO_WAKE_EACH_NS
         for child in ready:
             _send(child, epoch_ns)
         deadline_s = time.monotonic() + duration_s + GRACE_S + _TO_SEND_S
@@ -151,9 +153,10 @@ def _started(order: LoadOrder, workers: tuple[int, ...], place: int) -> _Child:
 
 def run_child(order: LoadOrder, workers: Sequence[int], pipe: Connection) -> None:
     """Run a group in this process, and send what it recorded."""
-    # Ctrl-C reaches all processes of a terminal: the one that started this one tells it to stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # These signals may reach all processes at once: the one that started this one tells it to
+    # stop. A handler is not inherited by the programs that a driver starts; SIG_IGN would be.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _do_nothing)
     answer: _Message
     try:
         answer = run_group(order, workers, PipeGate(pipe))
@@ -169,6 +172,10 @@ def run_child(order: LoadOrder, workers: Sequence[int], pipe: Connection) -> Non
         pipe.send(answer)
     except OSError:  # nobody is there any more
         return
+
+
+def _do_nothing(_number: int, _frame: FrameType | None) -> None:
+    """Leave it to the process that started this one."""
 
 
 def _receive(

@@ -25,7 +25,7 @@ class Scenario:
         file: what messages call its file.
         targets: one or more; they are loaded one after the other.
         setup, teardown: run before and after each launch; None if there is nothing to run.
-        lines: the line of each key in the file, by its dotted path; empty for JSON.
+        lines: the line of each key in the file, by its dotted path.
     """
 
     name: str

@@ -24,7 +24,7 @@ from benchgate.measure.scenario_discovery import ScenarioFiles, definition_of
 from benchgate.measure.scenario_launch import LaunchFailedError, ScenarioLauncher
 from benchgate.measure.scenario_plan import GENERATOR, launch_plans
 from benchgate.measure.scenario_values import observed
-from benchgate.measure.service_log import KeptLogs
+from benchgate.measure.service_log import KeptLogs, logs_folder
 from benchgate.measure.suite_output import Scratch
 from benchgate.model.redact import Redactor
 
@@ -82,11 +82,12 @@ class ScenarioEngine:
         self._notes: dict[tuple[str, ArmName], tuple[str, ...]] = {}
         self._launcher = CommandLauncher(guardian)
         self._scratch = Scratch()
+        environ = settings.outside.environ
         self._launches = ScenarioLauncher(
             ArmRunner(self._arms, self._launcher, settings),
             guardian,
             self._scratch,
-            KeptLogs(Redactor(settings.outside.environ)),
+            KeptLogs(logs_folder(environ), Redactor(environ)),
         )
 
     def discover(self) -> Discovery:

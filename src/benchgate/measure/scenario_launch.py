@@ -65,7 +65,6 @@ class ScenarioLauncher:
         self._guardian = guardian
         self._scratch = scratch
         self._logs = logs
-        self._kept = 0
 
     def run(self, plan: LaunchPlan, round_index: int, *, brief: bool = False) -> LoadReply:
         """Start the services, load the target, and stop the services.
@@ -107,7 +106,7 @@ class ScenarioLauncher:
                 plan.settings,
                 command,
                 lambda: self.run(plan, round_index, brief=True),
-                what=f"whatever {one.scenario.file} loads",
+                what=f"that of the target and the services of {one.scenario.file}",
                 besides=(own, Path(benchgate.__file__).parent),
             )
         except CommandFailedError as failure:
@@ -166,11 +165,10 @@ class ScenarioLauncher:
         """Add the end of the log of a service, and where the whole log is kept."""
         log = services.log_of(error.service)
         tail = self._logs.redact(log.tail())
-        self._kept += 1
         title = plan.scenario.title.replace("/", "-")
-        name = f"{self._kept:03d}-{title}-{plan.scenario.arm.name}-{error.service}.log"
+        name = f"{title}-{plan.scenario.arm.name}-{error.service}"
         kept = self._logs.keep(log, name)
-        where = f"its log is kept in {kept}" if kept else "there was no room to keep its log"
+        where = f"its log is kept in {kept}" if kept else "its log could not be kept"
         lines = [self._logs.redact(str(error)), where]
         if not tail:
             return f"{lines[0]}\nit printed nothing"

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from benchgate.errors import UsageError
+from benchgate.files import write_atomic
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 MOST_BYTES: Final = 16 << 20
 """When the log of a service is larger, only its end is kept."""
+
+MOST_KEPT: Final = 50
+"""Logs that are kept for the user."""
 
 _KEPT_BYTES = 1 << 20
 _TAIL_BYTES = 8192
@@ -63,27 +68,31 @@ class ServiceLog:
 
 
 class KeptLogs:
-    """A folder in the system's folder for temporary files, which stays there for the user.
+    """The user's folder of the logs of services that failed: only the newest stay there.
 
     Args:
+        folder: is created if needed.
         redact: removes secrets.
     """
 
-    def __init__(self, redact: Callable[[str], str]) -> None:
+    def __init__(self, folder: Path, redact: Callable[[str], str]) -> None:
         self.redact = redact
-        self._folder: Path | None = None
+        self._folder = folder
 
     def keep(self, log: ServiceLog, name: str) -> Path | None:
-        """Copy a log; return where to, or None if there is no room for it."""
-        with suppress(OSError):
-            if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp(prefix="benchgate-logs-"))
-            place = self._folder / name
-            place.write_text(self.redact(log.text()), encoding="utf-8")
+        """Copy a log; return where to, or None if that is impossible."""
+        with suppress(OSError, UsageError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            place = self._folder / f"{time.time_ns() // 1_000_000}-{name}.log"
+            write_atomic(place, self.redact(log.text()).encode())
+            in_order = sorted(self._folder.glob("*.log"))
+            for old in in_order[:-MOST_KEPT]:
+                old.unlink(missing_ok=True)
             return place
         return None
 
-    def discard(self) -> None:
-        """Remove the folder."""
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+
+def logs_folder(environ: Mapping[str, str]) -> Path:
+    """The folder of kept logs: in XDG_STATE_HOME, or in ~/.local/state."""
+    home = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME", "/")) / ".local" / "state"
+    return Path(home) / "benchgate" / "logs"

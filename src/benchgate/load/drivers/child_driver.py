@@ -39,6 +39,8 @@ class ChildTarget(Target):
 class ChildDriver(Driver[C, S, P]):
     """Base class of the drivers that leave the operations to a child process."""
 
+    WORKS_AFAR = False
+
     def __init__(self, target: C, steps: Sequence[S], place: Place) -> None:
         super().__init__(target, steps, place)
         self.conceal = Concealer(values_in(target.texts(), place.expand))

@@ -94,6 +94,7 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
     DIALECT = DIALECT
     STYLE = "named"
     WORKS_HERE = True
+    WORKS_AFAR = False
 
     def __init__(self, target: SqliteTarget, steps: Sequence[SqlStep], place: Place) -> None:
         super().__init__(target, steps, place)
@@ -111,7 +112,7 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
         """Say why this target cannot be loaded in this way; None if it can."""
         if target.dsn != IN_MEMORY:
             return None
-        if load.workers == "process" or load.cluster is not None:
+        if load.workers == "process":
             return (
                 "workers in several processes cannot share the database :memory:;"
                 ' write dsn = "{scratch}/orders.db"'
