@@ -21,6 +21,7 @@ _TIME_SCALE = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTE_SCALE = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _SPARE = 1.1
 _COUNT_SCALE = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+RATE_UNIT = "1/s"
 TIME_UNITS = ("ns", "us", "ms", "s")
 
 
@@ -45,7 +46,7 @@ def format_value(value: float, unit: str, display_unit: str | None = None) -> st
     """A value in a base unit, scaled to four significant digits: 0.01234 s is "12.34 ms".
 
     Args:
-        unit: "s" or "B"; anything else is a count, and is shown after the number.
+        unit: "s", "B" or "1/s"; anything else is a count, and is shown after the number.
         display_unit: one of TIME_UNITS, to show a time in that unit whatever its size.
     """
     if unit == "s":
@@ -71,11 +72,20 @@ def format_values(
 
 
 def _count(value: float, unit: str, *, whole: bool) -> str:
+    if unit == RATE_UNIT:
+        return f"{_rate(value)}/s"
     if unit == "B":
         return f"{value:.0f} B" if whole and abs(value) < 1024 else _scaled(value, _BYTE_SCALE)
     if whole and abs(value) < 1e6:
         return f"{value:.0f} {unit}".rstrip()
     return f"{_scaled(value, _COUNT_SCALE).replace(' ', '')} {unit}".rstrip()
+
+
+def _rate(value: float) -> str:
+    """Operations per second: "1,234" rather than "1.234k"."""
+    if 1000 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return _scaled(value, _COUNT_SCALE).replace(" ", "")
 
 
 def format_change(ratio: float) -> str:
@@ -103,7 +113,7 @@ def counted(count: int, noun: str) -> str:
     """A number with its noun: "1 round", "12 rounds", "2 launches"."""
     if count == 1:
         return f"1 {noun}"
-    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{count} {noun}{'es' if noun.endswith(('ch', 'ss')) else 's'}"
 
 
 def format_duration(seconds: float) -> str:

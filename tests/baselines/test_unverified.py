@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.loads import load_launch, load_result
 
 from benchgate.baselines.unverified import KnownBenchmarks, cleaned
 from benchgate.model.environment import Environment
-from benchgate.model.metrics import MEASURED, TIME
+from benchgate.model.metrics import OWN, TIME
 from benchgate.model.policy import ConfigTables, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import (
@@ -75,7 +76,8 @@ def arm(*benchmarks: BenchmarkResult, **more: Any) -> Run:  # noqa: ANN401 - any
 
 def whole() -> Result:
     """Every field that there is, with something in it."""
-    failed = bench("x", status=Status.FAILED, error="x", notes=("x",))
+    load = load_result(load_launch(), server={"x": "x"})
+    failed = bench("x", status=Status.FAILED, error="x", notes=("x",), load=load)
     run = arm(failed, suite="x", seed=7, screen_rounds=5, complete=False, is_mixed=True)
     stored = Screening(run, (StoredRun("x", "x", run),), (), ("x",))
     policy = Policy(ConfigTables("x", {"x": "x"}, {"x": 1}), ConfigTables("x", {"x": ["x"]}, {}))
@@ -108,6 +110,7 @@ def test_numbers_pass() -> None:
         assert arm_.environment == Environment(cpu_count=4)
         (one,) = arm_.benchmarks
         assert (one.id, one.tier, one.location, one.notes) == ("x", Tier.LOCKSTEP, None, ())
+        assert one.load is None
         (series,) = one.series
         (launch,) = series.launches
         assert (series.metric, series.loops, launch.round, launch.order) == (TIME, 3, 0, 1)
@@ -128,12 +131,12 @@ def test_other_work_is_still_other_work() -> None:
     [Metric(MARK, "s"), Metric("time", MARK), replace(TIME, unit="B"), Metric("p99", "s")],
 )
 def test_metrics_are_our_own_or_none(metric: Metric) -> None:
-    given = bench("x", metric, *(one for one in MEASURED.values() if one.name != metric.name))
+    given = bench("x", metric, *(one for one in OWN.values() if one.name != metric.name))
     (one,) = cleaned(
         Result(arm(given), arm()), KnownBenchmarks(), HEAD, BASE
     ).result.head.benchmarks
     kept = [series.metric for series in one.series]
-    assert kept == [known for known in MEASURED.values() if known.name != metric.name]
+    assert kept == [known for known in OWN.values() if known.name != metric.name]
 
 
 def test_a_name_of_ours_is_not_taken_by_a_number() -> None:

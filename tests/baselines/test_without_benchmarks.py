@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PYTHON = '[[benchmark]]\npython = "perf"\n'
 COMMAND = '[[benchmark]]\nname = "a"\ncommand = "true"\n'
+SCENARIO = '[[benchmark]]\nscenario = "load/orders.toml"\n'
 BUILD = '[build]\ncommand = "make"\n'
 
 
@@ -38,6 +39,8 @@ BUILD = '[build]\ncommand = "make"\n'
         (PYTHON, "", "perf/bench_a.py", False),
         (PYTHON.replace("perf", "perf/bench_a.py"), "", "perf/bench_a.py", False),
         (COMMAND, "", "src/a.py", False),
+        (SCENARIO, "", "load/orders.toml", False),
+        (SCENARIO, "", "load/other.toml", True),
         # [build] may make what is named.
         (BUILD + PYTHON, "", "src/a.py", False),
     ],

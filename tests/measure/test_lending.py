@@ -137,3 +137,11 @@ def test_nothing_outside_of_the_tree_is_touched(tmp_path: Path) -> None:
     lend(head, base, loads(f'{PYTHON}data = ["fixtures/*"]\n', "benchgate.toml").benchmarks)
     kept = {path.name: path.read_text() for path in outside.iterdir()}
     assert kept == {"bench_own.py": "mine", "x.txt": "mine"}
+
+
+def test_scenario_files_are_lent_but_not_what_they_name(tmp_path: Path) -> None:
+    head = {"load/orders.toml": "new", "load/users.csv": "new", "schema.sql": "new"}
+    base = {"load/orders.toml": "old", "load/users.csv": "old", "schema.sql": "old"}
+    config = '[[benchmark]]\nscenario = "load/orders.toml"\ndata = ["load/*.csv"]\n'
+
+    assert lent(tmp_path, head, base, config) == head | {"schema.sql": "old"}

@@ -356,6 +356,7 @@ def test_without_a_pidfd_a_thread_waits(tmp_path: Path, alive: Alive) -> None:
             "cpus": None,
             "stdout": None,
             "stdout_limit_bytes": 0,
+            "grace_s": 0.0,
         }
         assert process.stdin is not None
         assert process.stdout is not None

@@ -92,7 +92,7 @@ def test_the_plan_is_said_before_the_first_round() -> None:
         "the budget is 10 min"
     )
     assert describe_screen(WAVES, math.inf).endswith("; there is no limit of time")
-    assert describe_rounds(1, 90.0) == "1 round of everything; the budget is 1 min 30 s"
+    assert describe_rounds({1}, 90.0) == "1 round of everything; the budget is 1 min 30 s"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.model.environment import Environment
-from benchgate.model.metrics import MEASURED
+from benchgate.model.metrics import OWN
 from benchgate.model.outcome import Outcome
 from benchgate.model.result import Result, Shard
 from benchgate.model.run import (
@@ -48,7 +48,7 @@ OTHER_NAMES: Final = "benchmarks that the base does not name"
 _VOCABULARY: Final = frozenset(
     {
         *(outcome.value for outcome in Outcome),
-        *MEASURED,
+        *OWN,
         *("p25", "p95", "mean", "median", "min"),
         *("artifact", "auto", "classical", "directory", "file", "git", "launch", "sample"),
         *("all", "false", "left", "measured", "none", "out", "to", "true", "until", "up"),
@@ -212,7 +212,7 @@ def _error(name: str) -> str:
 
 def _series(series: Series) -> Series | None:
     """Keep only the metrics that benchgate itself measures: their names and units are its own."""
-    metric = MEASURED.get(series.metric.name)
+    metric = OWN.get(series.metric.name)
     if metric is None or metric != series.metric:
         return None
     launches = (
@@ -244,7 +244,7 @@ def cleaned_loosening(
         base: the configuration whose words may be shown.
         ids: of benchmarks that may be shown.
     """
-    known = {*_texts(base.origin.document), *ids, *MEASURED, *CANARY_IDS}
+    known = {*_texts(base.origin.document), *ids, *OWN, *CANARY_IDS}
     return tuple(_cleaned(change, known) for change in changes)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.config.function_benchmarks import FunctionBenchmarks, is_benchmark_file
 from benchgate.config.program_benchmark import ProgramBenchmark
+from benchgate.config.scenario_benchmark import ScenarioBenchmark
 from benchgate.git.changes import gitlinks
 from benchgate.git.contents import list_committed, resolve_committed
 
@@ -64,6 +65,11 @@ def _may_hold_files(git: Git, sha: str, config: Config) -> bool:
         if isinstance(one, FunctionBenchmarks)
         for path in one.paths
     ]
+    searched += [
+        (PurePosixPath(config.folder, one.scenario).as_posix(), _is_itself)
+        for one in config.benchmarks
+        if isinstance(one, ScenarioBenchmark)
+    ]
     if config.searches:
         searched = [(".", is_benchmark_file)]
     places = [(resolve_committed(git, sha, path), may_hold) for path, may_hold in searched]
@@ -75,6 +81,10 @@ def _may_hold_files(git: Git, sha: str, config: Config) -> bool:
         _holds(PurePosixPath(place or "."), may_hold, committed, modules)
         for place, may_hold in places
     )
+
+
+def _is_itself(_path: PurePath) -> bool:
+    return True
 
 
 def _has_folder(git: Git, sha: str, config: Config) -> bool:

@@ -16,6 +16,7 @@ COMMANDS = {
     "merge": "Join the results of a suite's shards.",
     "import": "Make a result file of what another benchmark tool wrote.",
     "show": "Show the statistics of a result file.",
+    "export": "Write what scenarios recorded as files for other programs.",
     "list": "List the benchmarks that would be measured.",
     "validate": "Check the configuration and the benchmark files without running them.",
     "cache": "Show or remove the builds that are kept for the next check.",

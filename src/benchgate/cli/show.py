@@ -15,7 +15,7 @@ from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
 from benchgate.describe.result_statistics import describe
-from benchgate.errors import UsageError, did_you_mean
+from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.model.codec import STATISTICS
 from benchgate.model.redact import Redactor
@@ -54,7 +54,10 @@ def show(
     if metrics:
         chosen = _with_metrics(chosen, metrics)
     base = chosen[1] if len(chosen) > 1 else None
-    return describe(replace(result, head=chosen[0], base=base), outliers)
+    try:
+        return describe(replace(result, head=chosen[0], base=base), outliers)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error.message}", hint=error.hint) from None
 
 
 def _choose(run: Run, choice: Choice) -> Run:
@@ -114,8 +117,12 @@ def command(
     For each benchmark and metric: launches, samples, the 25th percentile, median and 95th
     percentile of a launch (medians over the launches), and the spread between launches.
 
+    For each step of a scenario: the mean of each metric over the launches with its interval, and
+    how many operations, errors and stalls there were.
+
     With --detail: quantiles and means with their intervals, how samples and launches depend on
-    each other, the warm-up, and which change a comparison could detect.
+    each other, the warm-up, and which change a comparison could detect; for a step of a scenario
+    the percentiles of all latencies, and the course of each launch.
 
     \b
     Examples:

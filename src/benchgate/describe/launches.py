@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchgate.describe.series import finite_ratio, launch_values
+from benchgate.model.mean import Mean
 from benchgate.model.statistics import (
     BetweenLaunches,
     LaunchesForChange,
-    Mean,
     Quantile,
     Reach,
     Warmup,
@@ -180,7 +180,7 @@ def between_launches(
         within_ratio=finite_ratio(parts.within_sd, scale),
         intraclass_correlation=parts.intraclass_correlation,
         understatement=finite_ratio(parts.launch_sem, parts.pooled_sem or 0.0),
-        mean=_mean(means, confidence, seed=seed),
+        mean=mean_of_launches(means, confidence, seed=seed),
         trend_p=trend_p(launch_values(launches, 0.25)),
     )
 
@@ -211,12 +211,13 @@ def reach(launches: Sequence[FloatArray], alpha: float, power: float) -> Reach |
     return Reach(finite_exp(float(spread[0])) - 1, alpha, power, detectable, needed)
 
 
-def _mean(values: FloatArray, confidence: float, *, seed: int) -> Mean:
+def mean_of_launches(values: FloatArray, confidence: float, *, seed: int) -> Mean:
     """The geometric mean, if there is one: a launch that took twice as long weighs less."""
     found = moments(values)
     spread = (found.sd, found.cv, found.sem)
     if values.min() <= 0:
         return Mean(found.n, found.mean, *spread, mean_interval(values, confidence))
-    center = math.exp(moments(np.log(values)).mean)
+    # exp(log(x)) may differ from x in the last digit; equal values keep theirs.
+    center = float(np.clip(math.exp(moments(np.log(values)).mean), values.min(), values.max()))
     interval = location_interval(values, confidence, seed=seed)
     return Mean(found.n, center, *spread, interval, geometric=True)

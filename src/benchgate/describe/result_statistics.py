@@ -18,6 +18,7 @@ from benchgate.describe.launches import (
     warmup,
     within_launch,
 )
+from benchgate.describe.loads import describe_load
 from benchgate.describe.series import finite_ratio, launch_values, summarize
 from benchgate.model.grid import Grid, GridCell, GridPair
 from benchgate.model.run import CANARY_IDS, Kind, Status
@@ -109,6 +110,9 @@ def describe(result: Result, outliers: OutlierMode | None = None) -> ResultStati
     Args:
         outliers: how to find the outliers that the second mean leaves out, if all details are
             wanted; None for only a line per series.
+
+    Raises:
+        FormatError: details are wanted, and the histogram of a scenario is damaged.
     """
     runs = [_describe_run("head", result.head, outliers)]
     if result.base is not None:
@@ -127,6 +131,11 @@ def _describe_run(arm: str, run: Run, outliers: OutlierMode | None) -> RunStatis
         series=tuple(_describe(b, s, run, outliers) for b in shown for s in b.series if s.launches),
         failures=tuple(Failure(b.id, b.error or "") for b in shown if b.status is Status.FAILED),
         grids=grids(shown) if outliers else (),
+        loads=tuple(
+            describe_load(b, b.load, seed=run.seed, detailed=outliers is not None)
+            for b in shown
+            if b.load
+        ),
     )
 
 

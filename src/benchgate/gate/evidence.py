@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchgate.config.rules import LEAST_TAIL_SAMPLES
-from benchgate.model.row import TAIL_STATISTICS
+from benchgate.model.row import TAIL_STATISTICS, VALUE, is_tail
 from benchgate.model.run import Better, Status, renamed
 from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import MAX_PAIRS
@@ -24,7 +24,7 @@ _ALIKE_LOOPS = 1.5
 _INSIDE = ("::", ".", "(")
 SUMMARY: Final = "summary"
 """The statistic of a launch of which a tool gives only one number, such as its mean."""
-_QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95, SUMMARY: 0.5}
+_QUANTILES = {"p25": 0.25, "median": 0.5, "p95": 0.95, SUMMARY: 0.5, VALUE: 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Evidence:
     @property
     def is_tail(self) -> bool:
         """Whether it compares tails."""
-        return self.statistic in TAIL_STATISTICS
+        return is_tail(self.metric.name, self.statistic)
 
     @property
     def is_alone(self) -> bool:
@@ -210,7 +210,7 @@ def gather(
 def _obstacle(evidence: Evidence, base_loops: int, head_loops: int) -> str | None:
     if not evidence.rounds:
         return "base and head have no round in common"
-    if evidence.is_tail:
+    if evidence.statistic in TAIL_STATISTICS:
         launches = (*evidence.base_launches, *evidence.head_launches)
         if min(len(x.samples) for x in launches) < LEAST_TAIL_SAMPLES:
             return f"tail not tested: needs {LEAST_TAIL_SAMPLES} samples per launch"

@@ -16,7 +16,7 @@ from benchgate.gate.late import foretold, is_within_reach, late_test
 from benchgate.gate.waves import TESTS, WaveRows, confirm, find_suspects
 from benchgate.model.outcome import Outcome
 from benchgate.stats.power import least_launches
-from benchgate.units import counted
+from benchgate.units import RATE_UNIT, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -251,7 +251,8 @@ def _awaiting_confirmation(finding: Finding, row: _WaveRow, suspect: Suspect) ->
 
 
 def _direction(row: _WaveRow, sign: int) -> str:
-    worse, better = ("slower", "faster") if row.evidence.metric.unit == "s" else ("worse", "better")
+    is_speed = row.evidence.metric.unit in {"s", RATE_UNIT}
+    worse, better = ("slower", "faster") if is_speed else ("worse", "better")
     return worse if sign > 0 else better
 
 

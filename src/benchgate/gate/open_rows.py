@@ -33,7 +33,7 @@ def with_steadier_metrics(
     noted = []
     for row in rows:
         evidence = known.get((row.benchmark, row.metric, row.statistic))
-        is_noisy = row.outcome is Outcome.INCONCLUSIVE and not row.is_tail
+        is_noisy = row.outcome is Outcome.INCONCLUSIVE and not row.is_minor
         found = steadier_metric(evidence, procedure) if evidence and is_noisy else None
         if found and found.rounds is not None and found.rounds <= procedure.limit:
             noted.append(replace(row, notes=(*row.notes, compare_instead(found))))
@@ -45,5 +45,5 @@ def with_steadier_metrics(
 def about_machine(rows: Iterable[Row], environment: Environment) -> tuple[str, ...]:
     """Warn about other programs if they may be why a row is open."""
     busy = busy_machine(environment)
-    is_open = any(row.outcome in _OPEN and row.decides and not row.is_tail for row in rows)
+    is_open = any(row.outcome in _OPEN and row.decides and not row.is_minor for row in rows)
     return (busy,) if busy and is_open else ()

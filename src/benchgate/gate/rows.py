@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from benchgate.gate.evidence import is_in_file, series_of
-from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
-from benchgate.model.metrics import INSTRUCTIONS, notes_on
+from benchgate.gate.under_load import notes_under_load
+from benchgate.model.metrics import notes_on
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.run import Status, Tier
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Evidence, Pair
     from benchgate.gate.findings import Finding
     from benchgate.model.row import Classical
-    from benchgate.model.run import BenchmarkResult, Series
+    from benchgate.model.run import BenchmarkResult
 
 
 # A quotient, multiplied by its divisor again, can differ from the original in its last digits.
@@ -70,9 +70,6 @@ def _unless_equal(value: float, median: float) -> float:
     return median if same or not math.isfinite(value) else value
 
 
-# As many as a screen has. With a spread as wide as the tolerance, five random rounds agree and lie
-# beyond it in less than one of a thousand rows.
-LEAST_COUNTED_ROUNDS = 5
 _PARTS_NAMED = 4
 
 
@@ -150,35 +147,6 @@ def untested_row(evidence: Evidence, classical: Classical) -> Row:
         notes=(*obstacle, *evidence.notes, *notes_of(evidence.pair, evidence.metric.name)),
         **sides(_median(evidence.base), _median(evidence.head), None),
         **about(evidence.pair, paired=evidence.paired),
-    )
-
-
-def exact_row(pair: Pair, base: Series, head: Series, tolerance: float, *, paired: bool) -> Row:
-    """Make the row of an exact metric, which is compared without a test."""
-    metric = head.metric
-    before, after = values_of_rounds(base, head) if paired else (np.empty(0), np.empty(0))
-    in_rounds = len(before) > 0 and before.min() > 0
-    if in_rounds:
-        least = LEAST_COUNTED_ROUNDS if metric.name == INSTRUCTIONS.name else 1
-        change = compare_rounds(before, after, tolerance, metric.better, least_rounds=least)
-    else:
-        before, after = (np.concatenate([x.samples for x in s.launches]) for s in (base, head))
-        change = compare_exact(before, after, tolerance, metric.better)
-    used = (len(before), len(after)) if in_rounds else (len(base.launches), len(head.launches))
-    return Row(
-        benchmark=pair.id,
-        outcome=change.outcome,
-        metric=metric.name,
-        statistic="exact",
-        unit=metric.unit,
-        better=metric.better,
-        ratio=change.ratio,
-        margin=tolerance,
-        launches=used,
-        test="exact",
-        notes=(*change.notes, *notes_of(pair, metric.name)),
-        **sides(change.base, change.head, change.ratio),
-        **about(pair, paired=paired),
     )
 
 
@@ -286,10 +254,11 @@ def about(pair: Pair, *, paired: bool) -> About:
 
 
 def notes_of(pair: Pair, metric: str) -> tuple[str, ...]:
-    """The notes of both sides, without those on other metrics."""
+    """The notes of both sides, without those on other metrics, and how the load went."""
     sides = [side for side in (pair.base, pair.head) if side]
     names = {series.metric.name for side in sides for series in side.series}
-    return notes_on(metric, dict.fromkeys(note for side in sides for note in side.notes), names)
+    own = notes_on(metric, dict.fromkeys(note for side in sides for note in side.notes), names)
+    return (*own, *notes_under_load(pair, metric))
 
 
 def _median(values: FloatArray) -> float | None:

@@ -137,7 +137,7 @@ def _sensitivity(rows: Sequence[Evidence], procedure: Procedure) -> Sensitivity 
         steadier=steadier_metric(main, procedure),
         counted=bool(head and series_of(head, INSTRUCTIONS.name)),
         unpinned=next((n.removeprefix(_UNPINNED) for n in notes if n.startswith(_UNPINNED)), ""),
-        is_command=bool(head and head.tier is Tier.INTERLEAVED),
+        is_command=bool(head and head.tier is Tier.INTERLEAVED and head.load is None),
     )
 
 

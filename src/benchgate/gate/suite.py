@@ -12,31 +12,30 @@ from benchgate.gate.at_once import judge_at_once
 from benchgate.gate.calibration import run_value
 from benchgate.gate.canary import disturbance_of, doubted, is_canary
 from benchgate.gate.classical import compare_classically, decide_classically
-from benchgate.gate.evidence import SUMMARY, Pair, gather, pair, series_of, unread_in
+from benchgate.gate.error_rates import ALPHA_SHARE
+from benchgate.gate.evidence import pair, unread_in
 from benchgate.gate.in_waves import judge_in_waves
+from benchgate.gate.pair_rows import Terms, rows_of_pair
 from benchgate.gate.rows import (
-    different_work,
-    exact_row,
-    incomparable_row,
     tested_row,
     unpaired_row,
     untested_row,
 )
-from benchgate.gate.tool_files import does_same_work, like_a_suite
-from benchgate.gate.which_metrics import about_unknown, deciding, other_rows, unmeasured_row
-from benchgate.model.metrics import INSTRUCTIONS
+from benchgate.gate.under_load import is_step
+from benchgate.gate.which_metrics import about_unknown
+from benchgate.model.metrics import ERROR_RATE, INSTRUCTIONS
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import RUNS_NEEDED, TAIL_STATISTICS, Row
-from benchgate.model.run import Kind, Status, Tier
+from benchgate.model.row import RUNS_NEEDED, Row
+from benchgate.model.run import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from benchgate.config import Config, RowPolicy
+    from benchgate.config import Config
     from benchgate.gate.evidence import Evidence
     from benchgate.gate.findings import Finding, Stage
     from benchgate.gate.waves import WaveSettings
-    from benchgate.model.run import BenchmarkResult, Run, Series
+    from benchgate.model.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def judge(
         shards: the number of shards of the suite. This is one of them and spends its equal share
             of alpha, so that all verdicts together keep the suite's alpha.
     """
-    rows, evidences = gather_rows(base, head, config, paired=paired)
+    rows, evidences = gather_rows(base, head, config, paired=paired, shards=shards)
     if earlier and config.gate.rule != "classical":
         evidences = _with_runs(evidences, earlier, head, config)
     if not paired:
@@ -113,16 +112,21 @@ def judge(
 def _is_advisory(row: Row, runs: int) -> bool:
     """Whether an exact row that is based on stored results does not fail the build.
 
-    Counts also depend on the machine and its tools, and instructions on the seeds of a run.
+    Counts also depend on the machine and its tools, instructions on the seeds of a run, and errors
+    on how busy the server was.
     """
-    needed = RUNS_NEEDED if row.metric == INSTRUCTIONS.name else 1
+    needed = RUNS_NEEDED if row.metric in {INSTRUCTIONS.name, ERROR_RATE.name} else 1
     return row.test == "exact" and runs < needed
 
 
 def gather_rows(
-    base: Run, head: Run, config: Config, *, paired: bool
+    base: Run, head: Run, config: Config, *, paired: bool, shards: int = 1
 ) -> tuple[list[Row], list[Evidence]]:
-    """Give the rows that need no test, and the evidence of those that do."""
+    """Give the rows that need no test of their values, and the evidence of those that do.
+
+    Args:
+        shards: see `judge`.
+    """
     pairs = pair(
         [b for b in base.benchmarks if not is_canary(b)],
         [b for b in head.benchmarks if not is_canary(b)],
@@ -131,11 +135,14 @@ def gather_rows(
     head_ids = [benchmark.id for benchmark in head.benchmarks]
     unread = unread_in(pairs)
     without_rows = {id_ for ids in unread.values() for id_ in ids}
+    steps = sum(is_step(benchmark) for benchmark in head.benchmarks)
+    level = config.gate.alpha * ALPHA_SHARE / shards / max(steps, 1)
+    terms = Terms(config, paired, level)
     rows: list[Row] = []
     evidences: list[Evidence] = []
     for one in pairs:
         if one.base and one.head and Status.FAILED not in {one.base.status, one.head.status}:
-            untested, sampled = _compare(one, one.base, one.head, config, paired=paired)
+            untested, sampled = rows_of_pair(one, one.base, one.head, terms)
             rows += untested
             evidences += sampled
         elif one.id not in without_rows:
@@ -161,76 +168,6 @@ def needs_of(evidences: Iterable[Evidence], findings: Iterable[Finding]) -> list
     return [
         Need(evidence.pair.id, finding.stage, _width(finding))
         for evidence, finding in zip(evidences, findings, strict=True)
-    ]
-
-
-def _compare(
-    one: Pair, base: BenchmarkResult, head: BenchmarkResult, config: Config, *, paired: bool
-) -> tuple[list[Row], list[Evidence]]:
-    """Give the rows of a pair that need no test, and the evidence of those that do.
-
-    Args:
-        base, head: the results of both sides, which succeeded.
-    """
-    if not does_same_work(base, head):
-        return [incomparable_row(one, different_work(base, head))], []
-    rows: list[Row] = []
-    evidences: list[Evidence] = []
-    known_as = config.name_in_policy(one.id, one.renamed_from)
-    names = deciding(config.effective(known_as).metrics, base, head)
-    for name in names:
-        policy = config.effective(known_as, name)
-        before, after = series_of(base, name), series_of(head, name)
-        if before and base.tier is not head.tier:
-            before = like_a_suite(before, head)
-        if before is None or after is None:
-            rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))
-        elif why_not := _difference(before, after, paired=paired):
-            rows.append(incomparable_row(one, why_not, metric=name))
-        elif after.metric.kind is Kind.EXACT:
-            rows.append(exact_row(one, before, after, policy.tolerance, paired=paired))
-        else:
-            evidences += _evidences(one, before, after, policy, paired=paired)
-    rows += other_rows(one, base, head, names, paired=paired)
-    return rows, evidences
-
-
-def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
-    """Say why two series of one metric cannot be compared; None if they can.
-
-    Arms that are measured in turn share their loops; runs at different times calibrate again.
-    """
-    if base.metric != head.metric:
-        return f"{head.metric.name} differs in its unit, direction or kind between base and head"
-    if paired and base.loops != head.loops:
-        loops = f"{base.loops} in the base and {head.loops} in the head"
-        return f"a sample of {head.metric.name} is the mean of different numbers of calls: {loops}"
-    return None
-
-
-def _evidences(
-    one: Pair, base: Series, head: Series, policy: RowPolicy, *, paired: bool
-) -> list[Evidence]:
-    """Gather one row per statistic. Tails are only settled if nothing else is.
-
-    A run of a suite gives one value: all statistics of it are the same.
-    """
-    if head.metric.kind is Kind.SUMMARY:
-        return [gather(one, base, head, SUMMARY, margin=policy.margin, paired=paired)]
-    is_suite = one.head is not None and one.head.tier is Tier.SUITE
-    statistics = ("median",) if is_suite else policy.statistics
-    settled = [s for s in statistics if s not in TAIL_STATISTICS] or statistics
-    return [
-        gather(
-            one,
-            base,
-            head,
-            statistic,
-            margin=policy.margin_of(statistic),
-            paired=paired,
-            settles=statistic in settled,
-        )
-        for statistic in statistics
     ]
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from benchgate.gate.evidence import SUMMARY, series_of
 from benchgate.gate.rows import about, incomparable_row, notes_of, sides
+from benchgate.gate.under_load import deciding_under_load, is_step
 from benchgate.model.metrics import MEASURED, TIME
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import Row
+from benchgate.model.row import VALUE, Row
 from benchgate.model.run import Kind, Tier
 
 if TYPE_CHECKING:
@@ -30,12 +31,15 @@ def deciding(
 ) -> tuple[str, ...]:
     """Choose the metrics that decide: those that the configuration names, as far as there are any.
 
-    If it names the time, a benchmark of another tool that has no time is judged by what it has.
+    If it names the time, a benchmark of another tool that has no time is judged by what it has, and
+    a step of a scenario by the metrics that usually decide there.
 
     Args:
         names: what the configuration names.
     """
     known = _names(base, head)
+    if is_step(head) and (under_load := deciding_under_load(names, known)):
+        return under_load
     chosen = tuple(name for name in names if name in known)
     if not chosen and TIME.name in names and known:
         return known
@@ -104,7 +108,7 @@ def _shown_row(one: Pair, before: Series, after: Series, *, paired: bool) -> Row
         one.id,
         Outcome.NOT_TESTED,
         metric=metric.name,
-        statistic=SUMMARY if metric.kind is Kind.SUMMARY else "median",
+        statistic=_statistic(one, metric.kind),
         unit=metric.unit,
         better=metric.better,
         ratio=ratio if math.isfinite(ratio) else None,
@@ -114,6 +118,12 @@ def _shown_row(one: Pair, before: Series, after: Series, *, paired: bool) -> Row
         **sides(base, head, ratio),
         **about(one, paired=paired),
     )
+
+
+def _statistic(one: Pair, kind: Kind) -> str:
+    if kind is Kind.SUMMARY:
+        return SUMMARY
+    return VALUE if one.head and is_step(one.head) else "median"
 
 
 def _median(series: Series) -> float:

@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from benchgate.load.cluster import run_on_cluster
 from benchgate.load.group import EndedGroup, run_workers
 from benchgate.load.processes import run_in_processes
 
@@ -59,6 +60,8 @@ def run_groups(launch: Launch, stop: threading.Event) -> tuple[EndedGroup, ...]:
         GivenUpError: it was stopped.
     """
     load, workers = launch.scenario.load, launch.scenario.most_workers
+    if load.cluster is not None:
+        return run_on_cluster(launch, stop.is_set)
     if load.workers == "process":
         duration_s = load.warmup_s + launch.scenario.duration_s
         return run_in_processes(launch.order, workers, available_cpus(), duration_s, stop)

@@ -162,7 +162,7 @@ def _signs(launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, St
     return Signs(
         cpu_ratios=tuple(record.cpu_s / scenario.duration_s for record in records),
         workers=scenario.most_workers,
-        cpus=available_cpus(),
+        cpus=available_cpus() if scenario.load.cluster is None else len(groups),
         has_processes=scenario.load.workers == "process" or scenario.load.cluster is not None,
         works_here=launch.driver.WORKS_HERE,
         late_p99_s=late_p99_s(groups, scenario.loop),

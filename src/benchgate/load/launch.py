@@ -54,8 +54,9 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
     Raises:
         TargetError: the target's texts or files do not fit.
     """
+    if order.brief:
+        scenario = scenario.shortened()
     target = scenario.target(order.target)
-    scenario = scenario.for_target(target)
     expand = _expander(order.placeholders, environ)
     try:
         place = Place(

@@ -27,7 +27,7 @@ class Signs:
     Attributes:
         cpu_ratios: of each group: CPU time of its process per second of the measured time.
         workers: how many there were.
-        cpus: that this machine lets the generator use.
+        cpus: that this machine lets the generator use; on a cluster one for each process there.
         has_processes: whether the workers were spread over processes.
         works_here: whether the target does its work in the generator's processes, as SQLite does.
         late_p99_s: 99th percentile of how late free workers began; None for a closed loop.

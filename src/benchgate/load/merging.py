@@ -91,10 +91,17 @@ def late_p99_s(groups: Sequence[EndedGroup], loop: Loop) -> float | None:
 
 
 def _start_spread_s(groups: Sequence[EndedGroup]) -> float:
-    records = [group.record for group in groups if group.record is not None]
-    first_ns = min((record.first_start_ns for record in records), default=0)
-    last_ns = max((record.last_start_ns for record in records), default=0)
-    return (last_ns - first_ns) / 1e9
+    """The time from the first start to the last one, at most: clocks of two machines may differ."""
+    ended = [(group, group.record) for group in groups if group.record is not None]
+    return max(
+        (
+            (last.last_start_ns - first.first_start_ns) / 1e9
+            + (0.0 if one is other else one.clock_error_s + other.clock_error_s)
+            for one, first in ended
+            for other, last in ended
+        ),
+        default=0.0,
+    )
 
 
 def _worker_group(group: EndedGroup, duration_s: float) -> WorkerGroup:

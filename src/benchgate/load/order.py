@@ -21,6 +21,7 @@ class LoadOrder(JsonObject):
         placeholders: what {root}, {env}, {sha}, {port}, {NAME_port} and {scratch} stand for.
         round: from 0; parameters are drawn from seed + round, the same in both arms.
         introspect: whether to ask the target for its version and settings.
+        brief: only try whether everything works: no warm-up, and at most a second of load.
     """
 
     scenario: Text
@@ -31,6 +32,7 @@ class LoadOrder(JsonObject):
     placeholders: dict[Text, Text]
     round: Count
     introspect: bool = False
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.model.load import Loop
@@ -13,15 +13,7 @@ if TYPE_CHECKING:
     from benchgate.load.tables import Experiment, Load, Script, Service, Step, Target
 
 DEFAULT_DURATION_S: Final = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a driver reads in [[step]], [setup] and [teardown]."""
-
-    steps: tuple[Step, ...]
-    setup: Script | None
-    teardown: Script | None
+BRIEF_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +26,6 @@ class Scenario:
         targets: one or more; they are loaded one after the other.
         setup, teardown: run before and after each launch; None if there is nothing to run.
         lines: the line of each key in the file, by its dotted path.
-        other_work: its steps, setup and teardown as the drivers of further targets read them, by
-            the name of the driver.
     """
 
     name: str
@@ -48,7 +38,6 @@ class Scenario:
     setup: Script | None
     teardown: Script | None
     lines: Mapping[str, int]
-    other_work: Mapping[str, Work] = field(default_factory=dict)
 
     @property
     def duration_s(self) -> float:
@@ -83,6 +72,19 @@ class Scenario:
         """The ids of all its benchmarks."""
         return tuple(self.id_of(target, step) for target in self.targets for step in self.steps)
 
+    def shortened(self) -> Scenario:
+        """The same without a warm-up, and with at most a second of its largest load."""
+        load = self.load.model_copy(
+            update={
+                "duration_s": min(self.duration_s, BRIEF_S),
+                "warmup_s": 0.0,
+                "concurrency": self.most_workers,
+                "rate": self.most_rate,
+                "stages": (),
+            }
+        )
+        return replace(self, load=load)
+
     def target(self, title: str) -> Target:
         """Find a target by its title.
 
@@ -90,10 +92,3 @@ class Scenario:
             StopIteration: there is none.
         """
         return next(one for one in self.targets if one.title == title)
-
-    def for_target(self, target: Target) -> Scenario:
-        """The scenario as the driver of one of its targets reads it."""
-        work = self.other_work.get(target.driver)
-        if work is None:
-            return self
-        return replace(self, steps=work.steps, setup=work.setup, teardown=work.teardown)

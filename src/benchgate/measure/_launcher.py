@@ -152,9 +152,12 @@ class Launcher:
         finally:
             os.close(write_end)
         watch = self._watch(pid)
+        timed_out = True
         try:
             ended_ns, timed_out = self._attend(watch, output, started_ns, request)
         finally:
+            if timed_out and request["grace_s"]:
+                ask_to_end(pid, watch, request["grace_s"])
             kill_group(pid)
             status, usage = watch.reap()
             tail = output.finish()
@@ -243,6 +246,14 @@ def overflowed(request: ExecutionRequest) -> bool:
         with suppress(OSError):
             return os.stat(request["stdout"]).st_size > request["stdout_limit_bytes"]  # noqa: PTH116 - pathlib is large
     return False
+
+
+def ask_to_end(pid: int, watch: ExitWatch, grace_s: float) -> None:
+    """Send SIGTERM to a child, and wait for its end, but no longer than this."""
+    os.kill(pid, signal.SIGTERM)  # it cannot be another process: the child is not reaped yet
+    poller = select.poll()
+    poller.register(watch.fd, select.POLLIN)
+    poller.poll(grace_s * 1e3)
 
 
 def kill_group(pgid: int) -> None:

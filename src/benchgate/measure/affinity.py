@@ -109,12 +109,19 @@ def moved_to(cpu: int | None) -> Iterator[None]:
     If benchgate runs on the CPU of the workers, handing over a turn wakes no process on another
     CPU. That would take longer, and even longer if the other CPU is busy.
     """
-    if cpu is None or sys.platform != "linux":
+    with bound_to(None if cpu is None else frozenset({cpu})):
+        yield
+
+
+@contextmanager
+def bound_to(cpus: frozenset[int] | None) -> Iterator[None]:
+    """Let this thread, and the processes that it starts, use only these CPUs; None: no change."""
+    if cpus is None or sys.platform != "linux":
         yield
         return
     before = os.sched_getaffinity(0)
     try:
-        _bind(0, frozenset({cpu}))
+        _bind(0, cpus)
         yield
     finally:
         _bind(0, frozenset(before))

@@ -14,7 +14,7 @@ from benchgate.measure.execution import trouble_with
 from benchgate.measure.owncode import ForeignCodeError, OwnCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.config import Measure
@@ -65,6 +65,9 @@ class ArmRunner:
         arms: the arms that the commands belong to.
         launcher: starts the commands.
         settings: `outside.checkout` is the user's tree, whose files no arm may run.
+
+    Attributes:
+        all_cpus: the CPUs for what is not pinned; None for those of benchgate.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class ArmRunner:
         self._own_code = OwnCode(checkout) if checkout else None
         pinning = supports_pinning()
         self._cpu = settings.cpu if pinning else None
-        self._all_cpus = (settings.all_cpus or available_cpus()) if pinning else None
+        self.all_cpus = (settings.all_cpus or available_cpus()) if pinning else None
         self._unpinned = settings.unpinned if pinning else f"not pinned: {pinning.reason}"
 
     def notes_on_pinning(self, *, pin: bool) -> tuple[str, ...]:
@@ -97,21 +100,49 @@ class ArmRunner:
         Raises:
             CommandFailedError: it failed, or it runs other code.
         """
-        if self._own_code is None or settings.allow_foreign:
-            return None, ()
-        arm = self._arms[command.arm]
         executions: list[Execution] = []
+        notes = self.check_while(
+            settings,
+            command,
+            lambda: executions.append(self.prepare_and_time(settings, command)),
+            what=command.command[0],
+        )
+        return (executions[0], notes) if executions else (None, ())
+
+    def check_while(
+        self,
+        settings: RunSettings,
+        command: ArmCommand,
+        run: Callable[[], object],
+        *,
+        what: str,
+        besides: Sequence[Path] = (),
+    ) -> tuple[str, ...]:
+        """Check which code is run by something that includes a command; return notes about it.
+
+        It does not run at all if nothing is to be checked.
+
+        Args:
+            what: what runs, for the error.
+            besides: files and folders that do not count, whoever opens something of them.
+
+        Raises:
+            CommandFailedError: it runs other code; also what `run` raises.
+        """
+        if self._own_code is None or settings.allow_foreign:
+            return ()
+        arm = self._arms[command.arm]
         try:
-            notes = self._own_code.check(
+            return self._own_code.check(
                 arm,
                 [other for other in self._arms.values() if other is not arm],
-                lambda: executions.append(self.prepare_and_time(settings, command)),
+                run,
                 named=command.names_its_arm,
-                what=command.command[0],
+                what=what,
+                besides=besides,
             )
         except ForeignCodeError as error:
             raise CommandFailedError(command, str(error), of_all=True) from error
-        return executions[0], notes
 
     def prepare_and_time(self, settings: RunSettings, command: ArmCommand) -> Execution:
         """Run the prepare, and then execute the command.
@@ -121,7 +152,7 @@ class ArmRunner:
         """
         self._run(settings, command, "prepare", command.prepare)
         cpu = self._cpu if settings.pin else None
-        cpus = self._all_cpus if cpu is None else frozenset({cpu})
+        cpus = self.all_cpus if cpu is None else frozenset({cpu})
         with kept_off(cpu):
             return self._execute(
                 settings,
@@ -131,6 +162,10 @@ class ArmRunner:
                 ok_exit_codes=command.ok_exit_codes,
                 stdout=command.stdout,
             )
+
+    def give_up(self) -> None:
+        """End the command that is running in another thread; it fails there."""
+        self._launcher.close()
 
     def clean_up(self, settings: RunSettings, commands: Iterable[ArmCommand]) -> None:
         """Run the cleanup of every command.
@@ -153,7 +188,7 @@ class ArmRunner:
         if argv is None:
             return
         try:
-            self._execute(settings, command, argv, self._all_cpus)
+            self._execute(settings, command, argv, self.all_cpus)
         except CommandFailedError as failure:
             raise CommandFailedError(command, f"{role}: {failure.error}") from failure
 
@@ -175,6 +210,7 @@ class ArmRunner:
                 timeout_s=settings.timeout_s,
                 cpus=cpus,
                 stdout=stdout,
+                grace_s=settings.grace_s,
             )
         except MeasureError as error:
             arm = self._arms[command.arm]

@@ -36,6 +36,7 @@ class RunSettings:
         pin: run it on one CPU if the OS supports that; wrong for a parallel program.
         allow_foreign: measure it even if it runs code that is not the arm's own.
         timeout_s: limit for each execution, each prepare and each cleanup.
+        grace_s: how long it may clean up if it must end early.
     """
 
     id: str
@@ -44,6 +45,7 @@ class RunSettings:
     pin: bool
     allow_foreign: bool
     timeout_s: float
+    grace_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,13 +104,7 @@ def arm_commands(
     Raises:
         MeasureError: the arms set different variables.
     """
-    names = {frozenset(arm.variables) for arm in arms}
-    if len(names) > 1:
-        different = sorted(frozenset.union(*names) - frozenset.intersection(*names))
-        raise MeasureError(
-            "base and head would be measured differently: only one of them sets "
-            f"{', '.join(different)}"
-        )
+    require_equal_variables(arms)
     having = [arm for arm in arms if arm.name in benchmarks]
     environs = with_equal_names(
         [
@@ -120,6 +116,26 @@ def arm_commands(
         _arm_command(benchmarks[arm.name], arm, environ)
         for arm, environ in zip(having, environs, strict=True)
     ]
+    return padded(commands)
+
+
+def require_equal_variables(arms: Sequence[Arm]) -> None:
+    """Refuse arms that would be measured under different conditions.
+
+    Raises:
+        MeasureError: the arms set different variables.
+    """
+    names = {frozenset(arm.variables) for arm in arms}
+    if len(names) > 1:
+        different = sorted(frozenset.union(*names) - frozenset.intersection(*names))
+        raise MeasureError(
+            "base and head would be measured differently: only one of them sets "
+            f"{', '.join(different)}"
+        )
+
+
+def padded(commands: Sequence[ArmCommand]) -> tuple[ArmCommand, ...]:
+    """Let the strings of all commands take the same space, by a variable that fills it up."""
     largest = max(_stack_bytes(one) for one in commands)
     return tuple(
         replace(one, env={**one.env, PADDING: "x" * (largest - _stack_bytes(one))})

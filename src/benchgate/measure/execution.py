@@ -28,6 +28,7 @@ class ExecutionRequest(TypedDict):
     """A command to run; `program` is the file of `argv[0]`, already looked up.
 
     `stdout` is a file for its standard output, None to keep only the tail of all that it prints.
+    If it must end early, it gets SIGTERM, and `grace_s` later SIGKILL; at once if that is 0.
     """
 
     program: str
@@ -38,6 +39,7 @@ class ExecutionRequest(TypedDict):
     cpus: list[int] | None
     stdout: str | None
     stdout_limit_bytes: int
+    grace_s: float
 
 
 class ExecutionReply(TypedDict, total=False):

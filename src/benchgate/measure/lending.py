@@ -1,7 +1,8 @@
 """Lays the head's benchmarks over the base's tree, so that both sides do the same work.
 
-These are the benchmark files, the folder around them if its modules belong to the benchmarks, and
-the data files that they name. Code of the project is never laid over the base: it is measured.
+These are the benchmark files, the folder around them if its modules belong to the benchmarks, the
+scenario files, and the data files that they name. Code of the project is never laid over the base,
+and neither are the files that a scenario names: they are measured.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchgate.config import FunctionBenchmarks
+from benchgate.config import FunctionBenchmarks, ScenarioBenchmark
 from benchgate.errors import BaselineError
 from benchgate.measure.benchfiles import find_files, find_folders, helpers_of, search_of
 from benchgate.measure.datafiles import DataFilesError, matches
@@ -75,6 +76,7 @@ def lend(head: Arm, base: Arm, benchmarks: Sequence[Benchmark]) -> None:
     whole = given.folders | own.folders
     _replace(head.root, base.root, _benchmark_files(given, whole), _benchmark_files(own, whole))
     _require_no_shadow(_Side.of(base, python), whole)
+    _replace(head.root, base.root, *(_scenario_files(arm, benchmarks) for arm in (head, base)))
     globs = [glob for one in benchmarks for glob in one.data]
     globs += [glob for file in given.files for glob in _globs_in(head.root / file.path)]
     _replace(head.root, base.root, *(_data_files(arm, globs, whole) for arm in (head, base)))
@@ -125,6 +127,12 @@ def _files_below(root: Path, folder: str) -> Iterator[str]:
     for entry in entries_below(root / folder):
         if not entry.is_dir(follow_symlinks=False) and entry.name != _WORKTREE:
             yield Path(entry.path).relative_to(root).as_posix()
+
+
+def _scenario_files(arm: Arm, benchmarks: Iterable[Benchmark]) -> frozenset[str]:
+    """The scenario files that a tree has."""
+    files = (arm.folder / one.scenario for one in benchmarks if isinstance(one, ScenarioBenchmark))
+    return frozenset(path.relative_to(arm.root).as_posix() for path in files if path.is_file())
 
 
 def _data_files(arm: Arm, globs: Iterable[str], whole: Iterable[str]) -> frozenset[str]:

@@ -59,6 +59,15 @@ class _OpenedFiles:
     foreign: frozenset[Path]
     gaps: tuple[str, ...] = ()
 
+    def without(self, besides: Sequence[Path]) -> _OpenedFiles:
+        """Leave out some files, and everything in some folders."""
+        places = [Path(os.path.realpath(place)) for place in besides]
+
+        def counting(files: frozenset[Path]) -> frozenset[Path]:
+            return frozenset(f for f in files if not any(map(f.is_relative_to, places)))
+
+        return replace(self, own=counting(self.own), foreign=counting(self.foreign))
+
 
 class OwnCode:
     """Checks the commands of a session.
@@ -79,7 +88,14 @@ class OwnCode:
         return replace(listed, found=tuple(dict.fromkeys((*listed.found, *caches))))
 
     def check(
-        self, arm: Arm, others: Sequence[Arm], run: Callable[[], object], *, named: bool, what: str
+        self,
+        arm: Arm,
+        others: Sequence[Arm],
+        run: Callable[[], object],
+        *,
+        named: bool,
+        what: str,
+        besides: Sequence[Path] = (),
     ) -> tuple[str, ...]:
         """Run a command of one arm, and check that it runs the arm's own code.
 
@@ -93,6 +109,7 @@ class OwnCode:
             named: whether the command names its own arm, so that it runs the arm's code in any
                 case.
             what: the program, for the error.
+            besides: files and folders that do not count, whoever opens something of them.
 
         Returns:
             Notes that a reader of the numbers must see.
@@ -101,7 +118,7 @@ class OwnCode:
             ForeignCodeError: it runs other code.
         """
         try:
-            opened = self._opened(arm, others, run)
+            opened = self._opened(arm, others, run, besides)
         except CannotWatchError as problem:
             run()
             return (_unknown(str(problem)),)
@@ -114,16 +131,26 @@ class OwnCode:
         hidden = hidden_by_tree(arm, opened.own)
         return (_hidden(hidden),) if hidden else ()
 
-    def _opened(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _OpenedFiles:
+    def _opened(
+        self,
+        arm: Arm,
+        others: Sequence[Arm],
+        run: Callable[[], object],
+        besides: Sequence[Path],
+    ) -> _OpenedFiles:
         """Watch one execution, and more if files seem foreign."""
         started_s = time.perf_counter()
-        opened = self._watched(arm, others, run)
+
+        def watched(run: Callable[[], object]) -> _OpenedFiles:
+            return self._watched(arm, others, run).without(besides)
+
+        opened = watched(run)
         pause_s = min(max(time.perf_counter() - started_s, _QUIET_S[0]), _QUIET_S[1])
         foreign = opened.foreign
         for _ in range(_REPEATS if foreign else 0):
-            foreign &= self._watched(arm, others, run).foreign
+            foreign &= watched(run).foreign
         if foreign:
-            foreign -= self._watched(arm, others, lambda: time.sleep(pause_s)).foreign
+            foreign -= watched(lambda: time.sleep(pause_s)).foreign
         return replace(opened, foreign=foreign)
 
     def _watched(self, arm: Arm, others: Sequence[Arm], run: Callable[[], object]) -> _OpenedFiles:

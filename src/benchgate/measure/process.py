@@ -47,6 +47,7 @@ class CommandLauncher:
         self._guardian = guardian
         self._event = event
         self._process: subprocess.Popen[bytes] | None = None
+        self._grace_s = 0.0
 
     def execute(
         self,
@@ -57,6 +58,7 @@ class CommandLauncher:
         timeout_s: float,
         cpus: frozenset[int] | None = None,
         stdout: Path | None = None,
+        grace_s: float = 0.0,
     ) -> Execution:
         """Run a command until it ends, with standard input closed, and read its output.
 
@@ -65,6 +67,7 @@ class CommandLauncher:
             cwd: folder to run in.
             env: the whole environment, except the guardian's variables.
             timeout_s: limit; after it, the process group is killed.
+            grace_s: how long the program may clean up after SIGTERM before that; 0 for no SIGTERM.
             cpus: the only CPUs that it may use; None for all that benchgate may use.
             stdout: a file for its standard output; None if nobody reads that.
 
@@ -82,7 +85,9 @@ class CommandLauncher:
             "cpus": None if cpus is None else sorted(cpus),
             "stdout": None if stdout is None else str(stdout),
             "stdout_limit_bytes": MOST_OUTPUT_BYTES,
+            "grace_s": grace_s,
         }
+        self._grace_s = grace_s
         try:
             reply, count, uncounted = self._ask_and_count(request)
         except BaseException:
@@ -104,7 +109,7 @@ class CommandLauncher:
             if process.stdin is not None:
                 process.stdin.close()
             try:
-                process.wait(_CLOSE_TIMEOUT_S)
+                process.wait(self._grace_s + _CLOSE_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 process.kill()
 

@@ -59,6 +59,10 @@ class Scratch:
         folder.mkdir()
         return folder
 
+    def discard(self, folder: Path) -> None:
+        """Remove the folder of a run that has ended."""
+        shutil.rmtree(folder, ignore_errors=True)
+
     def close(self) -> None:
         """Remove everything."""
         folder, self._folder = self._folder, None

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import FailFast, Field
+from pydantic import AfterValidator, FailFast, Field, model_validator
 
-from benchgate.json_object import Count, JsonObject, Name, NotNegative, Text
+from benchgate.json_object import Count, JsonObject, Name, NotNegative, Text, misplaced
 
 MOST_ERRORS_KEPT = 50
 """Errors of a step whose text is kept in each launch; the others are only counted."""
 
 MOST_WINDOWS = 3600
 """Time windows of a launch; if it runs longer, the windows are wider than a second."""
+
+MOST_GROUPS = 10_000
+"""Processes that the workers of a launch ran in: no more than there may be workers."""
+
+_MOST_SETTINGS = 10_000
+_MOST_LIMITS = 100
+_PERCENTILES = ("p50_ns", "p95_ns", "p99_ns")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}", re.ASCII)
+
+
+def _base64(text: str) -> str:
+    if not _BASE64.fullmatch(text):
+        raise misplaced("is not base64")
+    return text
+
+
+Packed = Annotated[str, Field(max_length=1_000_000), AfterValidator(_base64)]
+"""Numbers as base64; whoever decodes them finds out whether they make sense."""
 
 
 class Loop(StrEnum):
@@ -62,6 +81,21 @@ class Windows(JsonObject):
     p95_ns: Annotated[tuple[Count | None, ...], FailFast()]
     p99_ns: Annotated[tuple[Count | None, ...], FailFast()]
 
+    @model_validator(mode="after")
+    def _are_the_same_windows(self) -> Self:
+        for key in ("errors", *_PERCENTILES):
+            if len(getattr(self, key)) != len(self.ops):
+                message = f"{len(getattr(self, key))} values for {len(self.ops)} windows"
+                raise misplaced(message, key)
+        for key in _PERCENTILES:
+            for index, (ops, value) in enumerate(zip(self.ops, getattr(self, key), strict=True)):
+                if (value is None) is not (ops == 0):
+                    message = f"{value} cannot be a percentile of {ops} operations"
+                    raise misplaced(message, key, index)
+        if self.last_s > self.width_s:
+            raise misplaced(f"{self.last_s} is wider than the other windows", "last_s")
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerGroup(JsonObject):
@@ -96,10 +130,10 @@ class Generator(JsonObject):
         limits: why the generator, not the target, may have limited the load, a sentence each.
     """
 
-    groups: tuple[WorkerGroup, ...]
+    groups: Annotated[tuple[WorkerGroup, ...], FailFast(), Field(max_length=MOST_GROUPS)]
     start_spread_s: NotNegative
     late_p99_s: NotNegative | None
-    limits: tuple[Text, ...] = ()
+    limits: Annotated[tuple[Text, ...], Field(max_length=_MOST_LIMITS)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +159,22 @@ class LoadLaunch(JsonObject):
     ops: Count
     errors: Count
     kept_errors: Annotated[tuple[KeptError, ...], Field(max_length=MOST_ERRORS_KEPT)]
-    histogram: Annotated[str, Field(max_length=1_000_000)]
-    sample: Annotated[str, Field(max_length=1_000_000)]
+    histogram: Packed
+    sample: Packed
     windows: Windows
     generator: Generator
     unfinished: Count = 0
+
+    @model_validator(mode="after")
+    def _counts_agree(self) -> Self:
+        for key in ("ops", "errors"):
+            whole, parts = getattr(self, key), getattr(self.windows, key)
+            if sum(parts) != whole:
+                raise misplaced(f"{whole} is not the sum of the windows, {sum(parts)}", key)
+        if len(self.kept_errors) > self.errors:
+            message = f"more errors than the {self.errors} that were counted"
+            raise misplaced(message, "kept_errors")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,5 +198,16 @@ class LoadResult(JsonObject):
     loop: Loop
     workers: Annotated[int, Field(ge=1)]
     rate: NotNegative
-    server: dict[Text, Text] = field(default_factory=dict)
+    server: Annotated[dict[Text, Text], Field(max_length=_MOST_SETTINGS)] = field(
+        default_factory=dict
+    )
     launches: Annotated[tuple[LoadLaunch, ...], FailFast()] = ()
+
+    @model_validator(mode="after")
+    def _rounds_ascend(self) -> Self:
+        rounds = [launch.round for launch in self.launches]
+        for index in range(1, len(rounds)):
+            if rounds[index] <= rounds[index - 1]:
+                message = f"round {rounds[index]} comes after round {rounds[index - 1]}"
+                raise misplaced(message, "launches", index, "round")
+        return self

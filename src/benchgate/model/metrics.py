@@ -27,7 +27,7 @@ MEASURED: Final[Mapping[str, Metric]] = {
     metric.name: metric
     for metric in (TIME, CPU_TIME, PEAK_RSS, ALLOC_PEAK, ALLOC_BLOCKS, INSTRUCTIONS)
 }
-"""All metrics of benchgate, by name."""
+"""The metrics of functions and programs, by name."""
 UNDER_LOAD: Final = (
     *(THROUGHPUT, LATENCY_P50, LATENCY_P95, LATENCY_P99, LATENCY_P999),
     ERROR_RATE,
@@ -35,6 +35,10 @@ UNDER_LOAD: Final = (
 """The metrics of a step of a scenario, one value for each launch."""
 DECIDE_UNDER_LOAD: Final = (THROUGHPUT, LATENCY_P50, LATENCY_P95, ERROR_RATE)
 """Those that decide unless the configuration names others. Higher percentiles vary too much."""
+OWN: Final[Mapping[str, Metric]] = {**MEASURED, **{metric.name: metric for metric in UNDER_LOAD}}
+"""All metrics of benchgate, by name."""
+TAIL_METRICS: Final = frozenset(metric.name for metric in (LATENCY_P95, LATENCY_P99, LATENCY_P999))
+"""Those that describe the slowest operations of a launch, not the typical one."""
 EXACT_NAMES = frozenset(name for name, metric in MEASURED.items() if metric.kind is Kind.EXACT)
 
 

@@ -7,6 +7,7 @@ suspicion: they describe what was measured, and decide nothing. Ratios are head 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from benchgate.interval import Interval
 from benchgate.json_object import (
@@ -20,6 +21,7 @@ from benchgate.json_object import (
     PValue,
     Text,
 )
+from benchgate.model.metrics import ERROR_RATE, TAIL_METRICS
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Waiver
 from benchgate.model.run import Better, Tier
@@ -101,6 +103,14 @@ class Comparison(JsonObject):
 
 TAIL_STATISTICS = frozenset({"p95"})
 """The statistics of a launch that describe its slowest samples, not its typical one."""
+
+VALUE: Final = "value"
+"""The statistic of a launch that gives one value of the metric, as a launch under load does."""
+
+
+def is_tail(metric: str, statistic: str) -> bool:
+    """Whether a row is about the slowest samples or operations, not about the typical one."""
+    return statistic in TAIL_STATISTICS or (statistic == VALUE and metric in TAIL_METRICS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +236,12 @@ class Row(JsonObject):
     @property
     def is_tail(self) -> bool:
         """Whether the row is about the slowest samples, not about the typical one."""
-        return self.statistic in TAIL_STATISTICS
+        return is_tail(self.metric, self.statistic)
+
+    @property
+    def is_minor(self) -> bool:
+        """Whether the row stands for its benchmark only if it is decided, or is the only one."""
+        return self.is_tail or (self.metric == ERROR_RATE.name and self.test == "exact")
 
     @property
     def deciding_ratio(self) -> float | None:

@@ -15,6 +15,8 @@ from benchgate.interval import Interval
 from benchgate.json_object import Count, JsonObject, Name, Probability, Text
 from benchgate.model.environment import Environment
 from benchgate.model.grid import Grid
+from benchgate.model.load_statistics import LoadStatistics
+from benchgate.model.mean import Mean
 from benchgate.model.run import Better, Kind, Source
 from benchgate.units import format_percent
 
@@ -52,26 +54,6 @@ class Quantile(JsonObject):
     value: float
     interval: Interval | None = None
     note: Text = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Mean(JsonObject):
-    """A mean, with its standard error and interval if its values are independent.
-
-    Attributes:
-        n: how many values.
-        mean: the arithmetic mean, unless `geometric`.
-        sd, cv: standard deviation (ddof = 1); the same as a fraction of the mean.
-        sem: standard error of the mean; for a trimmed sample, the Winsorized one.
-    """
-
-    n: Count
-    mean: float
-    sd: float | None = None
-    cv: float | None = None
-    sem: float | None = None
-    interval: Interval | None = None
-    geometric: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +230,7 @@ class RunStatistics(JsonObject):
     Attributes:
         arm: "head" or "base".
         grids: benchmarks with parameters, if details were requested.
+        loads: the steps of scenarios, which are among the series, too.
     """
 
     arm: Text
@@ -258,6 +241,7 @@ class RunStatistics(JsonObject):
     series: tuple[SeriesStatistics, ...]
     failures: tuple[Failure, ...] = ()
     grids: tuple[Grid, ...] = ()
+    loads: tuple[LoadStatistics, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

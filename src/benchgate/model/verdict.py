@@ -113,15 +113,15 @@ def compared_benchmarks(rows: Iterable[Row]) -> int:
 def decided_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
     """The benchmarks that are known to have changed, or to be unchanged.
 
-    A tail does not count for a benchmark that has another row: if the slow samples are unchanged,
-    the typical ones need not be.
+    A tail or an error rate does not count for a benchmark that has another row: if the slow samples
+    are unchanged, the typical ones need not be.
     """
     rows = list(rows)
-    typical = {row.benchmark for row in rows if not row.is_tail}
+    typical = {row.benchmark for row in rows if not row.is_minor}
     return frozenset(
         row.benchmark
         for row in rows
         if row.outcome in DECIDED
         and not row.excused
-        and (not row.is_tail or row.benchmark not in typical)
+        and (not row.is_minor or row.benchmark not in typical)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchgate.model.outcome import Outcome
-from benchgate.model.row import ConfirmationCost, Row
+from benchgate.model.row import VALUE, ConfirmationCost, Row
 from benchgate.model.verdict import NO_BASELINE, Decision, Reason, decided_benchmarks
 from benchgate.report import words
 from benchgate.report.escape import plain_line
@@ -198,7 +198,8 @@ def _clause(outcome: Outcome, rows: Sequence[Row], total: int) -> str:
 
 def _changed(row: Row) -> str:
     """Name and size of the change: "parse/large by 14.6 %"."""
-    qualifiers = (words.metric(row), "tail" if row.is_tail else "")
+    is_named = row.is_tail and row.statistic != VALUE
+    qualifiers = (words.metric(row), "tail" if is_named else "")
     qualifier = ", ".join(filter(None, qualifiers))
     about = f" ({qualifier})" if qualifier else ""
     return f"{words.name(row, _NAME_LIMIT)}{about} {words.size(row)}".rstrip()

@@ -89,7 +89,7 @@ def _face(rows: Sequence[Row], leading: Row) -> Row:
 def _led_by(first: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
     others = sorted(
         (row for row in rows if row is not first),
-        key=lambda row: (not row.decides, row.metric, row.is_tail),
+        key=lambda row: (not row.decides, row.metric, row.is_minor),
     )
     return (first, *others)
 
@@ -116,23 +116,26 @@ def _shown_place(placed: tuple[Section, tuple[Row, ...]]) -> tuple[object, ...]:
 def by_benchmark(rows: Sequence[Row]) -> Mapping[str, Row]:
     """For each benchmark, its worst row; among equally bad ones, the row of the typical sample.
 
-    Undecided tails and metrics that do not decide are ignored.
+    Undecided tails and error rates, and metrics that do not decide, are ignored.
     """
-    aside = tails_left_open(rows) | {row for row in rows if not row.decides}
+    aside = minor_left_open(rows) | {row for row in rows if not row.decides}
     leading: dict[str, Row] = {}
     candidates = [row for row in rows if row not in aside]
-    for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], row.is_tail, _place(row))):
+    for row in sorted(candidates, key=lambda row: (_RANK[row.outcome], row.is_minor, _place(row))):
         leading.setdefault(row.benchmark, row)
     return leading
 
 
-def tails_left_open(rows: Sequence[Row]) -> frozenset[Row]:
-    """Undecided tails, except suspects, of benchmarks that another row represents."""
-    typical = {row.benchmark for row in rows if not row.is_tail}
+def minor_left_open(rows: Sequence[Row]) -> frozenset[Row]:
+    """Undecided tails and error rates of benchmarks that another row represents; no suspects."""
+    typical = {row.benchmark for row in rows if not row.is_minor}
     return frozenset(
         row
         for row in rows
-        if row.is_tail and row.outcome in _OPEN and not row.unconfirmed and row.benchmark in typical
+        if row.is_minor
+        and row.outcome in _OPEN
+        and not row.unconfirmed
+        and row.benchmark in typical
     )
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from benchgate.interval import Interval
     from benchgate.json_object import JsonObject
+    from benchgate.model.mean import Mean
     from benchgate.model.statistics import (
         BetweenLaunches,
-        Mean,
         Reach,
         SeriesDetail,
         SeriesStatistics,
@@ -244,6 +244,4 @@ def _interval_title(detail: SeriesDetail) -> str:
 def _ends(series: SeriesStatistics, interval: Interval | None) -> str:
     if interval is None:
         return ""
-    low, high = (words.series_value(series, end) for end in (interval.low, interval.high))
-    number, _, unit = low.partition(" ")
-    return f"{number if high.endswith(f' {unit}') else low} to {high}"
+    return words.ends(*(words.series_value(series, end) for end in (interval.low, interval.high)))

@@ -10,6 +10,7 @@ from benchgate.model.run import Kind
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_block, plain_line
+from benchgate.report.load_detail import print_load
 from benchgate.report.series_detail import print_detail
 from benchgate.units import counted, format_change, format_duration, format_percent
 
@@ -42,6 +43,10 @@ _DETAIL_LEGEND = (
     "the launches; docs/statistics.md explains every number"
 )
 
+_LOAD_LEGEND = (
+    "a launch is a run of the load generator, and one value; sd: standard deviation; CV: sd / "
+    "mean; the mean is geometric where all values are above 0"
+)
 
 _ALPHA = 0.05
 # The number of pairs grows with the square of the cells; a pipe gets all of them, for grep.
@@ -66,10 +71,22 @@ def render_result(result: ResultStatistics, console: Console) -> None:
     for run in result.runs:
         _print_run(console, run)
         console.print()
-    detailed = any(series.detail for run in result.runs for series in run.series)
-    legend = _DETAIL_LEGEND if detailed else _LEGEND
     took = f"measured in {format_duration(result.duration_s)}"
-    print_text(console, Text(f"{legend}; {took}.", "dim"))
+    print_text(console, Text(f"{_legend(result)}; {took}.", "dim"))
+
+
+def _legend(result: ResultStatistics) -> str:
+    """Explain the columns that were printed."""
+    under_load = {(run.arm, load.benchmark) for run in result.runs for load in run.loads}
+    others = [
+        series
+        for run in result.runs
+        for series in run.series
+        if (run.arm, series.benchmark) not in under_load
+    ]
+    if not others:
+        return _LOAD_LEGEND
+    return _DETAIL_LEGEND if any(series.detail for series in others) else _LEGEND
 
 
 def _print_run(console: Console, run: RunStatistics) -> None:
@@ -82,11 +99,16 @@ def _print_run(console: Console, run: RunStatistics) -> None:
         print_text(
             console, Text("interrupted: only a part of what was planned was measured", "yellow")
         )
-    for series in run.series:
+    under_load = {load.benchmark for load in run.loads}
+    others = [series for series in run.series if series.benchmark not in under_load]
+    for load in run.loads:
+        console.print()
+        print_load(console, load)
+    for series in others:
         if series.detail and series.kind is Kind.SAMPLED:
             console.print()
             print_detail(console, series, series.detail)
-    short = [s for s in run.series if s.detail is None or s.kind is not Kind.SAMPLED]
+    short = [s for s in others if s.detail is None or s.kind is not Kind.SAMPLED]
     if short:
         console.print()
         print_columns(console, _COLUMNS, [_line(series) for series in short])

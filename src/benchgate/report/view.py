@@ -22,7 +22,7 @@ from benchgate.report.footnotes import shared_notes
 from benchgate.report.headline import heading, last_line
 from benchgate.report.links import Links
 from benchgate.report.notes import notes_of, view_loosening
-from benchgate.report.ordering import arrange, tails_left_open
+from benchgate.report.ordering import arrange, minor_left_open
 from benchgate.units import counted, format_percent
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     """The verdict as strings."""
     arranged = arrange(verdict)
     groups = (*arranged.shown, *(rows for group in arranged.folded for rows in group))
-    aside = tails_left_open(verdict.rows)
+    aside = minor_left_open(verdict.rows)
     notes = {row: _notes(row, verdict.settings, aside) for rows in groups for row in rows}
     shared = shared_notes([text for row in rows for text in notes[row]] for rows in groups)
     view = partial(view_benchmark, notes=notes, shared=shared)
@@ -174,7 +174,8 @@ def _title(group: Sequence[Sequence[Row]]) -> str:
     leading = [first for first, *_ in group]
     outcome = leading[0].outcome
     margins = words.margins(leading) if outcome is Outcome.UNCHANGED else ""
-    tails = Counter(row.outcome.value for _, *rest in group for row in rest if row.is_tail)
+    deciding = (row for _, *rest in group for row in rest if row.decides)
+    tails = Counter(row.outcome.value for row in deciding if row.is_tail)
     other = [f"{counted(count, 'tail')} {name}" for name, count in tails.items() if name != outcome]
     about = f" ({', '.join(other)})" if other else ""
     return f"{len(leading)} {outcome.value}{margins}{about}"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from benchgate.model.metrics import ERROR_RATE
+from benchgate.model.row import VALUE
 from benchgate.model.run import Better, Tier
 from benchgate.report.escape import plain_line
 from benchgate.units import (
+    RATE_UNIT,
     TIME_UNITS,
     counted,
     format_change,
@@ -48,8 +51,13 @@ def name(row: Row, limit: int = 300) -> str:
 
 
 def statistic(row: Row) -> str:
-    """What was compared: "typical (p25)", "tail (p95)", "peak_rss, typical (median)"."""
+    """What was compared: "typical (p25)", "tail (p95)", "peak_rss, typical (median)".
+
+    The only value of a launch goes by the name of its metric.
+    """
     own = plain_line(row.statistic)
+    if row.statistic == VALUE:
+        return metric(row)
     known = f"tail ({own})" if row.is_tail else _STATISTICS.get(row.statistic, own)
     return ", ".join(part for part in (metric(row), known) if part)
 
@@ -79,16 +87,31 @@ def _side_by_side(row: Row, base: float | None, head: float | None) -> tuple[str
 
 def values(of: Row | Grid, numbers: Sequence[float]) -> tuple[str, ...]:
     """Format finite values that are read side by side, in the unit of their quantity."""
+    if of.metric == ERROR_RATE.name:
+        return tuple(map(format_percent, numbers))
     return format_values(numbers, plain_line(of.unit), _display_unit(of))
 
 
 def series_value(of: SeriesStatistics | Grid, number: float) -> str:
     """Format a finite value in the unit of its quantity."""
-    return format_value(number, plain_line(of.unit), _display_unit(of))
+    return metric_value(of.metric, plain_line(of.unit), number, _display_unit(of))
+
+
+def metric_value(name: str, unit: str, number: float, display_unit: str | None = None) -> str:
+    """Format a finite value of a metric; an error rate as a percentage."""
+    if name == ERROR_RATE.name:
+        return format_percent(number)
+    return format_value(number, unit, display_unit)
 
 
 def _display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
     return of.display_unit if of.display_unit in TIME_UNITS else None
+
+
+def ends(low: str, high: str) -> str:
+    """Two formatted values, with their unit once if they share it: "1.01 to 1.05 ms"."""
+    number, _, unit = low.partition(" ")
+    return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
 
 
 def change(row: Row) -> str:
@@ -158,19 +181,19 @@ def rounds(row: Row) -> str:
     return str(base) if base == head else f"{base} v {head}"
 
 
-def is_time(row: Row) -> bool:
-    """Whether the metric is a duration, so that worse means slower."""
-    return row.unit == "s" and row.better is Better.LOWER
+def is_speed(row: Row) -> bool:
+    """Whether the metric is a duration or a throughput, so that worse means slower."""
+    return (row.unit, row.better) in {("s", Better.LOWER), (RATE_UNIT, Better.HIGHER)}
 
 
 def worse_word(rows: Iterable[Row]) -> str:
-    """The word for a change for the worse: "slower" if all rows are times."""
-    return "slower" if all(is_time(row) for row in rows) else "worse"
+    """The word for a change for the worse: "slower" if all rows are about speed."""
+    return "slower" if all(is_speed(row) for row in rows) else "worse"
 
 
 def better_word(rows: Iterable[Row]) -> str:
     """The word for a change for the better."""
-    return "faster" if all(is_time(row) for row in rows) else "better"
+    return "faster" if all(is_speed(row) for row in rows) else "better"
 
 
 def margins(rows: Sequence[Row]) -> str:

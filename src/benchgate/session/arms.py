@@ -146,7 +146,7 @@ def _measure(
     waves = WaveSettings.of(config)
     limit_s = config.measure.limit_s
     if fixed := fixed_rounds(config):
-        effects.progress.found(len(session.ids), describe_rounds(fixed, limit_s))
+        effects.progress.found(len(session.ids), describe_rounds({fixed}, limit_s))
         planner = FixedRounds(session, fixed)
         compared = [id_ for id_ in session.ids if id_ not in once]
         too_few = None if self_check else too_few_rounds(fixed, compared, config, shards=shards)
@@ -155,7 +155,7 @@ def _measure(
             result_file.warnings += (too_few,)
     else:
         compares = not once.issuperset(session.ids)
-        plan = describe_screen(waves, limit_s) if compares else describe_rounds(1, limit_s)
+        plan = describe_screen(waves, limit_s) if compares else describe_rounds({1}, limit_s)
         effects.progress.found(len(session.ids), plan)
         planner = ScreenAndConfirm(session, waves, needs, once)
 

@@ -135,6 +135,7 @@ class Builder:
             environ,
             event=None,
             choice=self.choice,
+            brief=True,
             tell=tell,
         )
         with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:

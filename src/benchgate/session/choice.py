@@ -87,7 +87,7 @@ def leave_out_unwanted(
 
     Args:
         suites: titles and tags of the suites that there are, for the error: those that cannot have
-            a chosen benchmark did not run.
+            a chosen benchmark did not run. Also the scenario files that cannot be read.
 
     Raises:
         UsageError: none is left, although there are benchmarks.
@@ -104,7 +104,8 @@ def leave_out_unwanted(
         for id_, tags in found.items()
         if id_ not in CANARY_IDS | unrun and not choice.wants(id_, tags)
     )
-    # A suite that ran may have a chosen benchmark, and its title is none of their ids.
+    # A suite that ran may have a chosen benchmark, and its title is none of their ids; so may a
+    # scenario file.
     session.leave_out(id_ for id_ in failed if id_ not in suites and not choice.may_want_of(id_))
     if session.ids or session.failures or choice.is_everything:
         return

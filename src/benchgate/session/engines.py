@@ -7,7 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.config import CommandBenchmark, FunctionBenchmarks, SuiteBenchmark
+from benchgate.config import (
+    CommandBenchmark,
+    FunctionBenchmarks,
+    ScenarioBenchmark,
+    SuiteBenchmark,
+)
 from benchgate.errors import ConfigError
 from benchgate.formats.registry import NAMES
 from benchgate.measure.affinity import (
@@ -25,6 +30,7 @@ from benchgate.measure.engine import ArmName, ignore
 from benchgate.measure.interpreter import default_interpreter, with_environment
 from benchgate.measure.python import PythonEngine
 from benchgate.measure.python_workers import PythonSettings
+from benchgate.measure.scenario import ScenarioEngine
 from benchgate.measure.suite import SuiteEngine
 from benchgate.measure.suite_listing import SuiteListing
 from benchgate.measure.suite_output import why_no_format
@@ -84,6 +90,7 @@ def make_engines(
     unable: Collection[str] = (),
     choice: Choice = EVERYTHING,
     runs_suites: bool = True,
+    brief: bool = False,
     tell: Callable[[str], None] = ignore,
 ) -> list[Engine]:
     """Make one engine for each kind of benchmark, one for each suite, and one for the canary.
@@ -95,6 +102,7 @@ def make_engines(
         unable: ids of benchmarks, files, functions and suites that are left out of the base.
         choice: what is measured; a suite that has none of it does not run.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
+        brief: only try whether scenarios work: none of their launches counts.
         tell: tells the user what takes time, and what concerns no single benchmark.
 
     Raises:
@@ -132,6 +140,11 @@ def make_engines(
         else SuiteListing(suites, arms)
         for suites in _wanted_suites(config, arms, unable, choice)
     )
+    scenarios = {arm.name: _scenarios(config, arm) for arm in arms}
+    if any(scenarios.values()):
+        engines.append(
+            ScenarioEngine(scenarios, arms, guardian, programs, unable=unable, brief=brief)
+        )
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))
     return engines
@@ -185,6 +198,11 @@ def _command_benchmarks(
     )
     left_out = unable if arm.name is ArmName.BASE else ()
     return [one for one in commands if one.name not in left_out]
+
+
+def _scenarios(config: Config, arm: Arm) -> list[ScenarioBenchmark]:
+    own = config_in(arm.name, config).benchmarks if arm.folder.is_dir() else ()
+    return [one for one in own if isinstance(one, ScenarioBenchmark)]
 
 
 def _suites(

@@ -65,24 +65,33 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
             must_save=request.must_save,
             warnings=notes,
         )
-        rounds = config.measure.rounds or DEFAULT_ROUNDS
-        plan = describe_rounds(rounds, config.measure.budget_s)
+        planner = _planned(session, config)
+        numbers = planner.numbers()
+        plan = describe_rounds(numbers, config.measure.budget_s)
         effects.progress.found(len(session.ids), plan)
         with result_file.kept_when_interrupted():
             dropped = measure_rounds(
                 session,
-                FixedRounds(session, rounds),
+                planner,
                 budget_s=config.measure.budget_s,
                 clock=effects.clock,
                 progress=effects.progress,
                 save=result_file.save,
-                foresee=lambda spending: of_fixed_rounds(spending, rounds),
+                foresee=lambda spending: of_fixed_rounds(spending, min(numbers)),
             )
         if dropped:
             budget = format_duration(config.measure.budget_s)
             result_file.warnings += (f"the budget of {budget} ended before the last round",)
         result_file.finish(session.conclude())
         return result_file.result()
+
+
+def _planned(session: Session, config: Config) -> FixedRounds:
+    """Plan the rounds: a scenario may say how many it needs, if the user does not."""
+    if config.measure.rounds:
+        return FixedRounds(session, config.measure.rounds)
+    own = {one.id: one.rounds for one in session.definitions(ArmName.HEAD) if one.rounds}
+    return FixedRounds(session, DEFAULT_ROUNDS, own)
 
 
 @contextmanager

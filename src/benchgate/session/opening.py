@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from benchgate.config import SuiteBenchmark
+from benchgate.config import ScenarioBenchmark, SuiteBenchmark
 from benchgate.errors import NoBenchmarksError, UsageError
 from benchgate.git.repository import clean_environ
 from benchgate.measure.affinity import kept_off
@@ -116,6 +116,12 @@ def _keep_chosen(session: Session, config: Config, choice: Choice) -> None:
         UsageError: there are no benchmarks, or none of them was chosen.
     """
     suites = {one.title: one.tags for one in config.benchmarks if isinstance(one, SuiteBenchmark)}
+    unread = {failure.id for failure in session.unread}
+    suites |= {
+        one.scenario: one.tags
+        for one in config.benchmarks
+        if isinstance(one, ScenarioBenchmark) and one.scenario in unread
+    }
     leave_out_unwanted(choice, session, suites)
     _require_benchmarks(session, config)
     if choice.shard:

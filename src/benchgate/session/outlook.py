@@ -34,9 +34,15 @@ def describe_screen(waves: WaveSettings, limit_s: float) -> str:
     return f"{screen} of everything, {then}; {_limit(limit_s)}"
 
 
-def describe_rounds(rounds: int, limit_s: float) -> str:
-    """Describe a fixed number of rounds; see `describe_screen`."""
-    return f"{counted(rounds, 'round')} of everything; {_limit(limit_s)}"
+def describe_rounds(numbers: Collection[int], limit_s: float) -> str:
+    """Describe fixed numbers of rounds; see `describe_screen`.
+
+    Args:
+        numbers: that of all benchmarks, or several if some have one of their own.
+    """
+    least, most = min(numbers), max(numbers)
+    rounds = counted(most, "round") if least == most else f"{least} to {most} rounds"
+    return f"{rounds} of everything; {_limit(limit_s)}"
 
 
 def _limit(limit_s: float) -> str:

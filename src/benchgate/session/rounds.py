@@ -24,26 +24,35 @@ class FixedRounds:
     """Measures everything for a fixed number of rounds, whatever they show.
 
     Attributes:
+        own_rounds: the number for each benchmark that has one of its own.
         once: benchmarks of which one launch is enough; here there are none.
     """
 
     session: Session
     rounds: int
+    own_rounds: Mapping[str, int] = field(default_factory=dict)
     once: frozenset[str] = frozenset()
     _left_out: dict[str, None] = field(default_factory=dict)
 
     def plan(self, round_index: int, left_s: float) -> RoundPlan:
         """Plan everything until the number is reached; then repeat what lacks a round."""
-        ids: tuple[str, ...] = ()
-        if round_index < self.rounds:
-            plan = screen(self.session.ids, self.session.costs_s, left_s, self.session.suites)
+        ids = tuple(id_ for id_ in self.session.ids if round_index < self._rounds_of(id_))
+        if ids:
+            plan = screen(ids, self.session.costs_s, left_s, self.session.suites)
             self._left_out |= dict.fromkeys(plan.dropped)
             ids = plan.ids
         return RoundPlan("measure", ids, tuple(self._left_out))
 
     def expected_rounds(self) -> int:
-        """Give the number."""
-        return self.rounds
+        """Give the largest number."""
+        return max(self.numbers())
+
+    def numbers(self) -> frozenset[int]:
+        """The numbers of rounds that there are."""
+        return frozenset(map(self._rounds_of, self.session.ids)) or frozenset({self.rounds})
+
+    def _rounds_of(self, id_: str) -> int:
+        return self.own_rounds.get(id_, self.rounds)
 
     def counts(self) -> Mapping[str, int]:
         """Count nothing: this planner judges nothing during measuring."""

@@ -83,6 +83,7 @@ class Driver(ABC, Generic[T, S, P]):
         NAME: what `driver` in a scenario file says.
         TARGET, STEP, SCRIPT: the tables [[target]], [[step]] and [setup] of this driver.
         WORKS_HERE: whether the target does its work in this process, as SQLite does.
+        WORKS_AFAR: whether workers on other machines can load the target.
 
     Raises:
         TargetError: its texts or files do not fit; it has not talked to the target yet.
@@ -93,6 +94,7 @@ class Driver(ABC, Generic[T, S, P]):
     STEP: ClassVar[type[Step]]
     SCRIPT: ClassVar[type[Script]]
     WORKS_HERE: ClassVar[bool] = False
+    WORKS_AFAR: ClassVar[bool] = True
 
     def __init__(self, target: T, steps: Sequence[S], place: Place) -> None:
         self.target = target
@@ -102,6 +104,11 @@ class Driver(ABC, Generic[T, S, P]):
     @classmethod
     def objection(cls, target: T, load: Load) -> str | None:  # noqa: ARG003 - for those that object
         """Say why this target cannot be loaded in this way; None if it can."""
+        return None
+
+    @classmethod
+    def objection_to_step(cls, step: S) -> str | None:  # noqa: ARG003 - for those that object
+        """Say why this step cannot be carried out, if its table alone does not show it."""
         return None
 
     @abstractmethod

@@ -1,0 +1,163 @@
+"""Describes the steps of scenarios: over their launches, over time, and by their histograms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from benchgate.describe.launches import mean_of_launches
+from benchgate.errors import FormatError
+from benchgate.gate.under_load import load_notes
+from benchgate.model.document import REWRITE
+from benchgate.model.load_statistics import (
+    Course,
+    ErrorCount,
+    LoadDetail,
+    LoadMetric,
+    LoadPercentile,
+    LoadStatistics,
+)
+from benchgate.stats.hdr import decode
+from benchgate.stats.histogram import Histogram
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.model.load import LoadLaunch, LoadResult
+    from benchgate.model.run import BenchmarkResult
+
+_CONFIDENCE: Final = 0.95
+_PERCENTILES: Final = {
+    "min": 0.0,
+    "p50": 0.5,
+    "p75": 0.75,
+    "p90": 0.9,
+    "p95": 0.95,
+    "p99": 0.99,
+    "p99.9": 0.999,
+    "p99.99": 0.9999,
+    "max": 1.0,
+}
+_ERRORS_NAMED: Final = 10
+
+
+def describe_load(
+    benchmark: BenchmarkResult, load: LoadResult, *, seed: int, detailed: bool
+) -> LoadStatistics:
+    """Describe a step of a scenario.
+
+    Args:
+        seed: of the bootstrap.
+        detailed: whether to read the histograms.
+
+    Raises:
+        FormatError: a histogram is damaged.
+    """
+    launches = load.launches
+    texts = Counter(kept.text for launch in launches for kept in launch.kept_errors)
+    counts = [(launch.windows.ops, launch.windows.errors) for launch in launches]
+    return LoadStatistics(
+        benchmark=benchmark.id,
+        scenario=load.scenario,
+        target=load.target,
+        step=load.step,
+        loop=load.loop,
+        workers=load.workers,
+        rate=load.rate,
+        launches=len(launches),
+        duration_s=float(np.median([x.duration_s for x in launches])) if launches else 0.0,
+        ops=sum(launch.ops for launch in launches),
+        errors=sum(launch.errors for launch in launches),
+        unfinished=sum(launch.unfinished for launch in launches),
+        metrics=_metrics(benchmark, launches, seed),
+        error_texts=tuple(ErrorCount(*one) for one in texts.most_common(_ERRORS_NAMED)),
+        window_s=max((launch.windows.width_s for launch in launches), default=None),
+        windows=sum(len(ops) for ops, _ in counts),
+        empty_windows=sum(
+            not any(both) for ops, errors in counts for both in zip(ops, errors, strict=True)
+        ),
+        server=dict(load.server),
+        notes=(*load_notes(launches), *benchmark.notes),
+        detail=_detail(benchmark.id, launches) if detailed else None,
+    )
+
+
+def histogram_of(benchmark: str, launch: LoadLaunch) -> Histogram:
+    """The latencies of a launch, in ns.
+
+    Raises:
+        FormatError: its text is no histogram, or counts other operations.
+    """
+    place = f"the histogram of {benchmark!r} in round {launch.round}"
+    try:
+        histogram = decode(launch.histogram)
+    except ValueError as error:
+        raise FormatError(f"{place} cannot be read ({error})", hint=REWRITE) from None
+    recorded = launch.ops + launch.unfinished
+    if histogram.count != recorded:
+        counts = f"{histogram.count} latencies, but {recorded} operations have one"
+        raise FormatError(f"{place} has {counts}", hint=REWRITE)
+    return histogram
+
+
+def _metrics(
+    benchmark: BenchmarkResult, launches: Sequence[LoadLaunch], seed: int
+) -> tuple[LoadMetric, ...]:
+    found = [
+        (one.metric.name, one.metric.unit, np.array([np.median(x.samples) for x in one.launches]))
+        for one in benchmark.series
+        if one.launches
+    ]
+    if launches:
+        found.insert(0, ("ops", "", np.array([float(launch.ops) for launch in launches])))
+    return tuple(_metric(name, unit, values, seed) for name, unit, values in found)
+
+
+def _metric(name: str, unit: str, values: FloatArray, seed: int) -> LoadMetric:
+    mean = mean_of_launches(values, _CONFIDENCE, seed=seed)
+    return LoadMetric(name, unit, mean, float(values.min()), float(values.max()))
+
+
+def _detail(benchmark: str, launches: Sequence[LoadLaunch]) -> LoadDetail:
+    total = Histogram()
+    courses = []
+    for launch in launches:
+        histogram = histogram_of(benchmark, launch)
+        total.merge(histogram)
+        courses.append(_course(launch, histogram))
+    values = {name: total.percentile(p) for name, p in _PERCENTILES.items()}
+    return LoadDetail(
+        tuple(
+            LoadPercentile(name, _PERCENTILES[name], value / 1e9)
+            for name, value in values.items()
+            if value is not None
+        ),
+        None if total.mean is None else total.mean / 1e9,
+        None if total.stdev is None else total.stdev / 1e9,
+        tuple(courses),
+    )
+
+
+def _course(launch: LoadLaunch, histogram: Histogram) -> Course:
+    generator = launch.generator
+
+    def at(p: float) -> float | None:
+        value = histogram.percentile(p)
+        return None if value is None else value / 1e9
+
+    return Course(
+        launch.round,
+        launch.ops,
+        launch.errors,
+        p50_s=at(0.5),
+        p95_s=at(0.95),
+        p99_s=at(0.99),
+        max_s=at(1.0),
+        window_ops=launch.windows.ops,
+        generator_cpu_ratio=max((group.cpu_ratio for group in generator.groups), default=0.0),
+        start_spread_s=generator.start_spread_s,
+        late_p99_s=generator.late_p99_s,
+    )

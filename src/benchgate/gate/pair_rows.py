@@ -1,0 +1,128 @@
+"""Makes the rows of one pair of benchmarks, or gathers their evidence if they are tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.gate.evidence import SUMMARY, gather, series_of
+from benchgate.gate.exact_row import exact_row
+from benchgate.gate.rows import different_work, incomparable_row
+from benchgate.gate.tool_files import does_same_work, like_a_suite
+from benchgate.gate.under_load import is_step
+from benchgate.gate.which_metrics import deciding, other_rows, unmeasured_row
+from benchgate.model.metrics import ERROR_RATE
+from benchgate.model.row import TAIL_STATISTICS, VALUE, Row, is_tail
+from benchgate.model.run import Kind, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.config import Config, RowPolicy
+    from benchgate.gate.evidence import Evidence, Pair
+    from benchgate.model.run import BenchmarkResult, Series
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How the rows of a pair are compared.
+
+    Attributes:
+        paired: whether both arms were measured in turn.
+        level: one-sided level of each test of an error rate.
+    """
+
+    config: Config
+    paired: bool
+    level: float
+
+
+def rows_of_pair(
+    one: Pair, base: BenchmarkResult, head: BenchmarkResult, terms: Terms
+) -> tuple[list[Row], list[Evidence]]:
+    """Give the rows of a pair that need no test, and the evidence of those that do.
+
+    Args:
+        base, head: the results of both sides, which succeeded.
+    """
+    config, paired = terms.config, terms.paired
+    if not does_same_work(base, head):
+        return [incomparable_row(one, different_work(base, head))], []
+    rows: list[Row] = []
+    evidences: list[Evidence] = []
+    known_as = config.name_in_policy(one.id, one.renamed_from)
+    names = deciding(config.effective(known_as).metrics, base, head)
+    for name in names:
+        policy = config.effective(known_as, name)
+        before, after = series_of(base, name), series_of(head, name)
+        if before and base.tier is not head.tier:
+            before = like_a_suite(before, head)
+        if before is None or after is None:
+            rows.append(unmeasured_row(one, name, on_base=bool(before), on_head=bool(after)))
+        elif why_not := _difference(before, after, paired=paired):
+            rows.append(incomparable_row(one, why_not, metric=name))
+        elif after.metric.kind is Kind.EXACT:
+            tolerance, level = policy.tolerance, terms.level
+            rows.append(exact_row(one, before, after, tolerance, paired=paired, level=level))
+        else:
+            settles = not _is_aside(name, names)
+            evidences += _evidences(one, before, after, policy, paired=paired, settles=settles)
+    rows += other_rows(one, base, head, names, paired=paired)
+    return rows, evidences
+
+
+def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
+    """Say why two series of one metric cannot be compared; None if they can.
+
+    Arms that are measured in turn share their loops; runs at different times calibrate again.
+    """
+    if base.metric != head.metric:
+        return f"{head.metric.name} differs in its unit, direction or kind between base and head"
+    if paired and base.loops != head.loops:
+        loops = f"{base.loops} in the base and {head.loops} in the head"
+        return f"a sample of {head.metric.name} is the mean of different numbers of calls: {loops}"
+    return None
+
+
+def _is_aside(name: str, names: Sequence[str]) -> bool:
+    """Whether a metric under load is a tail beside others that are not."""
+    tails = [is_tail(one, VALUE) for one in names if one != ERROR_RATE.name]
+    return is_tail(name, VALUE) and not all(tails)
+
+
+def _evidences(
+    one: Pair,
+    base: Series,
+    head: Series,
+    policy: RowPolicy,
+    *,
+    paired: bool,
+    settles: bool,
+) -> list[Evidence]:
+    """Gather one row per statistic. Tails are only settled if nothing else is.
+
+    A run of a suite, and a launch under load, give one value: all statistics of it are the same.
+
+    Args:
+        settles: whether a metric under load is settled.
+    """
+    if head.metric.kind is Kind.SUMMARY:
+        return [gather(one, base, head, SUMMARY, margin=policy.margin, paired=paired)]
+    if one.head is not None and is_step(one.head):
+        margin = policy.tail_margin if is_tail(head.metric.name, VALUE) else policy.margin
+        return [gather(one, base, head, VALUE, margin=margin, paired=paired, settles=settles)]
+    is_suite = one.head is not None and one.head.tier is Tier.SUITE
+    statistics = ("median",) if is_suite else policy.statistics
+    settled = [s for s in statistics if s not in TAIL_STATISTICS] or statistics
+    return [
+        gather(
+            one,
+            base,
+            head,
+            statistic,
+            margin=policy.margin_of(statistic),
+            paired=paired,
+            settles=statistic in settled,
+        )
+        for statistic in statistics
+    ]

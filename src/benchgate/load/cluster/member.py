@@ -1,0 +1,187 @@
+"""What runs inside a worker of a Dask cluster: a group of workers, and what the generator asks it.
+
+The worker is a process that outlives launches, and belongs to the user. Nothing here raises: Dask
+would write the arguments and the traceback into the worker's log.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from benchgate.load.cluster.parcel import unpacked
+from benchgate.load.drivers import registry
+from benchgate.load.group import GivenUpError, GroupRecord, run_workers
+from benchgate.load.worker import text_of
+
+SILENCE_S = 30.0
+"""A group gives up if it hears nothing from the generator for this long."""
+
+_LOOK_S = 0.05
+
+
+class State(StrEnum):
+    """How far a group has come."""
+
+    WAITING = "waiting"
+    OPENING = "opening"
+    ARRIVED = "arrived"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the generator must know of a worker of the cluster.
+
+    Attributes:
+        network: the same for all processes that share the address 127.0.0.1.
+        problem: why the driver cannot be used; "" if it can.
+    """
+
+    network: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a group ended.
+
+    Attributes:
+        record: None if it was not measured to the end.
+        problem: why not; "" if it was given up.
+    """
+
+    record: GroupRecord | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """Pickled content that is not shown: Dask may show the arguments of a call."""
+
+    content: bytes = field(repr=False)
+
+
+class _Member:
+    """A group in this process, and its gate."""
+
+    def __init__(self, sealed: Sealed) -> None:
+        self.sealed = sealed
+        self.state = State.WAITING
+        self._epoch_ns: int | None = None
+        self._is_stopped = False
+        self._heard_s = time.monotonic()
+        self._has_news = threading.Event()
+
+    def hear(self) -> None:
+        self._heard_s = time.monotonic()
+
+    def begin(self, epoch_ns: int) -> None:
+        self._epoch_ns = epoch_ns
+        self._has_news.set()
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        self._has_news.set()
+
+    def arrive(self) -> None:
+        self.state = State.ARRIVED
+
+    def epoch_ns(self) -> int:
+        while not self.is_stopped():
+            if self._epoch_ns is not None:
+                return self._epoch_ns
+            self._has_news.wait(_LOOK_S)
+        raise GivenUpError
+
+    def is_stopped(self) -> bool:
+        return self._is_stopped or self.is_forgotten()
+
+    def is_forgotten(self) -> bool:
+        return time.monotonic() - self._heard_s > SILENCE_S
+
+
+# By the key of the task. A process that Dask has restarted in place of a lost one knows none,
+# so it does not repeat the work of the lost one.
+_members: dict[str, _Member] = {}
+
+
+def network() -> str:
+    """Name the network of this process: processes with one name share the address 127.0.0.1."""
+    machine = os.uname().nodename
+    with suppress(OSError):
+        machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    with suppress(OSError):
+        machine += f" {Path('/proc/self/ns/net').readlink()}"
+    return machine
+
+
+def describe(driver: str) -> Facts:
+    """Say whether this process can use a driver."""
+    problem = ""
+    try:
+        registry.find(driver)
+    except Exception as error:  # noqa: BLE001 - a driver may fail in any way
+        problem = text_of(error)
+    return Facts(network(), problem)
+
+
+def prepare(key: str, sealed: Sealed) -> None:
+    """Take in what a group of a launch shall do; its task then does it."""
+    for old in [old for old, member in _members.items() if member.is_forgotten()]:
+        del _members[old]
+    _members[key] = _Member(sealed)
+
+
+def state(key: str) -> State | None:
+    """Say how far the group has come; None if this process does not know it."""
+    member = _members.get(key)
+    if member is None:
+        return None
+    member.hear()
+    return member.state
+
+
+def begin(key: str, epoch_ns: int) -> int:
+    """Open the gate; return what time it is here."""
+    member = _members.get(key)
+    if member is not None:
+        member.begin(epoch_ns)
+    return time.perf_counter_ns()
+
+
+def stop(key: str) -> None:
+    """Give the launch up."""
+    member = _members.get(key)
+    if member is not None:
+        member.stop()
+
+
+def forget(key: str) -> None:
+    """Give the launch up, and keep nothing of it."""
+    stop(key)
+    _members.pop(key, None)
+
+
+def work(key: str) -> Outcome:
+    """Run the group; this is the task, in a thread of its own."""
+    member = _members.get(key)
+    if member is None or member.state is not State.WAITING:
+        return Outcome(None, "its process was restarted")
+    member.state = State.OPENING
+    try:
+        parcel = pickle.loads(member.sealed.content)  # noqa: S301 - our generator has sent it
+        with unpacked(parcel) as launch:
+            return Outcome(run_workers(launch, parcel.workers, member))
+    except GivenUpError:
+        return Outcome(None)
+    except Exception as error:  # noqa: BLE001 - it is told to the generator
+        return Outcome(None, text_of(error))
+    finally:
+        member.state = State.ENDED

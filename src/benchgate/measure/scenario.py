@@ -1,0 +1,182 @@
+"""Measures scenarios: each launch loads a target that has just been started."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchgate.measure.arm_runner import ArmRunner, ProgramSettings
+from benchgate.measure.armcommand import require_equal_variables
+from benchgate.measure.datafiles import DataFiles, DataFilesError
+from benchgate.measure.engine import (
+    ArmName,
+    Definition,
+    Discovery,
+    DiscoveryFailure,
+    Observation,
+    Stopwatch,
+    ignore,
+)
+from benchgate.measure.lockstep import starting_order
+from benchgate.measure.process import CommandLauncher
+from benchgate.measure.scenario_discovery import ScenarioFiles, definition_of
+from benchgate.measure.scenario_launch import LaunchFailedError, ScenarioLauncher
+from benchgate.measure.scenario_plan import GENERATOR, launch_plans
+from benchgate.measure.scenario_values import observed
+from benchgate.measure.service_log import KeptLogs, logs_folder
+from benchgate.measure.suite_output import Scratch
+from benchgate.model.redact import Redactor
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from benchgate.config import ScenarioBenchmark
+    from benchgate.load.order import LoadReply
+    from benchgate.measure.engine import Arm
+    from benchgate.measure.guardian import Guardian
+    from benchgate.measure.scenario_discovery import Unit
+    from benchgate.measure.scenario_plan import LaunchPlan
+
+
+class ScenarioEngine:
+    """Measures scenarios on one or two arms.
+
+    Args:
+        benchmarks: the scenarios that each arm's own configuration defines.
+        arms: one or two arms, whose variables have the same names.
+        guardian: ends processes that outlive benchgate.
+        settings: how programs run.
+        unable: ids and files that are left out of the base.
+        brief: only try whether they work: no launch counts.
+        generator: the command that starts the load generator.
+        pause: waits for some seconds.
+
+    Raises:
+        MeasureError: the arms set different variables.
+    """
+
+    def __init__(
+        self,
+        benchmarks: Mapping[ArmName, Sequence[ScenarioBenchmark]],
+        arms: Sequence[Arm],
+        guardian: Guardian,
+        settings: ProgramSettings,
+        *,
+        unable: Collection[str] = (),
+        brief: bool = False,
+        generator: Sequence[str] = GENERATOR,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        require_equal_variables(arms)
+        self._arms = {arm.name: arm for arm in arms}
+        self._files = ScenarioFiles.of(benchmarks, arms)
+        self._units = self._files.units(settings.aliases, unable)
+        self._unit_of = {id_: unit for unit in self._units for id_ in unit.ids}
+        self._brief = brief
+        self._generator = tuple(generator)
+        self._pause = pause
+        self._settings = settings
+        self._plans: dict[str, tuple[LaunchPlan, ...]] = {}
+        self._notes: dict[tuple[str, ArmName], tuple[str, ...]] = {}
+        self._launcher = CommandLauncher(guardian)
+        self._scratch = Scratch()
+        environ = settings.outside.environ
+        self._launches = ScenarioLauncher(
+            ArmRunner(self._arms, self._launcher, settings),
+            guardian,
+            self._scratch,
+            KeptLogs(logs_folder(environ), Redactor(environ)),
+        )
+
+    def discover(self) -> Discovery:
+        """Read the scenario file of every arm."""
+        data = DataFiles(self._arms)
+        found: dict[ArmName, list[Definition]] = {arm: [] for arm in self._arms}
+        failures = list(self._files.failures)
+        for unit in self._units:
+            for one in unit.arms:
+                try:
+                    found[one.arm.name] += [
+                        definition_of(unit, one, step, data) for step in one.ids
+                    ]
+                except DataFilesError as error:
+                    failures += [
+                        DiscoveryFailure(one.arm.name, id_, str(error)) for id_ in one.ids.values()
+                    ]
+        return Discovery({arm: tuple(each) for arm, each in found.items()}, tuple(failures))
+
+    def measure_round(
+        self,
+        ids: Sequence[str],
+        rng: random.Random,  # noqa: ARG002 - a launch draws from the seed of the scenario
+        round_index: int,
+        starting: Callable[[str], None] = ignore,
+    ) -> Iterator[Observation]:
+        """Launch each scenario that has one of the benchmarks in every arm; see `engine.Engine`."""
+        for unit in dict.fromkeys(self._unit_of[id_] for id_ in ids):
+            wanted = [id_ for id_ in ids if self._unit_of[id_] is unit]
+            starting(wanted[0])
+            yield from self._measure(unit, wanted, round_index)
+
+    def close(self) -> None:
+        """End the load generator if it is running, and remove the files of the launches."""
+        self._launcher.close()
+        self._scratch.close()
+
+    def _measure(self, unit: Unit, ids: Sequence[str], round_index: int) -> Iterator[Observation]:
+        plans = self._plans.get(unit.title) or launch_plans(unit, self._settings, self._generator)
+        self._plans[unit.title] = plans
+        ordered = starting_order(plans, unit.title, round_index)
+        once = Stopwatch()
+        launched: dict[LaunchPlan, LoadReply | LaunchFailedError] = {}
+        for plan in ordered:
+            try:
+                with once:
+                    self._check(unit, plan, round_index)
+                self._pause(plan.scenario.scenario.experiment.pause_s)
+                launched[plan] = self._launches.run(plan, round_index, brief=self._brief)
+            except LaunchFailedError as error:
+                launched[plan] = error
+        for id_ in ids:
+            seen = [
+                self._observed(unit, plan, id_, order, launched[plan])
+                for order, plan in enumerate(ordered)
+                if id_ in plan.scenario.ids.values()
+            ]
+            for one in [one for one in seen if one.error] or seen:
+                yield replace(one, once_s=once.elapsed_s)
+
+    def _check(self, unit: Unit, plan: LaunchPlan, round_index: int) -> None:
+        """Before the first launch in an arm, check that it runs the arm's own code.
+
+        Raises:
+            LaunchFailedError: it does not, or does not work at all.
+        """
+        key = unit.title, plan.scenario.arm.name
+        if key not in self._notes and not self._brief:
+            compares = len(unit.arms) > 1
+            self._notes[key] = self._launches.check(plan, round_index, compares=compares)
+
+    def _observed(
+        self,
+        unit: Unit,
+        plan: LaunchPlan,
+        id_: str,
+        order: int,
+        reply: LoadReply | LaunchFailedError,
+    ) -> Observation:
+        one, arm = plan.scenario, plan.scenario.arm.name
+        if isinstance(reply, LaunchFailedError):
+            return Observation(arm, id_, order, error=str(reply), of_all=reply.of_all)
+        step = unit.steps(arm)[id_]
+        notes = (*self._notes.get((unit.title, arm), ()), *reply.notes)
+        launch = reply.steps.get(step)
+        if launch is None:
+            why = f"the load generator reported nothing about the step {step}"
+            return Observation(arm, id_, order, error=why)
+        if self._brief and not launch.ops + launch.errors:
+            return Observation(arm, id_, order)
+        found = observed(arm, id_, order, launch, one.scenario.load.max_error_rate)
+        return replace(found, notes=notes)

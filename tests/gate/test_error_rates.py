@@ -1,0 +1,68 @@
+"""Error rates of operations: exact from zero, and tested where chance makes them differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchgate.gate.error_rates import compare_error_rates
+from benchgate.model.outcome import Outcome
+
+LEVEL = 0.001
+
+
+def compared(base: list[float], head: list[float], tolerance: float = 0.0) -> Outcome:
+    return compare_error_rates(np.array(base), np.array(head), tolerance, LEVEL).outcome
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "tolerance", "outcome"),
+    [
+        ([0.0] * 5, [0.0] * 5, 0.0, Outcome.UNCHANGED),
+        ([0.0], [0.0], 0.0, Outcome.UNCHANGED),
+        ([0.2] * 5, [0.2] * 5, 0.0, Outcome.UNCHANGED),
+        ([0.0] * 5, [0.2] * 5, 0.0, Outcome.REGRESSED),
+        ([0.0] * 5, [0.2, 0.21, 0.19, 0.2, 0.2], 0.5, Outcome.REGRESSED),
+        ([0.2] * 5, [0.0] * 5, 0.0, Outcome.IMPROVED),
+        ([0.0] * 4, [0.2] * 4, 0.0, Outcome.INCONCLUSIVE),
+        ([0.0] * 8, [0.0] * 7 + [0.1], 0.0, Outcome.INCONCLUSIVE),
+        ([0.010, 0.011, 0.009, 0.010] * 3, [0.02, 0.021, 0.019, 0.02] * 3, 0.0, Outcome.REGRESSED),
+        ([0.02, 0.021, 0.019, 0.02] * 3, [0.010, 0.011, 0.009, 0.010] * 3, 0.0, Outcome.IMPROVED),
+        ([0.02, 0.021, 0.019] * 4, [0.021, 0.022, 0.02] * 4, 0.0, Outcome.INCONCLUSIVE),
+        ([0.02, 0.021, 0.019] * 4, [0.021, 0.022, 0.02] * 4, 0.1, Outcome.UNCHANGED),
+        ([0.010, 0.011] * 6, [0.0115, 0.012] * 6, 0.2, Outcome.UNCHANGED),
+        ([0.010, 0.011] * 6, [0.0115, 0.012] * 6, 0.0, Outcome.REGRESSED),
+    ],
+)  # fmt: skip
+def test_outcomes(base: list[float], head: list[float], tolerance: float, outcome: Outcome) -> None:
+    assert compared(base, head, tolerance) is outcome
+
+
+def test_what_is_open_says_how_the_rates_vary_and_what_a_change_needs() -> None:
+    few = compare_error_rates(np.zeros(3), np.full(3, 0.2), 0.0, LEVEL)
+    (note,) = few.notes
+    rates = "0 % in the base, 20 % in the head"
+    assert note == f"{rates}; 3 launches of each side: a change needs up to 7"
+    base, head = np.array([0.01, 0.02] * 5), np.array([0.01, 0.03] * 5)
+    (note,) = compare_error_rates(base, head, 0.0, LEVEL).notes
+    assert note == "1 to 2 % in the base, 1 to 3 % in the head: the difference may be chance"
+
+
+@pytest.mark.parametrize("kind", ["rare", "frequent", "in some launches", "overdispersed"])
+@pytest.mark.parametrize("launches", [5, 8, 20])
+def test_rates_of_unchanged_code_hardly_ever_fail(kind: str, launches: int) -> None:
+    """The level is 5 % here, so that 400 builds can show whether it is kept."""
+    rng = np.random.default_rng(launches)
+    level, builds = 0.05, 400
+
+    def rates() -> np.ndarray:
+        if kind == "in some launches":
+            failing = rng.random(launches) < 0.5
+            return np.where(failing, rng.binomial(2000, 0.1, launches), 0) / 2000
+        q = {"rare": 0.0004, "frequent": 0.02}.get(kind, 0.0)
+        share = np.full(launches, q) if q else rng.beta(2.5, 47.5, launches)
+        return np.asarray(rng.binomial(2000, share) / 2000)
+
+    found = [compare_error_rates(rates(), rates(), 0.0, level) for _ in range(builds)]
+    alarms = sum(one.outcome is Outcome.REGRESSED for one in found)
+    assert alarms <= 36  # 20 are expected; more than this happen once in 2,000 times

@@ -1,0 +1,209 @@
+"""Steps of scenarios: which metrics decide, by which margin, and what the rows say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
+
+from benchgate.gate.under_load import is_step
+from benchgate.model.load import KeptError, Loop, WorkerGroup
+from benchgate.model.metrics import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD
+from benchgate.model.outcome import Outcome
+from benchgate.model.run import BenchmarkResult, Tier
+from benchgate.report.ordering import by_benchmark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.gate.suite import Judgment
+    from benchgate.model.load import LoadResult
+    from benchgate.model.row import Row
+
+ROUNDS = 20
+NOISE = 1 + 1e-4 * np.cos(np.arange(ROUNDS))
+OTHER_NOISE = 1 + 1e-4 * np.sin(np.arange(ROUNDS))
+
+
+def made(
+    slower: float = 1.0,
+    errors: float = 0.0,
+    *,
+    is_head: bool = False,
+    **more: Any,  # noqa: ANN401 - any field
+) -> BenchmarkResult:
+    noise = OTHER_NOISE if is_head else NOISE
+    values = {
+        metric.name: 0.001 * scale * slower * noise
+        for metric, scale in zip(UNDER_LOAD[1:5], (1, 3, 5, 9), strict=True)
+    }
+    values["throughput"] = 4000 / slower * noise
+    values["error_rate"] = np.full(ROUNDS, errors)
+    return step(values, **more)
+
+
+def rows_of(
+    judged: Callable[..., Judgment], head: BenchmarkResult, toml: str = "", errors: float = 0.0
+) -> dict[str, Row]:
+    base = made(errors=errors)
+    return {row.metric: row for row in judged([base], [head], toml).rows}
+
+
+def test_these_metrics_decide_and_the_others_are_shown(judged: Callable[..., Judgment]) -> None:
+    rows = rows_of(judged, made(1.1, is_head=True))
+    assert {name for name, row in rows.items() if row.decides} == {
+        metric.name for metric in DECIDE_UNDER_LOAD
+    }
+    assert set(rows) == {metric.name for metric in UNDER_LOAD}
+    assert rows["throughput"].outcome is Outcome.REGRESSED
+    assert rows["throughput"].ratio == pytest.approx(1 / 1.1, rel=1e-3)
+    assert rows["latency_p50"].outcome is Outcome.REGRESSED
+    assert rows["error_rate"].outcome is Outcome.UNCHANGED
+    assert any("slower in" in note for note in rows["throughput"].notes)
+    assert not any("needs 40 samples" in note for row in rows.values() for note in row.notes)
+    assert {row.statistic for row in rows.values()} == {"value"}
+
+
+def test_more_throughput_is_better(judged: Callable[..., Judgment]) -> None:
+    rows = rows_of(judged, made(0.8, is_head=True))
+    assert rows["throughput"].outcome is Outcome.IMPROVED
+    assert rows["throughput"].ratio == pytest.approx(1.25, rel=1e-3)
+
+
+def test_the_slowest_operations_have_the_margin_of_tails(judged: Callable[..., Judgment]) -> None:
+    rows = rows_of(judged, made(1.03, is_head=True))
+    assert rows["latency_p50"].outcome is Outcome.REGRESSED
+    assert rows["latency_p95"].outcome is Outcome.UNCHANGED
+    assert (rows["latency_p50"].margin, rows["latency_p95"].margin) == (0.02, 0.05)
+    assert (rows["latency_p50"].is_tail, rows["latency_p95"].is_tail) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("toml", "deciding"),
+    [
+        ('[gate]\nmetrics = ["throughput"]', {"throughput"}),
+        ('[gate]\nmetrics = ["time", "instructions"]', {m.name for m in DECIDE_UNDER_LOAD}),
+        (
+            '[gate]\nmetrics = ["time", "latency_p99"]',
+            {*(m.name for m in DECIDE_UNDER_LOAD), "latency_p99"},
+        ),
+        (
+            '[[rule]]\nbenchmark = "orders/*"\nmetrics = ["latency_p99"]',
+            {"latency_p99"},
+        ),
+    ],
+)
+def test_the_configuration_chooses_others(
+    judged: Callable[..., Judgment], toml: str, deciding: set[str]
+) -> None:
+    rows = rows_of(judged, made(1.2, is_head=True), toml)
+    assert {name for name, row in rows.items() if row.decides} == deciding
+    assert rows["latency_p99"].outcome is (
+        Outcome.REGRESSED if "latency_p99" in deciding else Outcome.NOT_TESTED
+    )
+
+
+def test_a_metric_that_no_scenario_has_is_named(judged: Callable[..., Judgment]) -> None:
+    rows = rows_of(judged, made(is_head=True), '[gate]\nmetrics = ["instructions"]')
+    assert "there is throughput, latency_p50" in rows["instructions"].notes[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        (0.0, 0.2, Outcome.REGRESSED),
+        (0.2, 0.0, Outcome.IMPROVED),
+        (0.2, 0.2, Outcome.UNCHANGED),
+    ],
+)
+def test_errors_alone_decide(
+    judged: Callable[..., Judgment], before: float, after: float, outcome: Outcome
+) -> None:
+    rows = rows_of(judged, made(errors=after, is_head=True), errors=before)
+    assert rows["error_rate"].outcome is outcome
+    assert by_benchmark(list(rows.values()))["orders/lookup"].outcome is outcome
+
+
+def test_errors_that_may_be_chance_do_not_stand_for_the_step(
+    judged: Callable[..., Judgment],
+) -> None:
+    base, head = made(), made(is_head=True)
+    base, head = (
+        replace(one, series=(*one.series[:-1], step({"error_rate": rates}).series[0]))
+        for one, rates in ((base, [0.01, 0.02] * 10), (head, [0.01, 0.03] * 10))
+    )
+    rows = judged([base], [head]).rows
+    (rate,) = (row for row in rows if row.metric == "error_rate")
+    assert rate.outcome is Outcome.INCONCLUSIVE
+    assert by_benchmark(rows)["orders/lookup"].outcome is Outcome.UNCHANGED
+
+
+def test_what_another_tool_measured_is_no_step() -> None:
+    assert is_step(made())
+    assert is_step(replace(made(), load=None))  # as in the result of a fork
+    assert not is_step(replace(made(), tier=Tier.STORED))
+    metric = replace(made().series[0], metric=TIME)
+    assert not is_step(replace(made(), series=(metric,)))
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "notes"),
+    [
+        (load_result(), load_result(), ("closed loop: service time",)),
+        (
+            load_result(loop=Loop.OPEN),
+            load_result(loop=Loop.OPEN),
+            ("open loop: timed from when each operation was due",),
+        ),
+        (
+            load_result(load_launch()),
+            load_result(load_launch(), load_launch(generator=replace(GENERATOR, limits=("busy",)))),
+            (
+                "closed loop: service time",
+                "the load generator may have been the limit in 1 of 3 launches: busy",
+            ),
+        ),
+        (
+            load_result(load_launch()),
+            load_result(load_launch(generator=replace(
+                GENERATOR, groups=(WorkerGroup("tcp://a:1", 2, 0.1, lost="it died"),)
+            ))),
+            (
+                "closed loop: service time",
+                "workers were lost in 1 of 2 launches: tcp://a:1: it died",
+            ),
+        ),
+        (
+            load_result(server={"version": "15", "a": "1"}),
+            load_result(server={"version": "16", "a": "1"}),
+            (
+                "closed loop: service time",
+                "the servers of base and head differ in version (15, 16)",
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_rows_say_what_a_reader_must_know(
+    judged: Callable[..., Judgment], base: LoadResult, head: LoadResult, notes: tuple[str, ...]
+) -> None:
+    found = judged([made(load=base)], [made(is_head=True, load=head)]).rows
+    (row,) = (row for row in found if row.metric == "throughput")
+    assert row.notes[-len(notes) :] == notes
+
+
+def test_the_texts_of_errors_are_at_the_error_rate(judged: Callable[..., Judgment]) -> None:
+    failing = load_launch(
+        errors=3,
+        kept_errors=tuple(KeptError(1.0, text) for text in ("locked", "gone", "locked")),
+        windows=replace(WINDOWS, errors=(0, 3, 0)),
+    )
+    base = load_result(
+        load_launch(errors=0, kept_errors=(), windows=replace(WINDOWS, errors=(0, 0, 0)))
+    )
+    head = made(is_head=True, load=load_result(failing, failing))
+    rows = {row.metric: row for row in judged([made(load=base)], [head]).rows}
+    assert rows["error_rate"].notes[-1] == "6 of 12 operations failed on the head: locked; gone"
+    assert not any("failed on" in note for note in rows["throughput"].notes)

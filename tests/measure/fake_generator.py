@@ -1,0 +1,42 @@
+"""Stands for the load generator: it answers what `fake.json` in the arm's folder says.
+
+The file has the "reply", the seconds to "sleep" before it, a code to "exit" with instead, a file to
+create while "loading", and one for the "teardown" that SIGTERM causes. Each order is appended to
+`orders.jsonl` in the folder that the variable ORDERS names. Standard library only, to start fast.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    text = Path(sys.argv[1]).read_text(encoding="utf-8")
+    order = json.loads(text)
+    said = json.loads(Path(order["folder"], "fake.json").read_text(encoding="utf-8"))
+    with Path(os.environ["ORDERS"], "orders.jsonl").open("a", encoding="utf-8") as log:
+        log.write(f"{json.dumps(order)}\n")
+    if "teardown" in said:
+        torn_down = Path(said["teardown"])
+
+        def tear_down(*_: object) -> None:
+            torn_down.write_text("done", encoding="utf-8")
+            sys.exit(0)
+
+        signal.signal(signal.SIGTERM, tear_down)
+    if "loading" in said:
+        Path(said["loading"]).write_text("now", encoding="utf-8")
+    time.sleep(said.get("sleep", 0.0))
+    if "exit" in said:
+        sys.stderr.write("no room in memory\n")
+        sys.exit(said["exit"])
+    Path(sys.argv[2]).write_text(json.dumps(said["reply"]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,587 @@
+"""Scenarios, with a load generator that answers what a file says."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter
+
+from benchgate.config import Measure, ScenarioBenchmark
+from benchgate.load.order import LoadReply
+from benchgate.measure.arm_runner import ProgramSettings
+from benchgate.measure.armcommand import StartingEnvironment
+from benchgate.measure.engine import Arm, ArmName
+from benchgate.measure.scenario import ScenarioEngine
+from benchgate.model.load import Generator, KeptError, LoadLaunch, Loop, Windows, WorkerGroup
+from benchgate.model.metrics import UNDER_LOAD
+from benchgate.model.run import Tier
+from benchgate.stats.hdr import encode
+from benchgate.stats.histogram import Histogram
+from benchgate.stats.packed import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from benchgate.measure.engine import Discovery, Observation
+    from benchgate.measure.guardian import Guardian
+
+BASE, HEAD = ArmName.BASE, ArmName.HEAD
+FAKE = (sys.executable, str(Path(__file__).with_name("fake_generator.py")))
+RNG = random.Random(1)  # noqa: S311 - unused
+FILE = "load/orders.toml"
+ORDERS = """\
+name = "orders"
+
+[load]
+concurrency = 2
+duration = "1s"
+warmup = "0s"
+
+[setup]
+files = ["schema.sql"]
+
+[[step]]
+name = "lookup"
+query = "SELECT * FROM orders WHERE id = :id"
+params = { id = "random_int(1, 100)" }
+
+[[step]]
+name = "insert"
+query = "INSERT INTO orders (total) VALUES (1)"
+"""
+
+
+def launch(latencies_ms: Sequence[float], errors: Sequence[str] = ()) -> LoadLaunch:
+    """What a step did in one second, with the errors at its end."""
+    values = np.array([round(ms * 1e6) for ms in latencies_ms], dtype=np.int64)
+    histogram = Histogram()
+    histogram.record_many(values)
+    typical = (histogram.percentile(0.5),)
+    return LoadLaunch(
+        round=0,
+        duration_s=1.0,
+        ops=len(values),
+        errors=len(errors),
+        kept_errors=tuple(KeptError(0.9, text) for text in errors[:50]),
+        histogram=encode(histogram),
+        sample=pack(values),
+        windows=Windows(1.0, 1.0, (len(values),), (len(errors),), *[typical] * 3),
+        generator=Generator((WorkerGroup("here", 1, 0.1),), 0.0, None),
+    )
+
+
+STEPS = {"lookup": launch([1.0]), "insert": launch([2.0])}
+
+
+def says(reply: LoadReply | None = None, **how: object) -> dict[str, str | None]:
+    """The file that tells the load generator what to answer."""
+    document = TypeAdapter(LoadReply).dump_python(
+        reply or LoadReply(None, STEPS), mode="json", context=str
+    )
+    return {"fake.json": json.dumps({"reply": document, **how})}
+
+
+class MakeEngine(Protocol):
+    def __call__(
+        self,
+        files: Mapping[str, str | None] | None = None,
+        *,
+        base: Mapping[str, str | None] | None = None,
+        arms: Sequence[ArmName] = tuple(ArmName),
+        aliases: Mapping[str, str] | None = None,
+        unable: Sequence[str] = (),
+        brief: bool = False,
+        checkout: Path | None = None,
+        **keys: Any,  # noqa: ANN401 - of any type
+    ) -> ScenarioEngine: ...
+
+
+@pytest.fixture
+def paused() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def make_engine(tmp_path: Path, guardian: Guardian, paused: list[float]) -> Iterator[MakeEngine]:
+    """Make an engine on trees with these files; `base` is what the base has instead."""
+    engines = []
+
+    def make(
+        files: Mapping[str, str | None] | None = None,
+        *,
+        base: Mapping[str, str | None] | None = None,
+        arms: Sequence[ArmName] = tuple(ArmName),
+        aliases: Mapping[str, str] | None = None,
+        unable: Sequence[str] = (),
+        brief: bool = False,
+        checkout: Path | None = None,
+        **keys: Any,  # noqa: ANN401 - of any type
+    ) -> ScenarioEngine:
+        benchmark = ScenarioBenchmark.model_validate({"scenario": FILE, **keys})
+        trees = []
+        for name in arms:
+            arm = Arm(name, tmp_path / name, tmp_path / f"{name}-env", variables=guardian.variables)
+            of_arm = {FILE: ORDERS, "schema.sql": "", **says(), **(files or {})}
+            of_arm |= (base or {}) if name is BASE else {}
+            for path, text in of_arm.items():
+                if text is not None:
+                    (arm.root / path).parent.mkdir(parents=True, exist_ok=True)
+                    (arm.root / path).write_text(text)
+            trees.append(arm)
+        engine = ScenarioEngine(
+            {name: [benchmark] for name in arms},
+            trees,
+            guardian,
+            ProgramSettings(
+                Measure(),
+                aliases or {},
+                outside=StartingEnvironment(
+                    {
+                        "PATH": "/usr/bin:/bin",
+                        "ORDERS": str(tmp_path),
+                        "XDG_STATE_HOME": str(tmp_path / "state"),
+                    },
+                    checkout,
+                ),
+            ),
+            unable=unable,
+            brief=brief,
+            generator=FAKE,
+            pause=paused.append,
+        )
+        engines.append(engine)
+        return engine
+
+    yield make
+    for engine in engines:
+        engine.close()
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Callable[[], list[dict[str, Any]]]:
+    """What the load generator was asked."""
+
+    def read() -> list[dict[str, Any]]:
+        lines = (tmp_path / "orders.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    return read
+
+
+def ids(discovery: Discovery, arm: ArmName) -> list[str]:
+    return [one.id for one in discovery.found[arm]]
+
+
+def measured(engine: ScenarioEngine, *chosen: str, round_index: int = 0) -> list[Observation]:
+    found = engine.discover()
+    every = dict.fromkeys(one.id for each in found.found.values() for one in each)
+    return list(engine.measure_round(chosen or tuple(every), RNG, round_index))
+
+
+def values(observation: Observation) -> dict[str, float]:
+    return {one.metric.name: float(one.samples[0]) for one in observation.metrics}
+
+
+def test_each_step_is_a_benchmark(make_engine: MakeEngine) -> None:
+    found = make_engine(tags=["db"]).discover()
+
+    assert not found.failures
+    assert ids(found, BASE) == ids(found, HEAD) == ["orders/lookup", "orders/insert"]
+    lookup = found.found[HEAD][0]
+    assert lookup.tier is Tier.INTERLEAVED
+    assert (lookup.kind, lookup.tags, lookup.suite) == ("scenario", ("db",), "orders")
+    assert lookup.location == "load/orders.toml:11"
+    assert lookup.load is not None
+    assert (lookup.load.loop, lookup.load.workers, lookup.load.rate) == (Loop.CLOSED, 2, 0.0)
+    assert lookup.rounds is None
+    assert lookup.workload == found.found[BASE][0].workload
+
+
+def test_a_step_has_the_metrics_of_its_launch(make_engine: MakeEngine) -> None:
+    latencies = [1.0] * 94 + [5.0] * 5 + [9.0]
+    engine = make_engine(says(LoadReply(None, {**STEPS, "lookup": launch(latencies)})))
+
+    seen = measured(engine)
+
+    assert seen[0].benchmark == "orders/lookup"
+    lookup = next(one for one in seen if one.benchmark == "orders/lookup" and one.arm is HEAD)
+    assert [one.metric for one in lookup.metrics] == list(UNDER_LOAD)
+    assert values(lookup) == pytest.approx(
+        {
+            "throughput": 100.0,
+            "latency_p50": 1e-3,
+            "latency_p95": 5e-3,
+            "latency_p99": 5e-3,
+            "latency_p999": 9e-3,
+            "error_rate": 0.0,
+        },
+        rel=1e-3,
+    )
+    assert lookup.load is not None
+    assert lookup.load.ops == 100
+    assert {one.order for one in seen} == {0, 1}
+
+
+def test_the_order_has_what_the_generator_needs(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    measured(make_engine(arms=[HEAD]), round_index=3)
+
+    [order] = orders()
+    scratch = order.pop("scratch")
+    assert order == {
+        "scenario": str(tmp_path / "head" / FILE),
+        "shown": FILE,
+        "target": "sqlite",
+        "folder": str(tmp_path / "head"),
+        "placeholders": {
+            "root": str(tmp_path / "head"),
+            "env": str(tmp_path / "head-env"),
+            "sha": "",
+            "scratch": scratch,
+        },
+        "round": 3,
+        "introspect": False,
+        "brief": False,
+    }
+    assert not Path(scratch).exists()
+
+
+def test_arms_take_turns(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
+) -> None:
+    engine = make_engine()
+    engine.discover()
+    for round_index in range(4):
+        list(engine.measure_round(["orders/lookup"], RNG, round_index))
+
+    arms = [Path(order["folder"]).name for order in orders()]
+    assert arms in (
+        ["base", "head", "head", "base", "head", "base", "base", "head"],
+        ["head", "base", "base", "head", "base", "head", "head", "base"],
+    )
+
+
+def test_one_step_is_reported_but_the_whole_scenario_runs(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
+) -> None:
+    seen = measured(make_engine(), "orders/insert")
+
+    assert {one.benchmark for one in seen} == {"orders/insert"}
+    assert len(orders()) == 2
+
+
+def test_pauses_before_each_launch(make_engine: MakeEngine, paused: list[float]) -> None:
+    scenario = ORDERS + '[experiment]\npause = "5s"\niterations = 3\n'
+    engine = make_engine({FILE: scenario}, arms=[HEAD])
+
+    measured(engine)
+
+    assert paused == [5.0]
+    assert engine.discover().found[HEAD][0].rounds == 3
+
+
+def test_a_failed_launch_fails_every_step_of_its_arm(make_engine: MakeEngine) -> None:
+    refused = LoadReply("the target refuses connections\nport 5432")
+    seen = measured(make_engine(base=says(refused)))
+
+    assert [(one.benchmark, one.arm) for one in seen] == [
+        ("orders/lookup", BASE),
+        ("orders/insert", BASE),
+    ]
+    assert seen[0].error == "the target refuses connections\nport 5432"
+
+
+def test_both_arms_are_tried_if_the_base_fails(make_engine: MakeEngine) -> None:
+    seen = measured(make_engine(says(exit=3)), "orders/lookup")
+
+    assert {one.arm for one in seen} == {BASE, HEAD}
+    assert seen[0].error == "the load generator: exited with 3 (allowed: 0)\nno room in memory"
+
+
+def test_too_many_errors_fail_a_step_alone(make_engine: MakeEngine) -> None:
+    errors = ["no such table: orders"] * 3 + ["database is locked"]
+    steps = {**STEPS, "lookup": launch([1.0] * 4, errors)}
+    seen = measured(make_engine(says(LoadReply(None, steps)), arms=[HEAD]))
+
+    lookup, insert = seen
+    assert lookup.error == (
+        "4 of 8 operations failed (50 %; `max_error_rate` allows 0 %)\n"
+        "3 of 4 errors: no such table: orders"
+    )
+    assert lookup.load is None
+    assert insert.error is None
+
+
+def test_some_errors_may_be_allowed(make_engine: MakeEngine) -> None:
+    steps = {"lookup": launch([1.0] * 9, ["busy"])}
+    scenario = ORDERS.replace("concurrency = 2", "concurrency = 2\nmax_error_rate = 0.1")
+    engine = make_engine({**says(LoadReply(None, steps)), FILE: scenario}, arms=[HEAD])
+
+    lookup = measured(engine, "orders/lookup")[0]
+
+    assert lookup.error is None
+    assert values(lookup)["error_rate"] == pytest.approx(0.1)
+    assert values(lookup)["throughput"] == pytest.approx(9.0)
+
+
+def test_a_step_without_operations_has_failed(make_engine: MakeEngine) -> None:
+    engine = make_engine(says(LoadReply(None, {"lookup": launch([])})), arms=[HEAD])
+
+    error = measured(engine, "orders/lookup")[0].error or ""
+
+    assert error.startswith("none of its operations ended within the 1.0 s of load")
+
+
+def test_a_step_that_is_not_reported_has_failed(make_engine: MakeEngine) -> None:
+    engine = make_engine(says(LoadReply(None)), arms=[HEAD])
+
+    assert measured(engine, "orders/lookup")[0].error == (
+        "the load generator reported nothing about the step lookup"
+    )
+
+
+def test_a_generator_that_hangs_reaches_the_timeout(
+    make_engine: MakeEngine, tmp_path: Path
+) -> None:
+    torn_down = tmp_path / "torn-down"
+    said = says(sleep=60, teardown=str(torn_down))
+    engine = make_engine(said, arms=[HEAD], timeout="1s")
+
+    error = measured(engine, "orders/lookup")[0].error
+
+    assert error == (
+        "the load generator: timed out: it took longer than 1.0 s; `timeout` sets the limit"
+    )
+    assert torn_down.read_text() == "done"
+
+
+def test_notes_of_the_generator_are_those_of_every_step(make_engine: MakeEngine) -> None:
+    engine = make_engine(says(LoadReply(None, STEPS, ("teardown failed",))), arms=[HEAD])
+
+    assert [one.notes for one in measured(engine)] == [("teardown failed",)] * 2
+
+
+def test_a_wrong_file_is_a_failure_of_its_arm(make_engine: MakeEngine) -> None:
+    found = make_engine({FILE: 'name = "orders"\nlode = {}\n'}, arms=[HEAD]).discover()
+
+    [failure] = found.failures
+    assert (failure.arm, failure.id) == (HEAD, FILE)
+    assert "load/orders.toml" in failure.error
+    assert "lode" in failure.error
+
+
+def test_a_wrong_file_of_the_head_fails_what_the_base_has(make_engine: MakeEngine) -> None:
+    found = make_engine({FILE: "name = 1"}, base={FILE: ORDERS}).discover()
+
+    assert [(one.arm, one.id, one.suite) for one in found.failures] == [
+        (HEAD, "orders/lookup", FILE),
+        (HEAD, "orders/insert", FILE),
+    ]
+
+
+def test_a_scenario_that_only_the_head_has_is_new(make_engine: MakeEngine) -> None:
+    engine = make_engine(base={FILE: None})
+
+    found = engine.discover()
+
+    assert not found.failures
+    assert ids(found, BASE) == []
+    assert {one.arm for one in measured(engine)} == {HEAD}
+
+
+def test_a_renamed_scenario_is_one_unit(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
+) -> None:
+    engine = make_engine(
+        base={FILE: ORDERS.replace('"orders"', '"shop"')},
+        aliases={"shop/lookup": "orders/lookup", "shop/insert": "orders/insert"},
+    )
+
+    found = engine.discover()
+
+    assert ids(found, BASE) == ["orders/lookup", "orders/insert"]
+    assert [one.own_id for one in found.found[BASE]] == ["shop/lookup", "shop/insert"]
+    assert {one.suite for each in found.found.values() for one in each} == {"orders"}
+    assert {one.arm for one in measured(engine, "orders/lookup")} == {BASE, HEAD}
+    assert len(orders()) == 2
+
+
+def test_steps_of_several_targets_are_units_of_their_own(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
+) -> None:
+    targets = '[[target]]\nname = "memory"\n[[target]]\nname = "disk"\ndsn = "{scratch}/db"\n'
+    engine = make_engine({FILE: ORDERS + targets}, arms=[HEAD])
+
+    found = engine.discover()
+    measured(engine, "orders/memory/lookup", "orders/disk/lookup", "orders/memory/insert")
+
+    assert ids(found, HEAD) == [
+        "orders/memory/lookup",
+        "orders/memory/insert",
+        "orders/disk/lookup",
+        "orders/disk/insert",
+    ]
+    assert [order["target"] for order in orders()] == ["memory", "disk"]
+
+
+INLINE = ORDERS.replace('files = ["schema.sql"]', 'queries = ["CREATE TABLE orders (id, total)"]')
+
+
+def test_what_does_not_depend_on_the_side_is_refused(make_engine: MakeEngine) -> None:
+    found = make_engine({FILE: INLINE}).discover()
+
+    assert found.found == {BASE: (), HEAD: ()}
+    assert [(one.id, one.of_all) for one in found.failures] == [
+        ("orders/lookup", True),
+        ("orders/insert", True),
+    ]
+    assert found.failures[0].error.startswith(
+        "nothing in load/orders.toml depends on the side: base and head would load the same target"
+    )
+
+
+def test_the_same_target_can_be_allowed(make_engine: MakeEngine) -> None:
+    found = make_engine({FILE: INLINE}, allow_foreign=True).discover()
+
+    assert not found.failures
+    assert len(found.found[BASE]) == 2
+
+
+def test_one_tree_may_load_what_does_not_depend_on_it(make_engine: MakeEngine) -> None:
+    assert not make_engine({FILE: INLINE}, arms=[HEAD]).discover().failures
+
+
+def test_data_files_are_part_of_the_work(make_engine: MakeEngine) -> None:
+    engine = make_engine({"ids.csv": "1"}, base={"ids.csv": "2"}, data=["*.csv"])
+
+    found = engine.discover()
+
+    assert found.found[BASE][0].workload != found.found[HEAD][0].workload
+    assert "its data file ids.csv" in found.found[HEAD][0].parts
+
+
+def test_a_missing_data_file_is_a_failure(make_engine: MakeEngine) -> None:
+    found = make_engine(data=["nothing.csv"], arms=[HEAD]).discover()
+
+    assert [one.id for one in found.failures] == ["orders/lookup", "orders/insert"]
+
+
+def test_what_does_not_run_on_the_base_is_left_out_of_it(make_engine: MakeEngine) -> None:
+    engine = make_engine(unable=["orders/lookup", "orders/insert"])
+
+    assert ids(engine.discover(), BASE) == []
+    assert {one.arm for one in measured(engine)} == {HEAD}
+
+
+def test_a_trial_is_brief(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
+) -> None:
+    measured(make_engine(arms=[BASE], brief=True))
+
+    assert [order["brief"] for order in orders()] == [True]
+
+
+def test_the_first_launch_checks_whose_code_runs(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    engine = make_engine(checkout=checkout, arms=[HEAD])
+    engine.discover()
+
+    for round_index in range(2):
+        list(engine.measure_round(["orders/lookup"], RNG, round_index))
+
+    assert [order["brief"] for order in orders()] == [True, False, False]
+
+
+SERVED = (
+    ORDERS
+    + """
+[[service]]
+name = "api"
+start = "python3 server.py {port}"
+ready = { log = "listening" }
+"""
+)
+SERVER = "import time; print('listening', flush=True); time.sleep({}); print('no disk'); {}"
+
+
+def test_services_run_during_a_launch(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
+) -> None:
+    engine = make_engine({FILE: SERVED, "server.py": SERVER.format(60, "")})
+
+    assert all(one.error is None for one in measured(engine))
+    ports = [order["placeholders"]["api_port"] for order in orders()]
+    assert len(set(ports)) == 2
+    assert [order["placeholders"]["port"] for order in orders()] == ports
+
+
+def test_a_service_that_dies_ends_the_load(make_engine: MakeEngine) -> None:
+    engine = make_engine(
+        {FILE: SERVED, "server.py": SERVER.format(60, "")},
+        base={
+            "server.py": SERVER.format(0.5, "raise SystemExit(9)"),
+            **says(sleep=60),
+        },
+    )
+
+    seen = measured(engine)
+
+    assert {one.arm for one in seen} == {BASE}
+    first, kept, *tail = (seen[0].error or "").splitlines()
+    assert first == "the service api ended while it was under load: it exited with 9"
+    path = Path(kept.removeprefix("its log is kept in "))
+    assert tail == ["its last lines:", "listening", "no disk"]
+    assert path.read_text() == "listening\nno disk\n"
+
+
+def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
+    server = "print('postgres://me:hunter22@db/x', flush=True); raise SystemExit(1)"
+    engine = make_engine({FILE: SERVED, "server.py": server}, arms=[HEAD])
+
+    error = measured(engine)[0].error or ""
+
+    path = Path(error.splitlines()[1].removeprefix("its log is kept in "))
+    assert "hunter22" not in error + path.read_text()
+    assert "postgres://me:[removed]@db/x" in error
+
+
+def test_an_interruption_ends_everything(
+    make_engine: MakeEngine, tmp_path: Path, alive: Callable[[int], bool]
+) -> None:
+    loading = tmp_path / "loading"
+    torn_down = tmp_path / "torn-down"
+    server = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); "
+    engine = make_engine(
+        {
+            FILE: SERVED,
+            "server.py": server + SERVER.format(60, ""),
+            **says(sleep=60, loading=str(loading), teardown=str(torn_down)),
+        },
+        arms=[HEAD],
+    )
+    engine.discover()
+
+    def interrupt() -> None:
+        while not loading.exists():
+            time.sleep(0.01)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(engine.measure_round(["orders/lookup"], RNG, 0))
+
+    assert torn_down.read_text() == "done"
+    assert not alive(int((tmp_path / "pid").read_text()))
