@@ -7,12 +7,13 @@ import signal
 import sqlite3
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.e2e.conftest import Program, Project
 
 pytestmark = pytest.mark.slow
