@@ -60,14 +60,20 @@ class DatabaseServer(ABC):
     def prepare(self) -> None:
         """Create the user and the database; called once the server runs."""
 
+    @abstractmethod
+    def query(self, text: str) -> list[tuple[object, ...]]:
+        """Return the rows of a statement."""
+
     def start(self) -> None:
         """Start it, and wait until it accepts connections."""
         self._process = self._popen(self.argv())
         deadline = time.monotonic() + _START_S
         while not self._accepts():
-            if self._process.poll() is not None or time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise RuntimeError((self.folder / "log").read_text(errors="replace")[-2000:])
             time.sleep(0.05)
+            if self._process.poll() is not None:  # a child process of a killed one still runs
+                self._process = self._popen(self.argv())
 
     def kill(self) -> None:
         """End it at once."""
@@ -155,6 +161,12 @@ class PostgresqlServer(DatabaseServer):
             else:
                 return
 
+    def query(self, text: str) -> list[tuple[object, ...]]:
+        import psycopg  # noqa: PLC0415
+
+        with psycopg.connect(self.dsn, client_encoding="utf8") as connection:
+            return list(connection.execute(text.encode()).fetchall())
+
     @property
     def _admin(self) -> str:
         return self.dsn.removesuffix(USER) + "postgres"
@@ -202,6 +214,16 @@ class MariadbServer(DatabaseServer):
             cursor.execute(f"CREATE DATABASE {USER}")
             cursor.execute(f"CREATE USER '{USER}'@'127.0.0.1' IDENTIFIED BY %s", (PASSWORD,))
             cursor.execute(f"GRANT ALL ON {USER}.* TO '{USER}'@'127.0.0.1'")
+
+    def query(self, text: str) -> list[tuple[object, ...]]:
+        import pymysql  # noqa: PLC0415
+
+        with pymysql.connect(
+            host="127.0.0.1", port=self.port, user=USER, password=PASSWORD, database=USER
+        ) as connection:
+            cursor = connection.cursor()
+            cursor.execute(text)
+            return list(cursor.fetchall())
 
 
 @contextmanager

@@ -6,12 +6,13 @@ import socket
 import socketserver
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    import ssl
+    from collections.abc import Callable, Mapping, Sequence
     from io import BufferedReader
 
 
@@ -69,6 +70,8 @@ class HttpServer:
         answer: called for each request, from several threads.
         stalls: times in seconds since `restart_clock` (or the start), and how long the whole server
             answers nothing from then on.
+        port: where to listen; 0 for any.
+        tls: to speak HTTPS.
     """
 
     def __init__(
@@ -76,15 +79,18 @@ class HttpServer:
         answer: Callable[[Request], Answer] = lambda _: OK,
         *,
         stalls: Sequence[tuple[float, float]] = (),
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.answer = answer
         self.stalls = tuple(stalls)
+        self._tls = tls
         self.requests: list[Request] = []
         self.connections = 0
         self._began = time.monotonic()
         self._open: set[socket.socket] = set()
         self._closing = threading.Event()
-        self._server = _Listener(("127.0.0.1", 0), self._serve)
+        self._server = _Listener(("127.0.0.1", port), self._serve)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
 
@@ -121,7 +127,9 @@ class HttpServer:
         self.connections += 1
         self._open.add(connection)
         try:
-            with connection.makefile("rb") as stream:
+            if self._tls is not None:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+            with connection, connection.makefile("rb") as stream:
                 while (request := _read(stream)) is not None:
                     self.requests.append(request)
                     answer = self.answer(request)
@@ -172,11 +180,3 @@ def _read(stream: BufferedReader) -> Request | None:
     size = int(headers.get("content-length", "0"))
     body = stream.read(size) if size else b""
     return Request(method, path, headers, body)
-
-
-@contextmanager
-def refused_port() -> Iterator[int]:
-    """A port at which nobody listens: it is bound, so nobody else takes it."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        yield bound.getsockname()[1]

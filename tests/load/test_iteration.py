@@ -9,7 +9,7 @@ from tests.load.launches import Script, fake_launch, order_in
 
 from benchgate.load import iteration
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.iteration import INTERRUPTED, run_iteration
+from benchgate.load.iteration import INTERRUPTED, run_launch
 from benchgate.stats.hdr import decode
 from benchgate.stats.packed import unpack
 
@@ -24,7 +24,7 @@ LONGEST_S = 60
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a function
+def run(tmp_path: Path) -> Any:  # noqa: ANN401 - a function
     def run_it(
         script: Script,
         stop: threading.Event | None = None,
@@ -32,8 +32,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
         **fields: Any,  # noqa: ANN401 - fields of an order
     ) -> LoadReply:
         order = order_in(tmp_path, SCRIPTS | (tables or {}), **fields)
-        monkeypatch.setattr(iteration, "open_launch", lambda order: fake_launch(order, script))
-        return run_iteration(order, stop or threading.Event())
+        return run_launch(fake_launch(order, script), stop or threading.Event())
 
     return run_it
 

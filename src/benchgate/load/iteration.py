@@ -50,6 +50,11 @@ def run_iteration(order: LoadOrder, stop: threading.Event) -> LoadReply:
         launch = open_launch(order)
     except TargetError as error:
         return LoadReply(str(error))
+    return run_launch(launch, stop)
+
+
+def run_launch(launch: Launch, stop: threading.Event) -> LoadReply:
+    """Carry out a launch that is open; its driver is closed at the end."""
     try:
         reply = _loaded(launch, stop)
     finally:

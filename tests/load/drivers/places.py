@@ -11,7 +11,7 @@ from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.load.drivers.driver import Connection, Driver
@@ -30,7 +30,7 @@ def place_in(folder: Path, **placeholders: str) -> Place:
 
 
 def driver_of(
-    name: str, target: Mapping[str, Any], steps: list[Mapping[str, Any]], place: Place
+    name: str, target: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], place: Place
 ) -> Driver[Any, Any, Any]:
     """A driver from tables as a file has them; steps without a name get one."""
     found = registry.find(name)

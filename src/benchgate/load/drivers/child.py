@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DONE: Final = b"{}"
 _CHUNK_BYTES: Final = 65536
-_MOST_BYTES: Final = 16 * 2**20
+_MOST_BYTES: Final = 2**20
 _TAIL_BYTES: Final = 2000
 _TAIL_LINES: Final = 3
 _SHOWN_BYTES: Final = 80
@@ -52,7 +52,6 @@ class Child:
         timeout_s: float,
     ) -> None:
         self._timeout_s = timeout_s
-        self._pending = b""
         self._stderr = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - closed by close()
         try:
             # It stays in the process group of benchgate, which is ended as a whole.
@@ -92,6 +91,8 @@ class Child:
         Raises:
             ChildError: there is no valid answer; close it.
         """
+        if self._readable.poll(0):
+            raise self._unasked()
         line = json.dumps(request, separators=(",", ":")).encode() + b"\n"
         try:
             sent = os.write(self._in, line)
@@ -126,13 +127,21 @@ class Child:
             process.stdout.close()
         self._stderr.close()
 
+    def _unasked(self) -> ChildError:
+        """Say what it did since its last answer."""
+        chunk = os.read(self._out, _SHOWN_BYTES)
+        if not chunk:
+            return self._ended()
+        shown = chunk.decode("utf-8", "replace")
+        return ChildError(f"it wrote what nobody asked for: {shown!r}")
+
     def _write(self, rest: bytes) -> int:
         if not self._writable.poll(self._timeout_s * 1000):
             raise BlockingIOError
         return os.write(self._in, rest)
 
     def _answer(self, what: str) -> str | None:
-        pending = self._pending
+        pending = b""
         deadline = None
         while not pending.endswith(b"\n"):
             if not self._readable.poll(self._left_ms(deadline)):

@@ -9,13 +9,20 @@ import select
 import socket
 import ssl
 from contextlib import suppress
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from email.message import Message
 
 ERRORS: Final = (OSError, HTTPException, ValueError)
+_REASONS: Final[Mapping[type[Exception], str]] = {
+    TimeoutError: "the server did not answer in time",
+    ConnectionRefusedError: "the connection was refused",
+    RemoteDisconnected: "the server closed the connection without an answer",
+    IncompleteRead: "the server closed the connection in the middle of its answer",
+}
 
 
 class Wire:
@@ -63,8 +70,8 @@ class Wire:
             OSError, HTTPException, ValueError: one of ERRORS; the connection is closed.
         """
         opened = self._socket
-        if opened is not None and self._poll.poll(0):
-            self.close()  # the server has closed it since the last answer
+        if opened is not None and self._poll.poll(0) and _is_closed(opened):
+            self.close()
             opened = None
         if opened is None:
             opened = self.open()
@@ -98,14 +105,27 @@ class Wire:
             opened.close()
 
 
+def _is_closed(opened: socket.socket) -> bool:
+    """Whether the server has closed the connection, or says what nobody asked for."""
+    timeout = opened.gettimeout()
+    opened.settimeout(0)
+    try:
+        opened.recv(1)
+    except (BlockingIOError, ssl.SSLWantReadError):  # it was a message of TLS itself
+        opened.settimeout(timeout)
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def reason(error: Exception) -> str:
     """Say why an exchange failed."""
-    if isinstance(error, TimeoutError):
-        return "the server did not answer in time"
+    for kind, text in _REASONS.items():
+        if isinstance(error, kind):
+            return text
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not valid: {error.verify_message}"
-    if isinstance(error, ConnectionRefusedError):
-        return "the connection was refused"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or "the connection was closed without an answer"
+    if isinstance(error, HTTPException):
+        return f"the answer is not valid HTTP: {error!r}"
+    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
