@@ -165,7 +165,9 @@ async def _open(client: Client, address: str, timeout_s: float) -> None:
         await asyncio.wait_for(client, timeout_s + 1.0)
     except Exception as error:  # noqa: BLE001 - Dask raises much, such as for a strange answer
         why = str(error) or f"no answer within {timeout_s:g} s"
-        raise ClusterError(f"the scheduler {address} cannot be reached: {why}") from None
+        raise ClusterError(
+            f"the scheduler {address} cannot be reached: {why}; start it, or correct [load] cluster"
+        ) from None
 
 
 @contextmanager
