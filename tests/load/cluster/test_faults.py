@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, Event, LocalCluster
 from tests.load.cluster.clusters import local_cluster, places, refused_port, tasks, when
 
 from benchgate.errors import ConfigError
@@ -160,11 +160,14 @@ def test_busy_workers_are_not_waited_for_forever(
     cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
 ) -> None:
     with Client(cluster.scheduler_address, set_as_default=False) as client:
-        other = client.map(time.sleep, [6, 6], pure=False)
+        released = Event("released", client)
+        other = [client.submit(released.wait, pure=False) for _ in range(2)]
         launch = launch_for(server.url, cluster.scheduler_address)
         with within(SOON_S), pytest.raises(ClusterError, match=r"did not begin within 0.5 s"):
             run_on_cluster(launch, never, Deadlines(begin_s=0.5, stop_s=0.2))
+        released.set()
         client.gather(other)
+        released.clear()
     assert is_quiet(server)
     assert not server.requests
 

@@ -28,7 +28,8 @@ class Deadlines:
         connect_s: for the scheduler, at first.
         answer_s: for the answer to a question.
         silent_s: until a worker of the cluster that does not answer counts as lost.
-        begin_s: until a worker of the cluster has imported benchgate; until it begins its task.
+        import_s: until a worker of the cluster has imported benchgate.
+        begin_s: until it begins its task.
         open_s: until all connections to the target are open.
         end_s: after the operations must have ended, for the results.
         stop_s: for groups to end that were told to.
@@ -37,6 +38,7 @@ class Deadlines:
     connect_s: float = 10.0
     answer_s: float = 5.0
     silent_s: float = 15.0
+    import_s: float = 60.0
     begin_s: float = 60.0
     open_s: float = 120.0
     end_s: float = 20.0
