@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.load.launches import Script, fake_launch, order_in
 
-from benchgate.load import crew, group
+from benchgate.load import crew, group, streams
 from benchgate.load.drivers.driver import OperationError, TargetError
 from benchgate.load.group import GivenUpError, run_workers
 from benchgate.load.groups import LocalGate
@@ -191,7 +191,7 @@ def test_connections_that_hang_when_they_are_closed_do_not_keep_it(
     monkeypatch.setattr(crew, "CLOSE_S", 0.1)
     released = threading.Event()
     try:
-        script = Script(close_connection=lambda: bool(released.wait(60)))  # type: ignore[arg-type, return-value]
+        script = Script(close_connection=lambda: bool(released.wait(60)))  # type: ignore[arg-type]
         assert run(tmp_path, script).steps["lookup"].ops > 0
     finally:
         released.set()
@@ -200,6 +200,6 @@ def test_connections_that_hang_when_they_are_closed_do_not_keep_it(
 def test_a_worker_that_ends_early_is_not_lost_silently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew.streams, "choices", lambda *_, **__: iter([0] * 5))
+    monkeypatch.setattr(streams, "choices", lambda *_, **__: iter([0] * 5))
     with pytest.raises(TargetError, match="worker 0 ended early: StopIteration"):
         run(tmp_path, Script(operate=lambda _: time.sleep(0.001)), concurrency=1)

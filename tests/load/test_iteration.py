@@ -9,7 +9,7 @@ from tests.load.launches import Script, fake_launch, order_in
 
 from benchgate.load import iteration
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.iteration import INTERRUPTED, run_iteration
+from benchgate.load.iteration import INTERRUPTED, run_launch
 from benchgate.stats.hdr import decode
 from benchgate.stats.packed import unpack
 
@@ -24,7 +24,7 @@ LONGEST_S = 60
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a function
+def run(tmp_path: Path) -> Any:  # noqa: ANN401 - a function
     def run_it(
         script: Script,
         stop: threading.Event | None = None,
@@ -32,8 +32,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
         **fields: Any,  # noqa: ANN401 - fields of an order
     ) -> LoadReply:
         order = order_in(tmp_path, SCRIPTS | (tables or {}), **fields)
-        monkeypatch.setattr(iteration, "open_launch", lambda order: fake_launch(order, script))
-        return run_iteration(order, stop or threading.Event())
+        return run_launch(fake_launch(order, script), stop or threading.Event())
 
     return run_it
 
@@ -196,7 +195,7 @@ def test_a_target_that_always_fails_is_all_errors(run: Any) -> None:  # noqa: AN
     assert launch.ops == 0
     assert 3 <= launch.errors < 1000
     assert launch.kept_errors[0].text == "ZeroDivisionError: division by zero"
-    assert any(note.startswith("after 3 errors in a row a worker pauses") for note in reply.notes)
+    assert any(note.endswith("because each pauses after 3 errors in a row") for note in reply.notes)
 
 
 def test_both_arms_draw_the_same(run: Any) -> None:  # noqa: ANN401

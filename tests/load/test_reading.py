@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import ConfigError
+from benchgate.load.drivers import registry
 from benchgate.load.drivers.http import HttpDriver
 from benchgate.load.drivers.sqlite import SqliteDriver
 from benchgate.load.reading import read_scenario
@@ -111,6 +112,47 @@ def test_the_driver_says_which_keys_there_are(reader: Reader) -> None:
     assert found.services[0].ready.status == 204
     error = reader.error(f'{NAME}{STEP}[[target]]\ndriver = "http"\nurl = "http://a"\n')
     assert "step[0].query: unknown key" in error.message
+
+
+def test_several_drivers_read_the_same_steps(reader: Reader) -> None:
+    dsn = {"sqlite": ":memory:", "postgresql": "host=db", "mysql": "mysql://ann@db/orders"}
+    targets = "".join(f'[[target]]\ndriver = "{name}"\ndsn = "{dsn[name]}"\n' for name in dsn)
+    found = reader(f"{NAME}{STEP}[setup]\nqueries = ['CREATE TABLE a (b int)']\n{targets}")
+    assert found.ids == tuple(f"orders/{name}/lookup" for name in dsn)
+    for target in found.targets:
+        read = found.for_target(target)
+        driver = registry.find(target.driver)
+        assert [type(step) for step in read.steps] == [driver.STEP]
+        assert type(read.setup) is driver.SCRIPT
+        assert read.steps[0].name == "lookup"
+    assert found.for_target(found.targets[0]) is found
+
+
+def test_tables_in_tables_of_a_driver(reader: Reader) -> None:
+    text = """name = "shop"
+[[target]]
+driver = "http"
+url = "http://a"
+[[step]]
+name = "get"
+path = "/"
+[setup]
+requests = [{ path = "/" }, { pth = "/", weight = 3 }]
+"""
+    error = reader.error(text)
+    assert error.message.splitlines() == [
+        "2 problems in load/orders.toml:",
+        "  load/orders.toml:9: setup.requests[1].pth: unknown key; did you mean 'path'?",
+        "  load/orders.toml:9: setup.requests[1].weight: unknown key; it belongs in [[step]]",
+    ]
+
+
+def test_of_an_unknown_driver_only_that_is_told(reader: Reader) -> None:
+    error = reader.error(f"{NAME}[[target]]\ndriver = 'htp'\nurl = 'x'\n[[step]]\npath = '/'\n")
+    assert error.message == (
+        "load/orders.toml:3: target[0].driver: there is no driver 'htp' among command, http, mysql,"
+        " postgresql, python, sqlite; did you mean 'http'?"
+    )
 
 
 @pytest.mark.parametrize("suffix", [".json", ".yaml", ".yml", ".JSON"])
@@ -256,7 +298,7 @@ SERVICE = '[[service]]\nname = "api"\nstart = "serve"\nready = { tcp = true }\n'
         ),
         (
             f"{NAME}{STEP}[[target]]\n[[target]]\ndriver = 'http'\nurl = 'http://a'",
-            'target[1].driver = "http": has other keys in its steps than "sqlite" of target[0]',
+            'target[1].driver = "http": cannot carry out the same steps: step[0].query: unk',
         ),
         (
             f"{NAME}{STEP}[[target]]\ndsn = '{{rot}}/a.db'",

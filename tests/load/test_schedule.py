@@ -24,7 +24,7 @@ def load(**tables: object) -> Load:
 
 
 def due_times(course: list[Ramp]) -> list[int]:
-    arrivals, found = Arrivals(course), []
+    arrivals, found = Arrivals(course), list[int]()
     while (due_ns := arrivals.due_ns(len(found))) is not None:
         found.append(due_ns)
     return found

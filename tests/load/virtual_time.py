@@ -25,7 +25,12 @@ class VirtualTime:
 
     @property
     def timing(self) -> Timing:
-        return Timing(lambda: self.now_ns, lambda seconds: self.sleep(round(seconds * 1e9)))
+        return Timing(
+            lambda: self.now_ns,
+            lambda seconds: self.sleep(round(seconds * 1e9)),
+            # It looks again often, as a thread that is woken does.
+            lambda seconds: self.sleep(min(round(seconds * 1e9), 100_000_000)),
+        )
 
     def sleep(self, duration_ns: int) -> None:
         self.sleep_until(self.now_ns + duration_ns)

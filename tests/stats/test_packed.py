@@ -31,7 +31,7 @@ def test_ten_thousand_latencies_take_about_two_bytes_each() -> None:
 
 @pytest.mark.parametrize("value", [-1, 2**56, 2**63 - 1])
 def test_a_number_out_of_range_is_refused(value: int) -> None:
-    with pytest.raises(ValueError, match=r"negative, or 2\*\*56 or more"):
+    with pytest.raises(ValueError, match=r"2\*\*56 or more"):
         pack(np.array([value, 5]))
 
 

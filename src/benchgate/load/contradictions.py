@@ -29,7 +29,7 @@ def contradictions(
     """
     return (
         *_names(scenario),
-        *_drivers(scenario, drivers),
+        *_objections(scenario, drivers),
         *_load(scenario.load, scenario.duration_s),
         *(
             problem
@@ -65,18 +65,10 @@ def _names(scenario: Scenario) -> Iterator[Problem]:
                 )
 
 
-def _drivers(
+def _objections(
     scenario: Scenario, drivers: Sequence[type[Driver[Any, Any, Any]]]
 ) -> Iterator[Problem]:
-    first = drivers[0]
     for index, (driver, target) in enumerate(zip(drivers, scenario.targets, strict=True)):
-        if (driver.STEP, driver.SCRIPT) != (first.STEP, first.SCRIPT):
-            yield Problem(
-                ("target", index, "driver"),
-                f'has other keys in its steps than "{first.NAME}" of target[0]',
-                "all targets of a scenario carry out the same steps: write a file for each of them",
-                target.driver,
-            )
         if scenario.load.cluster is not None and not driver.WORKS_AFAR:
             yield Problem(
                 ("load", "cluster"),

@@ -121,7 +121,7 @@ class Crew:
 
     def stop(self) -> list[Member]:
         """End what still works; return the members that do not end."""
-        self.control.is_stopped = True
+        self.control.stop()
         self._may_work.set()
         for member in self._unfinished():
             if member.connection is not None:

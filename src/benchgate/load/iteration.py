@@ -50,6 +50,11 @@ def run_iteration(order: LoadOrder, stop: threading.Event) -> LoadReply:
         launch = open_launch(order)
     except TargetError as error:
         return LoadReply(str(error))
+    return run_launch(launch, stop)
+
+
+def run_launch(launch: Launch, stop: threading.Event) -> LoadReply:
+    """Carry out a launch that is open; its driver is closed at the end."""
     try:
         reply = _loaded(launch, stop)
     finally:
@@ -179,7 +184,7 @@ def _notes(groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> tu
     paused_s = sum(record.paused_s for record in records)
     if paused_s:
         notes.append(
-            f"after {ERRORS_BEFORE_PAUSE} errors in a row a worker pauses, for"
-            f" {format_value(paused_s, 's')} of all workers' time together"
+            f"all workers together paused for {format_value(paused_s, 's')}, because each pauses"
+            f" after {ERRORS_BEFORE_PAUSE} errors in a row"
         )
     return tuple(notes)

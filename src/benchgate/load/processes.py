@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
     from multiprocessing.context import SpawnProcess
+    from types import FrameType
 
     from benchgate.load.order import LoadOrder
 
@@ -151,9 +152,10 @@ def _started(order: LoadOrder, workers: tuple[int, ...], place: int) -> _Child:
 
 def run_child(order: LoadOrder, workers: Sequence[int], pipe: Connection) -> None:
     """Run a group in this process, and send what it recorded."""
-    # Ctrl-C reaches all processes of a terminal: the one that started this one tells it to stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # These signals may reach all processes at once: the one that started this one tells it to
+    # stop. A handler is not inherited by the programs that a driver starts; SIG_IGN would be.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _do_nothing)
     answer: _Message
     try:
         answer = run_group(order, workers, PipeGate(pipe))
@@ -169,6 +171,10 @@ def run_child(order: LoadOrder, workers: Sequence[int], pipe: Connection) -> Non
         pipe.send(answer)
     except OSError:  # nobody is there any more
         return
+
+
+def _do_nothing(_number: int, _frame: FrameType | None) -> None:
+    """Leave it to the process that started this one."""
 
 
 def _receive(

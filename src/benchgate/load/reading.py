@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args, get_origin
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from benchgate.config import fields
 from benchgate.config.fields import Table
+from benchgate.config.origin import dotted
 from benchgate.config.problems import Layout, Problem, config_error, from_validation
 from benchgate.load.contradictions import contradictions
 from benchgate.load.document import TOML, read_document
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Driver, TargetError
-from benchgate.load.scenario import Scenario
-from benchgate.load.tables import Experiment, Load, Ready, Service, Stage
+from benchgate.load.scenario import Scenario, Work
+from benchgate.load.tables import Experiment, Load, Script, Service, Step, Target
 from benchgate.model.redact import Redactor, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
     from typing import TypeAlias
 
@@ -31,7 +32,6 @@ T = TypeVar("T", bound=Table)
 
 DEFAULT_DRIVER: Final = "sqlite"
 PAGE: Final = "docs/scenarios.md"
-_LISTS: Final = frozenset({"target", "step", "service", "load.stages"})
 
 # What is in them depends on the driver, so they are checked one by one.
 _Unchecked = dict[str, Any]
@@ -82,26 +82,29 @@ class _Reading:
     """Checks the tables of a document.
 
     Attributes:
-        drivers: that of each target.
+        drivers: that of each target; empty if one of them is unknown.
         problems: all that is wrong.
     """
 
     def __init__(self, tables: Mapping[str, Any], *, is_toml: bool) -> None:
         self._tables = tables
+        self._is_toml = is_toml
         self.problems: list[Problem] = []
-        self.drivers = tuple(self._drivers())
-        self._layout = _layout_of(self.drivers[0], is_toml=is_toml)
+        self.drivers = self._drivers()
+        self._layout = self._layout_of(self.drivers[0] if self.drivers else None)
 
     def scenario(self, file: str, lines: Mapping[str, int]) -> Scenario | None:
         """Read all tables; None if something is wrong."""
-        first = self.drivers[0]
         whole = self._table(ScenarioFile, self._tables, ())
-        targets = self._several("target", [one.TARGET for one in self.drivers])
         load = self._one("load", Load) or Load()
         experiment = self._one("experiment", Experiment) or Experiment()
-        setup, teardown = self._one("setup", first.SCRIPT), self._one("teardown", first.SCRIPT)
-        steps = self._several("step", repeat(first.STEP))
         services = self._several("service", repeat(Service))
+        if not self.drivers:
+            return None
+        first = self.drivers[0]
+        targets = self._several("target", [one.TARGET for one in self.drivers])
+        work = self._work(first)
+        other_work = {} if self.problems else self._other_work(first)
         if whole is None or self.problems:
             return None
         return Scenario(
@@ -110,28 +113,68 @@ class _Reading:
             targets=targets or (first.TARGET(),),
             load=load,
             experiment=experiment,
-            steps=steps,
+            steps=work.steps,
             services=services,
-            setup=setup,
-            teardown=teardown,
+            setup=work.setup,
+            teardown=work.teardown,
             lines=lines,
+            other_work=other_work,
         )
 
-    def _drivers(self) -> Iterator[AnyDriver]:
-        """Find the driver of each target; a problem is found only once, here."""
+    def _drivers(self) -> tuple[AnyDriver, ...]:
         raw = self._tables.get("target")
         entries = raw if isinstance(raw, list) else [raw]
+        found = []
         for index, entry in enumerate(entries or [None]):
             name = entry.get("driver", DEFAULT_DRIVER) if isinstance(entry, dict) else None
-            yield self._driver(index, name if isinstance(name, str) else DEFAULT_DRIVER)
+            try:
+                found.append(registry.find(name if isinstance(name, str) else DEFAULT_DRIVER))
+            except TargetError as error:
+                hint = f"drivers: {', '.join(registry.names())}"
+                self.problems.append(Problem(("target", index, "driver"), str(error), hint))
+        return () if self.problems else tuple(found)
 
-    def _driver(self, index: int, name: str) -> AnyDriver:
-        try:
-            return registry.find(name)
-        except TargetError as error:
-            hint = f"drivers: {', '.join(registry.names())}"
-            self.problems.append(Problem(("target", index, "driver"), str(error), hint))
-            return registry.find(DEFAULT_DRIVER)
+    def _layout_of(self, driver: AnyDriver | None) -> Layout:
+        """The tables of a file for one driver; for None what all drivers have in common."""
+        of_driver: dict[str, type[Table]] = {}
+        if driver is not None:
+            script = driver.SCRIPT
+            of_driver = {"target": driver.TARGET, "step": driver.STEP}
+            of_driver |= {"setup": script, "teardown": script}
+        found: dict[tuple[str, ...], type[Table]] = {(): ScenarioFile}
+        lists = {"target", "step", "service"}
+        for key, table in {**_TABLES, **of_driver}.items():
+            _add(table, (key,), found, lists)
+        return Layout(found, frozenset(lists), PAGE, self._is_toml)
+
+    def _work(self, driver: AnyDriver) -> Work:
+        """What a driver reads in the steps and scripts."""
+        return Work(
+            self._several("step", repeat(driver.STEP)),
+            self._one("setup", driver.SCRIPT),
+            self._one("teardown", driver.SCRIPT),
+        )
+
+    def _other_work(self, first: AnyDriver) -> Mapping[str, Work]:
+        """What the drivers of further targets read there, by their names."""
+        found: dict[str, Work] = {}
+        for index, driver in enumerate(self.drivers):
+            if driver is first or driver.NAME in found:
+                continue
+            before, self.problems = self.problems, []
+            self._layout = self._layout_of(driver)
+            found[driver.NAME] = self._work(driver)
+            wrong, self.problems = self.problems, before
+            for one in wrong[:1]:
+                self.problems.append(
+                    Problem(
+                        ("target", index, "driver"),
+                        f"cannot carry out the same steps: {dotted(one.path)}: {one.message}",
+                        "write a file of its own for this target",
+                        driver.NAME,
+                    )
+                )
+        return found
 
     def _one(self, key: str, table: type[T]) -> T | None:
         raw = self._tables.get(key)
@@ -155,18 +198,36 @@ class _Reading:
             return None
 
 
-def _layout_of(driver: AnyDriver, *, is_toml: bool) -> Layout:
-    """The tables of a scenario file for one driver."""
-    tables: Mapping[tuple[str, ...], type[Table]] = {
-        (): ScenarioFile,
-        ("target",): driver.TARGET,
-        ("load",): Load,
-        ("load", "stages"): Stage,
-        ("experiment",): Experiment,
-        ("setup",): driver.SCRIPT,
-        ("teardown",): driver.SCRIPT,
-        ("step",): driver.STEP,
-        ("service",): Service,
-        ("service", "ready"): Ready,
-    }
-    return Layout(tables, _LISTS, PAGE, is_toml)
+def _add(
+    table: type[Table],
+    path: tuple[str, ...],
+    found: dict[tuple[str, ...], type[Table]],
+    lists: set[str],
+) -> None:
+    """Add a table to those found, and the tables in it."""
+    found[path] = table
+    for name, info in table.model_fields.items():
+        inner = _table_in(info.annotation)
+        if inner is not None:
+            inside = (*path, info.alias or name)
+            if get_origin(info.annotation) is tuple:
+                lists.add(".".join(inside))
+            _add(inner, inside, found, lists)
+
+
+def _table_in(annotation: object) -> type[Table] | None:
+    """The class of table that a field holds, alone or in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, Table):
+        return annotation
+    return next((one for one in map(_table_in, get_args(annotation)) if one is not None), None)
+
+
+_TABLES: Final[Mapping[str, type[Table]]] = {
+    "target": Target,
+    "load": Load,
+    "experiment": Experiment,
+    "setup": Script,
+    "teardown": Script,
+    "step": Step,
+    "service": Service,
+}

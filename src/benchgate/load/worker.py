@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from array import array
 from dataclasses import dataclass
@@ -25,13 +26,12 @@ LONGEST_PAUSE_NS = 100_000_000
 
 # How long a worker keeps what it measured before it hands it over, at most; more workers keep it
 # longer, so that the thread that takes it in gets larger batches.
-_KEPT_NS = 100_000_000
+_KEPT_NS = 20_000_000
 _KEPT_PER_WORKER_NS = 1_000_000
-# A longer sleep would miss that the launch was given up.
-_LONGEST_SLEEP_NS = 100_000_000
+# What is left of a longer wait is slept, because an event wakes less exactly.
+_SLEPT_NS = 50_000_000
 
 
-@dataclass(slots=True)
 class Control:
     """What the workers of a group share.
 
@@ -39,15 +39,33 @@ class Control:
         is_stopped: whether the launch was given up, or its time is long over.
     """
 
-    is_stopped: bool = False
+    __slots__ = ("_stopped", "is_stopped")
+
+    def __init__(self) -> None:
+        self.is_stopped = False
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Let no worker begin anything more, and wake those that wait long."""
+        self.is_stopped = True
+        self._stopped.set()
+
+    def wait_s(self, duration_s: float) -> None:
+        """Wait so long, or until it is stopped."""
+        self._stopped.wait(duration_s)
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The clock of the workers; tests have another one."""
+    """The clock of the workers; tests have another one.
+
+    Attributes:
+        wait_s: waits long; None waits for `Control`, which ends it when the workers are stopped.
+    """
 
     now_ns: Callable[[], int] = time.perf_counter_ns
     sleep_s: Callable[[float], None] = time.sleep
+    wait_s: Callable[[float], None] | None = None
 
 
 class Worker:
@@ -83,6 +101,7 @@ class Worker:
         self._control = control
         self._now_ns = timing.now_ns
         self._sleep_s = timing.sleep_s
+        self._wait_s = timing.wait_s or control.wait_s
         self._conceal = conceal
         self._kept_ns = min(_KEPT_NS + workers * _KEPT_PER_WORKER_NS, 1_000_000_000)
         self._latencies = [array("q") for _ in operations]
@@ -240,7 +259,10 @@ class Worker:
             left_ns = until_ns - self._now_ns()
             if left_ns <= 0:
                 return
-            self._sleep_s(min(left_ns, _LONGEST_SLEEP_NS) / 1e9)
+            if left_ns > 2 * _SLEPT_NS:
+                self._wait_s((left_ns - _SLEPT_NS) / 1e9)
+            else:
+                self._sleep_s(left_ns / 1e9)
 
 
 def text_of(error: BaseException) -> str:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MOST_VALUES = 10_000
 """Numbers in one text, at most."""
 
-# Each of the differences is below 2**56, and so is the sum of all that are packed.
-_LIMIT = 2.0**56
+_LIMIT = 1 << (7 * MOST_BYTES)
+_TOO_LARGE = "a number is 2**56 or more"
 
 
 def pack(values: IntArray) -> str:
@@ -34,7 +34,7 @@ def pack(values: IntArray) -> str:
     if len(values) > MOST_VALUES:
         raise ValueError(f"a sample has at most {MOST_VALUES} numbers, and this one {len(values)}")
     if values.size and int(values.max()) >= _LIMIT:
-        raise ValueError("a number is negative, or 2**56 or more")
+        raise ValueError(_TOO_LARGE)
     ascending = np.concatenate(([0], np.sort(values)))
     differences = ascending[1:] - ascending[:-1]
     return base64.b64encode(zlib.compress(to_varints(differences), 9)).decode("ascii")
@@ -50,7 +50,10 @@ def unpack(text: str) -> IntArray:
     differences = from_varints(data)
     if len(differences) > MOST_VALUES:
         raise ValueError(f"has {len(differences)} numbers, which is more than {MOST_VALUES}")
-    if differences.astype(np.float64).sum() >= _LIMIT:
-        raise ValueError("a number is 2**56 or more")
+    # A float does not overflow; the sum of integers is exact if it is far below 2**63.
+    if differences.astype(np.float64).sum() >= 2 * _LIMIT:
+        raise ValueError(_TOO_LARGE)
     values: IntArray = np.cumsum(differences)
+    if len(values) and int(values[-1]) >= _LIMIT:
+        raise ValueError(_TOO_LARGE)
     return values
