@@ -8,6 +8,7 @@ import string
 from typing import TYPE_CHECKING
 
 from benchgate.config import loads
+from benchgate.load.reading import read_scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,7 @@ _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _IMAGE = re.compile(r"(?:src|srcset)=\"(?P<source>[^\"]+)\"|!\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 _TARGET = re.compile(r"\]\([^)]+\)")
 _WIDTH = 100
-_LANGUAGES = {"console", "sh", "text", "toml", "python", "json", "yaml", "js", "ruby"}
+_LANGUAGES = {"sql", "console", "sh", "text", "toml", "python", "json", "yaml", "js", "ruby"}
 
 
 def anchors(path: Path) -> set[str]:
@@ -69,8 +70,11 @@ def test_commands_stand_where_a_test_runs_them(fence: Fence) -> None:
         assert fence.text.startswith("$ ")
 
 
-def test_examples_are_valid(fence: Fence) -> None:
-    if fence.language == "toml":
+def test_examples_are_valid(fence: Fence, tmp_path: Path) -> None:
+    if fence.language == "toml" and fence.text.startswith("# load/"):
+        (tmp_path / "scenario.toml").write_text(fence.text, encoding="utf-8")
+        read_scenario(tmp_path / "scenario.toml", fence.place)
+    elif fence.language == "toml":
         loads(fence.text, "pyproject.toml" if "[tool." in fence.text else "benchgate.toml")
     elif fence.language == "python":
         compile(fence.text, fence.place, "exec")

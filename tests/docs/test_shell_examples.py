@@ -128,7 +128,7 @@ def test_every_command_runs(page: Page, scratch_project: Callable[[str], Path]) 
                     assert_runs(fence.place, command, folder, allowed, shown)
         elif fence.language == "sh":
             assert_runs(fence.place, fence.text, folder, {0}, [])
-        elif named := re.match(r"# (\S+\.(?:py|toml))\n", fence.text):
+        elif named := re.match(r"(?:#|--) (\S+\.(?:py|toml|sql))\n", fence.text):
             path = folder / named[1]
             path.parent.mkdir(exist_ok=True)
             path.write_text(fence.text, encoding="utf-8")

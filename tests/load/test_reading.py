@@ -91,6 +91,15 @@ def test_sqlite_in_memory_is_the_default(reader: Reader) -> None:
     assert (found.duration_s, found.load.warmup_s) == (10.0, 1.0)
 
 
+def test_databases_of_several_kinds_share_their_steps(reader: Reader) -> None:
+    found = reader(
+        f"{NAME}{STEP}[[target]]\n"
+        "[[target]]\ndriver = 'postgresql'\ndsn = 'dbname=a'\n"
+        "[[target]]\ndriver = 'mysql'\ndsn = 'database=a'\n"
+    )
+    assert [one.title for one in found.targets] == ["sqlite", "postgresql", "mysql"]
+
+
 def test_stages(reader: Reader) -> None:
     rising = reader(f"""{NAME}{STEP}[load]
         stages = [{{ duration = "5s", rate = 10 }}, {{ duration = "10s", rate = 500.5 }}]""")
@@ -299,6 +308,14 @@ SERVICE = '[[service]]\nname = "api"\nstart = "serve"\nready = { tcp = true }\n'
         (
             f"{NAME}{STEP}[[target]]\n[[target]]\ndriver = 'http'\nurl = 'http://a'",
             'target[1].driver = "http": cannot carry out the same steps: step[0].query: unk',
+        ),
+        (
+            f"{NAME}[[step]]\nname = 'a'\nquery = 'SELECT :id'\nparams = {{ ids = 1 }}",
+            "step[0]: :id has no value in params; did you mean 'ids'?",
+        ),
+        (
+            f"{NAME}[[step]]\nname = 'a'\nquery = 'SELECT 1; SELECT 2'",
+            "step[0]: 2 statements in one text: write queries = [...] with one statement in each",
         ),
         (
             f"{NAME}{STEP}[[target]]\ndsn = '{{rot}}/a.db'",

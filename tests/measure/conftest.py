@@ -7,11 +7,13 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.measure.hosted import Hosts
 
 from benchgate.measure.guardian import Guardian
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +21,20 @@ def guardian() -> Iterator[Guardian]:
     """One for all tests of a file: starting and closing it takes longer than most of them."""
     with Guardian.start() as guardian:
         yield guardian
+
+
+@pytest.fixture
+def hosts(tmp_path: Path, guardian: Guardian) -> Iterator[Hosts]:
+    """Start workers on the files of a tree."""
+    hosts = Hosts(tmp_path, guardian)
+    yield hosts
+    hosts.close()
+
+
+@pytest.fixture
+def log(hosts: Hosts) -> Path:
+    """The file that hosted benchmarks log to."""
+    return hosts.log
 
 
 @pytest.fixture

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
-from tests.measure.test_worker import PLAIN, TARGET_NS, error_of, launch
+from tests.measure.hosted import LOG, described, found, logged
+from tests.measure.test_worker import TARGET_NS, error_of, launch
 
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerSkippedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from benchgate.measure.guardian import Guardian
+    from tests.measure.hosted import Hosts
 
-LOG = """\
-import os
-
-
-def log(text):
-    with open(os.environ["LOG"], "a") as file:
-        file.write(f"{text} ")
-
-
-"""
+    from benchgate.measure.worker import Worker
 
 
 class Suite(Protocol):
@@ -44,16 +33,8 @@ class Suite(Protocol):
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """What the benchmarks have logged."""
-    return tmp_path / "log"
-
-
-@pytest.fixture
-def suite(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[Suite]:
+def suite(hosts: Hosts) -> Suite:
     """Start a worker on a suite whose module is `it`; other files are relative to its folder."""
-    root = tmp_path / "tree"
-    workers = []
 
     def start(
         source: str = "",
@@ -63,38 +44,10 @@ def suite(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[Suite]:
         describe: bool = True,
     ) -> Worker:
         every = {"__init__.py": "", "it.py": LOG + dedent(source), **(files or {})}
-        for name, text in every.items():
-            path = root / "benchmarks" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(dedent(text))
-        setting = WorkerSetting(
-            interpreter=(sys.executable,),
-            file=root / "benchmarks",
-            path=[str(root / "src")],
-            cpus=None,
-            forbidden=(),
-            variables={"PATH": os.environ["PATH"], "LOG": str(log), **guardian.variables},
-            layout=PLAIN,
-            helpers=root / "benchmarks",
-            host="asv",
-            arguments=arguments,
-        )
-        arm = Arm(ArmName.HEAD, root, tmp_path / "env")
-        worker = Worker(arm, setting, guardian, describe=describe)
-        workers.append(worker)
-        return worker
+        hosts.write({f"benchmarks/{name}": dedent(text) for name, text in every.items()})
+        return hosts.start("asv", "benchmarks", path="src", arguments=arguments, describe=describe)
 
-    yield start
-    for worker in workers:
-        worker.kill()
-
-
-def found(worker: Worker) -> list[str]:
-    return [each["id"] for each in worker.ready(30)["benchmarks"]]
-
-
-def logged(log: Path) -> list[str]:
-    return log.read_text().split() if log.exists() else []
+    return start
 
 
 def value_of(worker: Worker, id_: str, times: int = 1) -> list[float]:
@@ -107,7 +60,7 @@ def value_of(worker: Worker, id_: str, times: int = 1) -> list[float]:
 
 
 def parts(worker: Worker) -> dict[str, dict[str, str]]:
-    return {each["id"]: each["parts"] for each in worker.ready(30)["benchmarks"]}
+    return {each["id"]: each["parts"] for each in described(worker)}
 
 
 def changed(old: dict[str, dict[str, str]], new: dict[str, dict[str, str]]) -> dict[str, set[str]]:
@@ -492,7 +445,7 @@ def test_values_are_determined_from_a_fresh_state(suite: Suite) -> None:
                 self.n += 1
                 return self.n
         """)
-    (about,) = worker.ready(30)["benchmarks"]
+    (about,) = described(worker)
     assert (about["measures"], about["of_unit"]) == ("value", "objects")
     assert value_of(worker, "it.A.track_n", times=2) == [2, 2]
 
@@ -518,7 +471,7 @@ def test_the_peak_holds_what_the_function_needs(suite: Suite) -> None:
     peaks = []
     for size in (0, 50_000_000):
         worker = suite(source.format(size))
-        (about,) = worker.ready(30)["benchmarks"]
+        (about,) = described(worker)
         assert about["measures"] == "peak_rss"
         peaks += value_of(worker, "it.peakmem_some")
     assert peaks[1] - peaks[0] == pytest.approx(50_000_000, rel=0.1)
@@ -715,7 +668,7 @@ def test_a_limit_leaves_time_for_the_cache(
             setup_cache.timeout = {of_cache}
             def time_a(self): ...
         """)
-    assert worker.ready(30)["benchmarks"][0]["timeout_s"] == expected
+    assert described(worker)[0]["timeout_s"] == expected
 
 
 def test_places_and_limits_are_told(suite: Suite) -> None:

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from tests.measure.test_worker import PLAIN, error_of, launch
+from tests.measure.hosted import LOG, described, found, logged
+from tests.measure.test_worker import error_of, launch
 
 from benchgate.measure.datafiles import workload_of
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.worker import Worker, WorkerSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from benchgate.measure.guardian import Guardian
+    from tests.measure.hosted import Hosts
+
+    from benchgate.measure.worker import Worker
+
 
 FILE = "benchmarks/script.py"
-START = """\
-import os, sys, time, pyperf
-
-
-def log(text):
-    with open(os.environ["LOG"], "a") as file:
-        file.write(text + " ")
-
-
-"""
+START = f"import sys, time, pyperf; {LOG}"
 
 
 class Script(Protocol):
@@ -45,16 +37,8 @@ class Script(Protocol):
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """What the script has logged."""
-    return tmp_path / "log"
-
-
-@pytest.fixture
-def script(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[Script]:
+def script(hosts: Hosts) -> Script:
     """Start a worker on a script; other files are relative to the root."""
-    root = tmp_path / "tree"
-    workers = []
 
     def start(
         source: str,
@@ -63,42 +47,10 @@ def script(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[Script]:
         arguments: Sequence[str] = (),
         describe: bool = True,
     ) -> Worker:
-        for name, text in {FILE: START + dedent(source), **(files or {})}.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
-        setting = WorkerSetting(
-            interpreter=(sys.executable,),
-            file=root / FILE,
-            path=[str(root)],
-            cpus=None,
-            forbidden=(),
-            variables={"PATH": os.environ["PATH"], "LOG": str(log), **guardian.variables},
-            layout=PLAIN,
-            helpers=root / "benchmarks",
-            host="pyperf",
-            arguments=arguments,
-        )
-        arm = Arm(ArmName.HEAD, root, tmp_path / "env")
-        worker = Worker(arm, setting, guardian, describe=describe)
-        workers.append(worker)
-        return worker
+        hosts.write({FILE: START + dedent(source), **(files or {})})
+        return hosts.start("pyperf", FILE, arguments=arguments, describe=describe)
 
-    yield start
-    for worker in workers:
-        worker.kill()
-
-
-def described(worker: Worker) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = worker.ready(30)["benchmarks"]
-    return found
-
-
-def found(worker: Worker) -> list[str]:
-    return [each["id"] for each in described(worker)]
-
-
-def logged(log: Path) -> list[str]:
-    return log.read_text().split() if log.exists() else []
+    return start
 
 
 # Discovery

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
-from tests.measure.test_worker import PLAIN, error_of, launch
+from tests.measure.hosted import LOG, described, found, logged
+from tests.measure.test_worker import error_of, launch
 
 from benchgate.measure.datafiles import workload_of
-from benchgate.measure.engine import Arm, ArmName
-from benchgate.measure.worker import Worker, WorkerSetting
 from benchgate.measure.worker_process import WorkerSkippedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.measure.guardian import Guardian
+    from tests.measure.hosted import Hosts
+
+    from benchgate.measure.worker import Worker
+
 
 FILE = "tests/test_it.py"
-LOG = """\
-import os, pytest
-
-
-def log(text):
-    with open(os.environ["LOG"], "a") as file:
-        file.write(text + " ")
-
-
-"""
 INI = "[pytest]\nmarkers = mine\n"
 
 
@@ -46,51 +36,17 @@ class Suite(Protocol):
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """What the tests have logged."""
-    return tmp_path / "log"
-
-
-@pytest.fixture
-def suite(tmp_path: Path, log: Path, guardian: Guardian) -> Iterator[Suite]:
+def suite(hosts: Hosts) -> Suite:
     """Start a worker on a suite with one file; other files are relative to the root."""
-    root = tmp_path / "tree"
-    workers = []
 
     def start(
         source: str, *, files: Mapping[str, str] | None = None, arguments: Sequence[str] = ()
     ) -> Worker:
-        every = {"pytest.ini": INI, FILE: LOG + dedent(source), **(files or {})}
-        for name, text in every.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
-        setting = WorkerSetting(
-            interpreter=(sys.executable,),
-            file=root / "tests",
-            path=[str(root)],
-            cpus=None,
-            forbidden=(),
-            variables={"PATH": os.environ["PATH"], "LOG": str(log), **guardian.variables},
-            layout=PLAIN,
-            helpers=root / "tests",
-            host="pytest",
-            arguments=arguments,
-        )
-        worker = Worker(Arm(ArmName.HEAD, root, tmp_path / "env"), setting, guardian, describe=True)
-        workers.append(worker)
-        return worker
+        text = f"import pytest; {LOG}{dedent(source)}"
+        hosts.write({"pytest.ini": INI, FILE: text, **(files or {})})
+        return hosts.start("pytest", "tests", arguments=arguments)
 
-    yield start
-    for worker in workers:
-        worker.kill()
-
-
-def found(worker: Worker) -> list[str]:
-    return [each["id"] for each in worker.ready(30)["benchmarks"]]
-
-
-def logged(log: Path) -> list[str]:
-    return log.read_text().split() if log.exists() else []
+    return start
 
 
 # Discovery
@@ -403,10 +359,7 @@ class TestGroup:
 
 
 def works(worker: Worker) -> dict[str, str]:
-    return {
-        each["id"].partition("::")[2]: workload_of(each["parts"])
-        for each in worker.ready(30)["benchmarks"]
-    }
+    return {each["id"].partition("::")[2]: workload_of(each["parts"]) for each in described(worker)}
 
 
 FIRST, SECOND = "test_it[1]", "test_it[2]"

@@ -19,6 +19,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from benchgate.config.tables import TABLES, Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import core_schema
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 DIALECT: Final = GenerateJsonSchema.schema_dialect
 
 _BLOCK = re.compile(r"(<!-- table: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_PLURAL = re.compile(r"\b(number|command)\b")
+_PLURAL = re.compile(r"\b(number|command|table(?! of)|value)\b")
 _BOUNDS = {
     "minimum": "at least",
     "exclusiveMinimum": "above",
@@ -35,7 +37,7 @@ _BOUNDS = {
     "exclusiveMaximum": "below",
 }
 _FORMATS = {"duration", "percentage", "command", "date"}
-_TYPES = {"boolean": "`true` or `false`", "string": "text", "object": "table of text"}
+_TYPES = {"boolean": "`true` or `false`", "string": "text", "": "any value"}
 
 
 class _TomlSchema(GenerateJsonSchema):
@@ -68,14 +70,17 @@ def table_schema(table: type[Table]) -> dict[str, Any]:
     return table.model_json_schema(schema_generator=_TomlSchema)
 
 
-def updated(document: str) -> str:
+def updated(document: str, tables: Mapping[tuple[str, ...], type[Table]] = TABLES) -> str:
     """Rewrite all tables of a document.
+
+    Args:
+        tables: by the words of their markers.
 
     Raises:
         KeyError: a marker names no table.
     """
     return _BLOCK.sub(
-        lambda block: block[1] + markdown_table(TABLES[tuple(block[2].split())]) + block[3],
+        lambda block: block[1] + markdown_table(tables[tuple(block[2].split())]) + block[3],
         document,
     )
 
@@ -99,19 +104,29 @@ def _default(value: dict[str, Any]) -> str:
 
 def _allowed(value: dict[str, Any]) -> str:
     """Describe in a few words what a JSON schema allows."""
-    kind = value.get("type", "")
     if "anyOf" in value:
         return " or ".join(_allowed(choice) for choice in value["anyOf"])
     if "const" in value:
         return f'`"{value["const"]}"`'
     if "enum" in value:
         return ", ".join(f'`"{word}"`' for word in value["enum"])
+    return "table" if "$ref" in value else _of_type(value)
+
+
+def _of_type(value: dict[str, Any]) -> str:
+    kind = value.get("type", "")
     if kind == "array":
-        items = _PLURAL.sub(r"\1s", _allowed(value["items"]))
-        return f"list of {items}"
+        return f"list of {_several(value['items'])}"
+    if kind == "object":
+        items = value.get("additionalProperties", True)
+        return "table" if items is True else f"table of {_several(items)}"
     if kind in {"integer", "number"}:
         return ("whole number" if kind == "integer" else "number") + _range(value)
     return value["format"] if value.get("format") in _FORMATS else _TYPES[kind]
+
+
+def _several(items: dict[str, Any]) -> str:
+    return _PLURAL.sub(r"\1s", _allowed(items))
 
 
 def _range(value: dict[str, Any]) -> str:

@@ -79,6 +79,10 @@ def _objections(
             )
         elif objection := driver.objection(target, scenario.load):
             yield Problem(("target", index), objection, "docs/scenarios.md describes the drivers")
+    for index, step in enumerate(scenario.steps):
+        objections = [one.objection_to_step(step) for one in drivers]
+        for objection in dict.fromkeys(filter(None, objections)):
+            yield Problem(("step", index), objection, "docs/scenarios.md describes the drivers")
 
 
 def _load(load: Load, duration_s: float) -> Iterator[Problem]:

@@ -36,6 +36,7 @@ def _path(text: str) -> str:
     return text
 
 
+Pattern = Annotated[fields.Text, AfterValidator(_pattern)]
 DurationOrZero = Annotated[
     float,
     BeforeValidator(_maybe_zero_s),
@@ -181,7 +182,7 @@ class Ready(Table):
         default=None, description="This path answers a GET with `status`, such as `/health`."
     )
     status: int = Field(default=200, ge=100, le=599, description="The status that `http` answers.")
-    log: Annotated[fields.Text, AfterValidator(_pattern)] | None = Field(
+    log: Pattern | None = Field(
         default=None, description="A regular expression that a line of its output matches."
     )
     command: fields.Text | None = Field(default=None, description="A command that exits with 0.")

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from tests.load.drivers.places import connected, driver_of, place_in
 
 from benchgate.load.drivers.driver import OperationError, TargetError
-from benchgate.load.drivers.sqlite import SqliteDriver, SqliteStep, SqliteTarget
+from benchgate.load.drivers.sql_tables import SqlStep
+from benchgate.load.drivers.sqlite import SqliteDriver, SqliteTarget
 from benchgate.load.tables import Load
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def test_a_step_reads_a_file(tmp_path: Path) -> None:
     with connected(made(tmp_path, step, dsn="t.db")) as connection:
         connection.operations()[0]({"id": 3})
     assert rows(tmp_path / "t.db") == [3]
-    assert SqliteStep.model_validate({"name": "s", **step}).own_files() == ("step.sql",)
+    assert SqlStep.model_validate({"name": "s", **step}).own_files() == ("step.sql",)
     for text, why in (
         (
             "SELECT :ids",
@@ -183,18 +184,31 @@ def test_a_step_reads_a_file(tmp_path: Path) -> None:
     [
         ({}, "one of query, queries and file; this one has none of them"),
         ({"query": "SELECT 1", "queries": ["SELECT 1"]}, "this one has query and queries"),
-        ({"query": "SELECT 1; SELECT 2"}, "2 statements in one text: write queries"),
-        ({"queries": ["SELECT 1", "-- nothing"]}, "no statement in one text"),
-        ({"query": "SELECT :id"}, ":id has no value in params"),
-        ({"query": "SELECT :id", "params": {"ids": 1}}, ":id has no value in params; did you mean"),
-        ({"query": "SELECT 1", "params": {"id": 1}}, "nothing uses the parameter 'id': write :id"),
         ({"file": "/etc/passwd"}, "inside its folder"),
         ({"query": "SELECT 1", "command": "x"}, "command"),
     ],
 )
 def test_wrong_steps_are_refused(keys: dict[str, Any], why: str) -> None:
     with pytest.raises(ValidationError, match=why):
-        SqliteStep.model_validate({"name": "s", **keys})
+        SqlStep.model_validate({"name": "s", **keys})
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ({"query": "SELECT 1; SELECT 2"}, "2 statements in one text: write queries"),
+        ({"queries": ["SELECT 1", "-- nothing"]}, "no statement in one text"),
+        ({"query": "SELECT :id"}, ":id has no value in params"),
+        ({"query": "SELECT :id", "params": {"ids": 1}}, ":id has no value in params; did you mean"),
+        ({"query": "SELECT 1", "params": {"id": 1}}, "nothing uses the parameter 'id': write :id"),
+    ],
+)
+def test_wrong_statements_are_refused(tmp_path: Path, keys: dict[str, Any], why: str) -> None:
+    objection = SqliteDriver.objection_to_step(SqlStep.model_validate({"name": "s", **keys}))
+    assert objection is not None
+    assert objection.startswith(why)
+    with pytest.raises(TargetError, match=f"^step 'step0': {why}"):
+        made(tmp_path, keys)
 
 
 @pytest.mark.parametrize("dsn", ["file:x.db", "sqlite:///x.db", ""])

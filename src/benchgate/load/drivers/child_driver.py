@@ -9,7 +9,7 @@ from pydantic import Field
 
 from benchgate.config import fields
 from benchgate.load.drivers.child import Child, ChildError
-from benchgate.load.drivers.concealing import Concealer, variables_in
+from benchgate.load.drivers.concealing import Concealer, values_in
 from benchgate.load.drivers.driver import Connection, Driver, OperationError, TargetError
 from benchgate.load.tables import Script, Step, Target, Variables
 
@@ -43,7 +43,7 @@ class ChildDriver(Driver[C, S, P]):
 
     def __init__(self, target: C, steps: Sequence[S], place: Place) -> None:
         super().__init__(target, steps, place)
-        self.conceal = Concealer(variables_in(target.texts(), place.expand))
+        self.conceal = Concealer(values_in(target.texts(), place.expand))
         added = {name: place.expand(text) for name, text in target.env.items()}
         self._env = {**place.environ, **added}
 

@@ -7,12 +7,13 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus, unquote
 
+from benchgate.load.substitution import variables_in
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _LONGEST: Final = 500
 _REMOVED: Final = "[removed]"
-_VARIABLE = re.compile(r"\$\{\w+\}")
 _USER_AND_PASSWORD = re.compile(r"://([^:@/]*):(.*)@")
 
 
@@ -24,9 +25,10 @@ def one_line(text: str) -> str:
     return line.encode("utf-8", "replace").decode()
 
 
-def variables_in(texts: Iterable[str], expand: Callable[[str], str]) -> frozenset[str]:
+def values_in(texts: Iterable[str], expand: Callable[[str], str]) -> frozenset[str]:
     """Return the values of variables such as ${TOKEN} in texts of a scenario file."""
-    return frozenset(expand(found) for text in texts for found in _VARIABLE.findall(text))
+    names = {name for text in texts for name in variables_in(text)}
+    return frozenset(expand(f"${{{name}}}") for name in names)
 
 
 def passwords_in(url: str) -> frozenset[str]:

@@ -106,6 +106,11 @@ class Driver(ABC, Generic[T, S, P]):
         """Say why this target cannot be loaded in this way; None if it can."""
         return None
 
+    @classmethod
+    def objection_to_step(cls, step: S) -> str | None:  # noqa: ARG003 - for those that object
+        """Say why this step cannot be carried out, if its table alone does not show it."""
+        return None
+
     @abstractmethod
     def connect(self, worker: int) -> Connection:
         """Open the connection of a worker, in the thread that will use it.

@@ -9,7 +9,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin, urlsplit
 
-from benchgate.load.drivers.concealing import Concealer, passwords_in, variables_in
+from benchgate.load.drivers.concealing import Concealer, passwords_in, values_in
 from benchgate.load.drivers.driver import Connection, Driver, OperationError, TargetError
 from benchgate.load.drivers.http_message import message_of, with_headers
 from benchgate.load.drivers.http_tables import (
@@ -47,7 +47,7 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         super().__init__(target, steps, place)
         url = place.expand(target.url).rstrip("/")
         written = [*target.texts(), *(text for step in steps for text in step.texts())]
-        self._secrets = variables_in(written, place.expand) | passwords_in(url)
+        self._secrets = values_in(written, place.expand) | passwords_in(url)
         self.conceal = Concealer(self._secrets)
         try:
             self.host, self.port = host_and_port(url)
@@ -88,7 +88,7 @@ class HttpDriver(Driver[HttpTarget, HttpStep, HttpScript]):
         Raises:
             TargetError: one of them did not get a good answer.
         """
-        more = variables_in(script.texts(), self.place.expand)
+        more = values_in(script.texts(), self.place.expand)
         self.conceal = Concealer(self._secrets | more)
         connection = self.connect(0)
         try:

@@ -1,22 +1,35 @@
 """A connection to an HTTP/1.1 server that stays open between requests.
 
-It sends requests as bytes that are ready, which costs a tenth of what a `requests` session does.
+It sends requests as bytes that are ready, and looks at most answers no closer than it must. That
+costs a tenth of what a `requests` session does, so less of the measured time is the generator's.
 """
 
 from __future__ import annotations
 
+import io
+import re
 import select
 import socket
 import ssl
 from contextlib import suppress
+from email.message import Message
 from http.client import HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from email.message import Message
+
+    from _typeshed import WriteableBuffer as Buffer
 
 ERRORS: Final = (OSError, HTTPException, ValueError)
+_CHUNK_BYTES: Final = 2**14
+_NO_HEADERS: Final = Message()
+_NOT_PLAIN: Final = (0, 0, 0)
+_PLAIN_STATUS: Final = re.compile(rb"http/1\.1 ((?:2|4|5)\d\d)[ \r]")
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,15})[ \t]*(?=\r\n)")
+_MATTERS: Final = re.compile(
+    rb"\r\n(?:transfer-encoding|set-cookie|connection:(?![ \t]*keep-alive[ \t]*\r\n))"
+)
 _REASONS: Final[Mapping[type[Exception], str]] = {
     TimeoutError: "the server did not answer in time",
     ConnectionRefusedError: "the connection was refused",
@@ -75,20 +88,26 @@ class Wire:
             opened = None
         if opened is None:
             opened = self.open()
-        response = None
         try:
             opened.sendall(message)
-            response = HTTPResponse(opened, method=method)
+            first = opened.recv(_CHUNK_BYTES)
+            status, length, start = _plain_head(first) if method != "HEAD" else _NOT_PLAIN
+            if status:
+                return status, _NO_HEADERS, _whole_body(opened, first[start:], length)
+            return self._any_answer(opened, first, method)
+        except BaseException:
+            self.close()
+            raise
+
+    def _any_answer(
+        self, opened: socket.socket, first: bytes, method: str
+    ) -> tuple[int, Message, bytes]:
+        stream = cast("socket.socket", _Stream(first, opened))
+        with HTTPResponse(stream, method=method) as response:
             response.begin()
             body = response.read()
             if response.will_close:
                 self.close()
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            if response is not None:
-                response.close()
         return response.status, response.headers, body
 
     def interrupt(self) -> None:
@@ -103,6 +122,65 @@ class Wire:
         opened, self._socket = self._socket, None
         if opened is not None:
             opened.close()
+
+
+class _Stream(io.RawIOBase):
+    """What a server sends, when its beginning was received already.
+
+    It is what HTTPResponse needs of a socket.
+    """
+
+    def __init__(self, first: bytes, opened: socket.socket) -> None:
+        super().__init__()
+        self._first = first
+        self._opened = opened
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        if not self._first:
+            return self._opened.recv_into(view)
+        part = self._first[: len(view)]
+        view[: len(part)] = part
+        self._first = self._first[len(part) :]
+        return len(part)
+
+
+def _plain_head(data: bytes) -> tuple[int, int, int]:
+    """Read the head of an answer in which nothing matters but its status and length.
+
+    Returns:
+        Its status, the length of its body, and where the body begins. The status is 0 if it is not
+        such an answer, or not whole.
+    """
+    end = data.find(b"\r\n\r\n")
+    if end < 0:
+        return _NOT_PLAIN
+    head = data[: end + 2].lower()
+    status, lengths = _PLAIN_STATUS.match(head), _LENGTH.findall(head)
+    if status is None or len(lengths) != 1 or _MATTERS.search(head):
+        return _NOT_PLAIN
+    return int(status[1]), int(lengths[0]), end + 4
+
+
+def _whole_body(opened: socket.socket, first: bytes, length: int) -> bytes:
+    if len(first) == length:
+        return first
+    if len(first) > length:
+        raise ValueError("the answer is longer than it says")
+    parts, missing = [first], length - len(first)
+    while missing:
+        part = opened.recv(min(missing, _CHUNK_BYTES))
+        if not part:
+            raise IncompleteRead(b"".join(parts), missing)
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
 
 
 def _is_closed(opened: socket.socket) -> bool:

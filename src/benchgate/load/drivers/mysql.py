@@ -7,13 +7,13 @@ import re
 import shlex
 import socket
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field
 
 from benchgate.config import fields
-from benchgate.load.drivers.concealing import Concealer, passwords_in, variables_in
+from benchgate.load.drivers.concealing import Concealer, passwords_in, values_in
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.sql import SqlDriver
 from benchgate.load.drivers.sql_tables import SqlStep, SqlTarget
@@ -69,12 +69,6 @@ class MysqlTarget(SqlTarget):
     )
 
 
-class MysqlStep(SqlStep):
-    """An operation on a database of MySQL or MariaDB."""
-
-    DIALECT: ClassVar[Dialect] = DIALECT
-
-
 class MysqlSession:
     """A connection to a server."""
 
@@ -114,7 +108,6 @@ class MysqlDriver(SqlDriver[MysqlTarget]):
 
     NAME = "mysql"
     TARGET = MysqlTarget
-    STEP = MysqlStep
     DIALECT = DIALECT
     STYLE = "pyformat"
 
@@ -132,7 +125,7 @@ class MysqlDriver(SqlDriver[MysqlTarget]):
         except ValueError as error:
             raise TargetError(f"the dsn cannot be read: {error}") from None
         secrets = {str(self._parts["password"])} if self._parts.get("password") else set()
-        secrets |= passwords_in(self.dsn) | variables_in([target.dsn], place.expand)
+        secrets |= passwords_in(self.dsn) | values_in([target.dsn], place.expand)
         self.conceal = Concealer(secrets)
 
     @property

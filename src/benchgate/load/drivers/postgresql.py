@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
 from benchgate.config import fields
-from benchgate.load.drivers.concealing import Concealer, passwords_in, variables_in
+from benchgate.load.drivers.concealing import Concealer, passwords_in, values_in
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.sql import SqlDriver
 from benchgate.load.drivers.sql_tables import SqlStep, SqlTarget
@@ -47,6 +48,7 @@ _SETTINGS = (
     "autovacuum",
 )
 _SECRET_KEYS = ("password", "sslpassword")
+_BEGINNING = re.compile(r"^connection (?:failed|is bad): ")  # "cannot connect" says it
 _LONGEST_TIMEOUT_MS = 2**31 - 1
 
 
@@ -63,12 +65,6 @@ class PostgresqlTarget(SqlTarget):
         description="Whether repeated statements are prepared on the server; some poolers cannot"
         " do that.",
     )
-
-
-class PostgresqlStep(SqlStep):
-    """An operation on a PostgreSQL database."""
-
-    DIALECT: ClassVar[Dialect] = DIALECT
 
 
 class PostgresqlSession:
@@ -111,7 +107,6 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
 
     NAME = "postgresql"
     TARGET = PostgresqlTarget
-    STEP = PostgresqlStep
     DIALECT = DIALECT
     STYLE = "pyformat"
 
@@ -134,7 +129,7 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
                 " percent-encoded words, or words such as host=HOST dbname=DATABASE"
             ) from None
         secrets = {str(parts[key]) for key in _SECRET_KEYS if parts.get(key)}
-        secrets |= passwords_in(self.dsn) | variables_in([target.dsn], place.expand)
+        secrets |= passwords_in(self.dsn) | values_in([target.dsn], place.expand)
         self.conceal = Concealer(secrets)
 
     @property
@@ -163,7 +158,8 @@ class PostgresqlDriver(SqlDriver[PostgresqlTarget]):
     def reason(self, error: Exception) -> str:
         """Say in one line why something failed."""
         primary = error.diag.message_primary if isinstance(error, self._psycopg.Error) else None
-        return self.conceal(primary or str(error) or type(error).__name__)
+        text = _BEGINNING.sub("", primary or str(error))
+        return self.conceal(text or type(error).__name__)
 
     def introspect(self) -> Mapping[str, str]:
         """Ask for the version and the settings that matter most for speed."""

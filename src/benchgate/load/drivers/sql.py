@@ -5,9 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
-from benchgate.load.drivers.concealing import Concealer, variables_in
+from benchgate.load.drivers.concealing import Concealer, values_in
 from benchgate.load.drivers.driver import Connection, Driver, OperationError, TargetError
-from benchgate.load.drivers.sql_tables import SqlScript, SqlStep, SqlTarget, statements_in
+from benchgate.load.drivers.sql_tables import (
+    SqlScript,
+    SqlStep,
+    SqlTarget,
+    check_inline,
+    statements_in,
+    statements_of,
+)
 from benchgate.load.drivers.sql_text import Dialect, ParamStyle, split, translated
 
 if TYPE_CHECKING:
@@ -52,6 +59,7 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
         STYLE: how its DB-API module wants parameters.
     """
 
+    STEP = SqlStep
     SCRIPT = SqlScript
     DIALECT: ClassVar[Dialect]
     STYLE: ClassVar[ParamStyle]
@@ -59,8 +67,17 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
     def __init__(self, target: D, steps: Sequence[SqlStep], place: Place) -> None:
         super().__init__(target, steps, place)
         self.dsn = place.expand(target.dsn)
-        self.conceal = Concealer(variables_in([target.dsn], place.expand))
+        self.conceal = Concealer(values_in([target.dsn], place.expand))
         self.work = [self._translated(step) for step in steps]
+
+    @classmethod
+    def objection_to_step(cls, step: SqlStep) -> str | None:
+        """Say why its statements cannot be carried out; None if they can."""
+        try:
+            check_inline(step, cls.DIALECT)
+        except ValueError as error:
+            return str(error)
+        return None
 
     @property
     @abstractmethod
@@ -144,7 +161,7 @@ class SqlDriver(Driver[D, SqlStep, SqlScript]):
 
     def _translated(self, step: SqlStep) -> tuple[Statement, ...]:
         try:
-            statements = step.statements(self.place.folder)
+            statements = statements_of(step, self.place.folder, self.DIALECT)
         except ValueError as error:
             raise TargetError(f"step {step.name!r}: {error}") from None
         found = [translated(text, self.STYLE, self.DIALECT) for text in statements]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -12,6 +12,7 @@ from benchgate.load.drivers.sql_text import Dialect, names_in, split
 from benchgate.load.tables import Script, Step, Target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 Queries = Annotated[tuple[fields.Text, ...], BeforeValidator(fields.as_tuple)]
@@ -39,13 +40,7 @@ class SqlTarget(Target):
 
 
 class SqlStep(Step):
-    """An operation on a database: one statement, or several as a transaction.
-
-    Attributes:
-        DIALECT: how its SQL is read.
-    """
-
-    DIALECT: ClassVar[Dialect] = Dialect()
+    """An operation on a database: one statement, or several as a transaction."""
 
     query: fields.Text | None = Field(
         default=None, description="One statement; `:name` stands for a parameter."
@@ -65,16 +60,6 @@ class SqlStep(Step):
         if len(written) != 1:
             found = " and ".join(written) or "none of them"
             raise ValueError(f"a step has one of query, queries and file; this one has {found}")
-        for query in self.inline:
-            statements = split(query, self.DIALECT)
-            if len(statements) != 1:
-                found = f"{len(statements)} statements" if statements else "no statement"
-                raise ValueError(
-                    f"{found} in one text: write queries = [...] with one statement in each"
-                )
-        if self.inline:
-            used = {name for query in self.inline for name in names_in(query, self.DIALECT)}
-            check_params(used, self.params)
         return self
 
     @property
@@ -85,24 +70,6 @@ class SqlStep(Step):
     def own_files(self) -> tuple[str, ...]:
         """Files of the arm that it reads, relative to the configuration: code under test."""
         return (self.file,) if self.file else ()
-
-    def statements(self, folder: Path) -> tuple[str, ...]:
-        """Return what it carries out.
-
-        Raises:
-            ValueError: its file cannot be used; the message says why.
-        """
-        if self.file is None:
-            return self.inline
-        statements = statements_in(folder, self.file, self.DIALECT)
-        if not statements:
-            raise ValueError(f"{self.file} has no statement")
-        used = {name for statement in statements for name in names_in(statement, self.DIALECT)}
-        try:
-            check_params(used, self.params)
-        except ValueError as error:
-            raise ValueError(f"{self.file}: {error}") from None
-        return statements
 
 
 class SqlScript(Script):
@@ -120,6 +87,42 @@ class SqlScript(Script):
         return self.files
 
 
+def check_inline(step: SqlStep, dialect: Dialect) -> None:
+    """Check the statements that are written in the scenario file itself.
+
+    Raises:
+        ValueError: they cannot be carried out; the message says why.
+    """
+    for query in step.inline:
+        statements = split(query, dialect)
+        if len(statements) != 1:
+            found = f"{len(statements)} statements" if statements else "no statement"
+            raise ValueError(
+                f"{found} in one text: write queries = [...] with one statement in each"
+            )
+    if step.inline:
+        check_params(_names_in(step.inline, dialect), step.params)
+
+
+def statements_of(step: SqlStep, folder: Path, dialect: Dialect) -> tuple[str, ...]:
+    """Return what a step carries out.
+
+    Raises:
+        ValueError: it cannot be carried out; the message says why.
+    """
+    if step.file is None:
+        check_inline(step, dialect)
+        return step.inline
+    statements = statements_in(folder, step.file, dialect)
+    if not statements:
+        raise ValueError(f"{step.file} has no statement")
+    try:
+        check_params(_names_in(statements, dialect), step.params)
+    except ValueError as error:
+        raise ValueError(f"{step.file}: {error}") from None
+    return statements
+
+
 def statements_in(folder: Path, file: str, dialect: Dialect) -> tuple[str, ...]:
     """Read the statements of a file.
 
@@ -133,3 +136,7 @@ def statements_in(folder: Path, file: str, dialect: Dialect) -> tuple[str, ...]:
     except UnicodeDecodeError:
         raise ValueError(f"cannot read {file}: it is not UTF-8 text") from None
     return split(text, dialect)
+
+
+def _names_in(statements: Iterable[str], dialect: Dialect) -> set[str]:
+    return {name for statement in statements for name in names_in(statement, dialect)}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sqlite3
 import uuid
-from contextlib import closing
-from typing import TYPE_CHECKING, ClassVar, Final
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field, field_validator
 
@@ -56,12 +56,6 @@ class SqliteTarget(SqlTarget):
         return dsn
 
 
-class SqliteStep(SqlStep):
-    """An operation on an SQLite database."""
-
-    DIALECT: ClassVar[Dialect] = DIALECT
-
-
 class SqliteSession:
     """A connection to an SQLite database."""
 
@@ -84,7 +78,8 @@ class SqliteSession:
 
     def interrupt(self) -> None:
         """Make the running statement fail soon."""
-        self._database.interrupt()
+        with suppress(sqlite3.ProgrammingError):  # it was closed meanwhile
+            self._database.interrupt()
 
     def close(self) -> None:
         """Close it."""
@@ -96,7 +91,6 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
 
     NAME = "sqlite"
     TARGET = SqliteTarget
-    STEP = SqliteStep
     DIALECT = DIALECT
     STYLE = "named"
     WORKS_HERE = True

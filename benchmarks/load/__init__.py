@@ -1,0 +1,1 @@
+"""Compares the load generator with others, on one server."""

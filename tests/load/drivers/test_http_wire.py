@@ -1,0 +1,104 @@
+"""Answers in all forms, in one piece and in many."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.load.drivers.http_wire import ERRORS, Wire, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LARGE = b"0123456789abcdef" * 2**16
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+WHOLE = [
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, b"ok"),
+    (b"HTTP/1.1 200\r\ncontent-length:2  \r\n\r\nok", 200, b"ok"),
+    (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", 404, b""),
+    (b"HTTP/1.1 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\nok", 200, b"ok"),
+    (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", 200, b"ok"),
+    (b"HTTP/1.1 301 Moved\r\nLocation: /\r\nContent-Length: 2\r\n\r\nok", 301, b"ok"),
+    (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b""),
+    (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, b"ok"),
+    (
+        CHUNKED + b"1;x=y\r\no\r\n1\r\nk\r\n0\r\nTrailer: 1\r\n\r\n",
+        200,
+        b"ok",
+    ),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(LARGE) + LARGE, 200, LARGE),
+    (b"HTTP/1.1 500 X\r\nX: %b\r\nContent-Length: 2\r\n\r\nok" % (b"y" * 40_000), 500, b"ok"),
+]
+UNTIL_CLOSED = [
+    (b"HTTP/1.1 200 OK\r\n\r\nok", 200, b"ok"),
+    (b"HTTP/1.0 200 OK\r\n\r\n", 200, b""),
+]
+WRONG = [
+    (b"", "the server closed the connection without an answer"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", "in the middle of its answer"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nok", "the answer is longer than it says"),
+    (
+        CHUNKED + b"9\r\nok",
+        "in the middle of its answer",
+    ),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", "in the middle of its answer"),
+    (b"hello\r\n\r\n", "the answer is not valid HTTP: BadStatusLine"),
+]
+PIECES = pytest.mark.parametrize("size", [2**21, 7])
+
+
+def exchanged(sent: bytes, size: int, *, then_close: bool) -> tuple[int, bytes]:
+    """Get an answer that comes in pieces of a size; the first 30 of them one by one."""
+    pieces = [sent[begin : begin + size] for begin in range(0, min(len(sent), 30 * size), size)]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        wire = Wire("127.0.0.1", port, tls=None, timeout_s=20)
+        thread = threading.Thread(
+            target=_serve, args=(listener, [*pieces, sent[30 * size :]], then_close)
+        )
+        thread.start()
+        try:
+            status, _, body = wire.exchange(b"GET / HTTP/1.1\r\n\r\n", "GET")
+            return status, body
+        finally:
+            wire.close()
+            thread.join()
+
+
+def _serve(listener: socket.socket, pieces: Sequence[bytes], then_close: bool) -> None:  # noqa: FBT001
+    connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with connection:
+        connection.recv(1000)
+        for piece in filter(None, pieces):
+            connection.sendall(piece)
+            time.sleep(0.001)
+        if not then_close:
+            connection.recv(1)  # until the client closes it
+
+
+@PIECES
+@pytest.mark.parametrize(("sent", "status", "body"), WHOLE)
+def test_a_whole_answer(sent: bytes, size: int, status: int, body: bytes) -> None:
+    assert exchanged(sent, size, then_close=False) == (status, body)
+
+
+@PIECES
+@pytest.mark.parametrize(("sent", "status", "body"), UNTIL_CLOSED)
+def test_an_answer_without_a_length(sent: bytes, size: int, status: int, body: bytes) -> None:
+    assert exchanged(sent, size, then_close=True) == (status, body)
+
+
+@PIECES
+@pytest.mark.parametrize(("sent", "why"), WRONG)
+def test_a_wrong_answer(sent: bytes, size: int, why: str) -> None:
+    if "longer" in why and size < len(sent):
+        return  # what comes later is found before the next request
+    with pytest.raises(ERRORS) as caught:
+        exchanged(sent, size, then_close=True)
+    assert why in reason(caught.value)
