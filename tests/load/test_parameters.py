@@ -40,8 +40,11 @@ from benchgate.load.parameters import Literal, RandomChoice, RandomInt, Sequence
         ("sequence(100, -2)", Sequence(100, -2)),
         ('literal("random_int(1, 2)")', Literal("random_int(1, 2)")),
         ("literal('sequence')", Literal("sequence")),
-        ("literal(3)", Literal(3)),
-        ("literal(null)", Literal(None)),
+        ("literal(random_int(1, 2))", Literal("random_int(1, 2)")),
+        ("literal( f(a, 'b') )", Literal("f(a, 'b')")),
+        ("literal(3)", Literal("3")),
+        ("literal('')", Literal("")),
+        ("literal('a', 'b')", Literal("'a', 'b'")),
     ],
 )
 def test_what_it_stands_for(written: str | float | bool, expected: object) -> None:  # noqa: FBT001
@@ -71,8 +74,8 @@ def test_what_it_stands_for(written: str | float | bool, expected: object) -> No
         ("random_choice('a' b)", "cannot be read from \"'a' b\" on"),
         ("sequence(1, 0)", "a sequence with step 0 repeats one number: write the number"),
         ("sequence(a)", "sequence takes whole numbers: sequence, sequence(start) or"),
-        ("literal()", 'literal needs one value: literal("text")'),
-        ("literal(a, b)", "literal needs one value"),
+        ("literal()", 'literal needs a text: literal("text")'),
+        ("literal", 'literal needs arguments: literal("text")'),
         ("randomint(1, 2)", "there is no generator 'randomint'; did you mean 'random_int'? If you"),
         (
             "now()",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import ConfigError
-from benchgate.load.drivers import registry
 from benchgate.load.drivers.http import HttpDriver
 from benchgate.load.drivers.sqlite import SqliteDriver
 from benchgate.load.reading import read_scenario
@@ -128,13 +127,9 @@ def test_several_drivers_read_the_same_steps(reader: Reader) -> None:
     targets = "".join(f'[[target]]\ndriver = "{name}"\ndsn = "{dsn[name]}"\n' for name in dsn)
     found = reader(f"{NAME}{STEP}[setup]\nqueries = ['CREATE TABLE a (b int)']\n{targets}")
     assert found.ids == tuple(f"orders/{name}/lookup" for name in dsn)
-    for target in found.targets:
-        read = found.for_target(target)
-        driver = registry.find(target.driver)
-        assert [type(step) for step in read.steps] == [driver.STEP]
-        assert type(read.setup) is driver.SCRIPT
-        assert read.steps[0].name == "lookup"
-    assert found.for_target(found.targets[0]) is found
+    assert [one.driver for one in found.targets] == list(dsn)
+    error = reader.error(f"{NAME}{STEP}{targets}".replace("SELECT 1", "SELECT $$a :b$$"))
+    assert error.message == "load/orders.toml:2: step[0]: :b has no value in params"
 
 
 def test_tables_in_tables_of_a_driver(reader: Reader) -> None:
@@ -303,11 +298,11 @@ SERVICE = '[[service]]\nname = "api"\nstart = "serve"\nready = { tcp = true }\n'
         ),
         (
             f"{NAME}{STEP}[load]\ncluster = 'tcp://a:1'",
-            "target[0]: workers in several processes cannot share the database :memory:",
+            ':6: load.cluster = "tcp://a:1": contradicts the driver "sqlite", which needs files',
         ),
         (
             f"{NAME}{STEP}[[target]]\n[[target]]\ndriver = 'http'\nurl = 'http://a'",
-            'target[1].driver = "http": cannot carry out the same steps: step[0].query: unk',
+            'target[1].driver = "http": has other keys in its steps than "sqlite" of target[0]',
         ),
         (
             f"{NAME}[[step]]\nname = 'a'\nquery = 'SELECT :id'\nparams = {{ ids = 1 }}",

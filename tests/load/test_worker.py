@@ -266,7 +266,8 @@ def test_a_stopped_worker_begins_nothing_more(rate: float | None) -> None:
     def serve(_: Parameters) -> None:
         calls.append(scene.time.now_ns)
         scene.time.sleep(MS)
-        scene.control.is_stopped = len(calls) == 50
+        if len(calls) == 50:
+            scene.control.stop()
 
     record = scene.closed(serve) if rate is None else scene.open(serve, rate)
     assert len(calls) == 50
@@ -281,10 +282,17 @@ def test_a_worker_that_waits_long_notices_that_it_is_stopped() -> None:
     def serve(_: Parameters) -> None:
         if next(calls) == 0:
             scene.time.sleep(S)
-            scene.control.is_stopped = True
+            scene.control.stop()
 
     scene.open(serve, 0.01)
     assert scene.time.now_ns < 2 * S
+
+
+def test_a_long_wait_ends_when_the_workers_are_stopped() -> None:
+    control = Control()
+    threading.Timer(0.05, control.stop).start()
+    control.wait_s(3600)
+    assert control.is_stopped
 
 
 def test_what_no_worker_will_begin_is_counted_when_all_hang() -> None:
@@ -292,7 +300,7 @@ def test_what_no_worker_will_begin_is_counted_when_all_hang() -> None:
 
     def serve(_: Parameters) -> None:
         scene.time.sleep(S)
-        scene.control.is_stopped = True
+        scene.control.stop()
 
     scene.open(serve, 10)
     phase = Phase(0, 10 * S, arrivals=Arrivals(ramps(10, (), 10)))

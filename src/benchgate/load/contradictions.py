@@ -68,7 +68,16 @@ def _names(scenario: Scenario) -> Iterator[Problem]:
 def _objections(
     scenario: Scenario, drivers: Sequence[type[Driver[Any, Any, Any]]]
 ) -> Iterator[Problem]:
+    first, hint = drivers[0], "docs/scenario-files.md describes the drivers"
     for index, (driver, target) in enumerate(zip(drivers, scenario.targets, strict=True)):
+        if (driver.STEP, driver.SCRIPT) != (first.STEP, first.SCRIPT):
+            yield Problem(
+                ("target", index, "driver"),
+                f'has other keys in its steps than "{first.NAME}" of target[0]',
+                "all targets of a scenario carry out the same steps: write a file for each of them",
+                target.driver,
+            )
+            return
         if scenario.load.cluster is not None and not driver.WORKS_AFAR:
             yield Problem(
                 ("load", "cluster"),
@@ -78,11 +87,11 @@ def _objections(
                 scenario.load.cluster,
             )
         elif objection := driver.objection(target, scenario.load):
-            yield Problem(("target", index), objection, "docs/scenarios.md describes the drivers")
+            yield Problem(("target", index), objection, hint)
     for index, step in enumerate(scenario.steps):
         objections = [one.objection_to_step(step) for one in drivers]
         for objection in dict.fromkeys(filter(None, objections)):
-            yield Problem(("step", index), objection, "docs/scenarios.md describes the drivers")
+            yield Problem(("step", index), objection, hint)
 
 
 def _load(load: Load, duration_s: float) -> Iterator[Problem]:

@@ -27,6 +27,10 @@ CLOSE_S = 5.0
 # Servers refuse connections that come all at once.
 _OPENED_AT_ONCE = 32
 
+# Hundreds of threads that wake at once keep each other from Python's lock for seconds.
+_WOKEN_AT_ONCE = 16
+_WAKING_S = 0.001
+
 
 @dataclass(slots=True)
 class Member:
@@ -43,6 +47,7 @@ class Member:
     worker: Worker | None = None
     problem: TargetError | None = None
     crash: str | None = None
+    may_work: threading.Event = field(default_factory=threading.Event)
     has_opened: threading.Event = field(default_factory=threading.Event)
     has_worked: threading.Event = field(default_factory=threading.Event)
 
@@ -68,7 +73,6 @@ class Crew:
         self._launch = launch
         self._timing = timing or Timing()
         self._opening = threading.Semaphore(_OPENED_AT_ONCE)
-        self._may_work = threading.Event()
         self._work: _Work | None = None
 
     def start(self) -> None:
@@ -104,7 +108,10 @@ class Crew:
             return lambda: share_of(indices, workers, following())
 
         self._work = _Work(plan, recorder, (taking(), taking()))
-        self._may_work.set()
+        for number, member in enumerate(self.members, 1):
+            member.may_work.set()
+            if number % _WOKEN_AT_ONCE == 0:
+                self._timing.sleep_s(_WAKING_S)
 
     def take(self) -> int:
         """Give the index of the next operation in the measured time, as the workers do."""
@@ -122,7 +129,8 @@ class Crew:
     def stop(self) -> list[Member]:
         """End what still works; return the members that do not end."""
         self.control.stop()
-        self._may_work.set()
+        for member in self.members:
+            member.may_work.set()
         for member in self._unfinished():
             if member.connection is not None:
                 with suppress(Exception):  # the code of a driver; it is only asked to hurry
@@ -141,7 +149,7 @@ class Crew:
         try:
             self._open(member)
             member.has_opened.set()
-            self._may_work.wait()
+            member.may_work.wait()
             if member.worker is not None and self._work is not None:
                 work = self._work
                 member.worker.run(work.plan, work.recorder, work.takes)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HERE = "here"
 
 _TO_WAKE_NS = 10_000_000
-_TO_WAKE_EACH_NS = 100_000
+_TO_WAKE_EACH_NS = 200_000
 
 
 def to_wake_ns(workers: int) -> int:

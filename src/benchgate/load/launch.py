@@ -57,7 +57,6 @@ def make_launch(order: LoadOrder, scenario: Scenario, environ: Mapping[str, str]
     if order.brief:
         scenario = scenario.shortened()
     target = scenario.target(order.target)
-    scenario = scenario.for_target(target)
     expand = _expander(order.placeholders, environ)
     try:
         place = Place(

@@ -97,7 +97,7 @@ def check(written: object) -> object:
 def _called(written: str, name: str, inner: str, *, is_spaced: bool) -> Generator:
     make = GENERATORS.get(name)
     if make is not None:
-        return make(_arguments(inner))
+        return make(inner)
     if is_spaced:
         return Literal(written)
     meant = did_you_mean(name, GENERATORS) or f"; there are {', '.join(GENERATORS)}."
@@ -145,40 +145,44 @@ def _value(match: re.Match[str]) -> Value:
     return float(word) if _NUMBER.fullmatch(word) else word
 
 
-def _random_int(values: tuple[Value, ...]) -> RandomInt:
-    low, high = _whole(values, "random_int", 2, 2)
+def _random_int(inner: str) -> RandomInt:
+    low, high = _whole(inner, "random_int", 2, 2)
     if low > high:
         raise ValueError(f"is an empty range: {low} is more than {high}")
     return RandomInt(low, high)
 
 
-def _random_choice(values: tuple[Value, ...]) -> RandomChoice:
+def _random_choice(inner: str) -> RandomChoice:
+    values = _arguments(inner)
     if not values:
         raise ValueError(f"random_choice has nothing to choose from: {_FORMS['random_choice']}")
     return RandomChoice(values)
 
 
-def _sequence(values: tuple[Value, ...]) -> Sequence:
-    sequence = Sequence(*_whole(values, "sequence", 0, 2))
+def _sequence(inner: str) -> Sequence:
+    sequence = Sequence(*_whole(inner, "sequence", 0, 2))
     if sequence.step == 0:
         raise ValueError("a sequence with step 0 repeats one number: write the number")
     return sequence
 
 
-def _literal(values: tuple[Value, ...]) -> Literal:
-    if len(values) != 1:
-        raise ValueError(f"literal needs one value: {_FORMS['literal']}")
-    return Literal(values[0])
+def _literal(inner: str) -> Literal:
+    text = inner.strip()
+    if not text:
+        raise ValueError(f"literal needs a text: {_FORMS['literal']}")
+    quoted = _ARGUMENT.fullmatch(text)
+    return Literal(text if quoted is None or quoted[3] is not None else _value(quoted))
 
 
-def _whole(values: tuple[Value, ...], name: str, least: int, most: int) -> tuple[int, ...]:
+def _whole(inner: str, name: str, least: int, most: int) -> tuple[int, ...]:
+    values = _arguments(inner)
     whole = tuple(one for one in values if type(one) is int)
     if len(whole) != len(values) or not least <= len(whole) <= most:
         raise ValueError(f"{name} takes whole numbers: {_FORMS[name]}")
     return whole
 
 
-GENERATORS: Final[Mapping[str, Callable[[tuple[Value, ...]], Generator]]] = {
+GENERATORS: Final[Mapping[str, Callable[[str], Generator]]] = {
     "random_int": _random_int,
     "random_choice": _random_choice,
     "sequence": _sequence,

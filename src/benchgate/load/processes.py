@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.1
 # Processes need longer than threads to be awake at the epoch.
 _TO_WAKE_NS = 100_000_000
+_TO_WAKE_EACH_NS = 200_000
 # After the measured time and the grace: closing, and sending what was recorded.
 _TO_SEND_S = 30.0
 _TO_STOP_S = 8.0
@@ -129,7 +130,7 @@ def run_in_processes(
     try:
         _receive(children, stop, lambda child: child.has_arrived or child.has_ended)
         ready = [child for child in children if not child.has_ended]
-        epoch_ns = time.perf_counter_ns() + _TO_WAKE_NS
+        epoch_ns = time.perf_counter_ns() + _TO_WAKE_NS + workers * _TO_WAKE_EACH_NS
         for child in ready:
             _send(child, epoch_ns)
         deadline_s = time.monotonic() + duration_s + GRACE_S + _TO_SEND_S

@@ -9,13 +9,12 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from benchgate.config import fields
 from benchgate.config.fields import Table
-from benchgate.config.origin import dotted
 from benchgate.config.problems import Layout, Problem, config_error, from_validation
 from benchgate.load.contradictions import contradictions
 from benchgate.load.document import TOML, read_document
 from benchgate.load.drivers import registry
 from benchgate.load.drivers.driver import Driver, TargetError
-from benchgate.load.scenario import Scenario, Work
+from benchgate.load.scenario import Scenario
 from benchgate.load.tables import Experiment, Load, Script, Service, Step, Target
 from benchgate.model.redact import Redactor, redacted
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Table)
 
 DEFAULT_DRIVER: Final = "sqlite"
-PAGE: Final = "docs/scenarios.md"
+PAGE: Final = "docs/scenario-files.md"
 
 # What is in them depends on the driver, so they are checked one by one.
 _Unchecked = dict[str, Any]
@@ -103,8 +102,8 @@ class _Reading:
             return None
         first = self.drivers[0]
         targets = self._several("target", [one.TARGET for one in self.drivers])
-        work = self._work(first)
-        other_work = {} if self.problems else self._other_work(first)
+        steps = self._several("step", repeat(first.STEP))
+        setup, teardown = self._one("setup", first.SCRIPT), self._one("teardown", first.SCRIPT)
         if whole is None or self.problems:
             return None
         return Scenario(
@@ -113,12 +112,11 @@ class _Reading:
             targets=targets or (first.TARGET(),),
             load=load,
             experiment=experiment,
-            steps=work.steps,
+            steps=steps,
             services=services,
-            setup=work.setup,
-            teardown=work.teardown,
+            setup=setup,
+            teardown=teardown,
             lines=lines,
-            other_work=other_work,
         )
 
     def _drivers(self) -> tuple[AnyDriver, ...]:
@@ -146,35 +144,6 @@ class _Reading:
         for key, table in {**_TABLES, **of_driver}.items():
             _add(table, (key,), found, lists)
         return Layout(found, frozenset(lists), PAGE, self._is_toml)
-
-    def _work(self, driver: AnyDriver) -> Work:
-        """What a driver reads in the steps and scripts."""
-        return Work(
-            self._several("step", repeat(driver.STEP)),
-            self._one("setup", driver.SCRIPT),
-            self._one("teardown", driver.SCRIPT),
-        )
-
-    def _other_work(self, first: AnyDriver) -> Mapping[str, Work]:
-        """What the drivers of further targets read there, by their names."""
-        found: dict[str, Work] = {}
-        for index, driver in enumerate(self.drivers):
-            if driver is first or driver.NAME in found:
-                continue
-            before, self.problems = self.problems, []
-            self._layout = self._layout_of(driver)
-            found[driver.NAME] = self._work(driver)
-            wrong, self.problems = self.problems, before
-            for one in wrong[:1]:
-                self.problems.append(
-                    Problem(
-                        ("target", index, "driver"),
-                        f"cannot carry out the same steps: {dotted(one.path)}: {one.message}",
-                        "write a file of its own for this target",
-                        driver.NAME,
-                    )
-                )
-        return found
 
     def _one(self, key: str, table: type[T]) -> T | None:
         raw = self._tables.get(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.model.load import Loop
@@ -17,15 +17,6 @@ BRIEF_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What a driver reads in [[step]], [setup] and [teardown]."""
-
-    steps: tuple[Step, ...]
-    setup: Script | None
-    teardown: Script | None
-
-
-@dataclass(frozen=True, slots=True)
 class Scenario:
     """A checked scenario.
 
@@ -35,8 +26,6 @@ class Scenario:
         targets: one or more; they are loaded one after the other.
         setup, teardown: run before and after each launch; None if there is nothing to run.
         lines: the line of each key in the file, by its dotted path.
-        other_work: its steps, setup and teardown as the drivers of further targets read them, by
-            the name of the driver.
     """
 
     name: str
@@ -49,7 +38,6 @@ class Scenario:
     setup: Script | None
     teardown: Script | None
     lines: Mapping[str, int]
-    other_work: Mapping[str, Work] = field(default_factory=dict)
 
     @property
     def duration_s(self) -> float:
@@ -104,10 +92,3 @@ class Scenario:
             StopIteration: there is none.
         """
         return next(one for one in self.targets if one.title == title)
-
-    def for_target(self, target: Target) -> Scenario:
-        """The scenario as the driver of one of its targets reads it."""
-        work = self.other_work.get(target.driver)
-        if work is None:
-            return self
-        return replace(self, steps=work.steps, setup=work.setup, teardown=work.teardown)

@@ -24,7 +24,6 @@ def signature(scenario: Scenario, target: Target) -> Mapping[str, str]:
 
     Addresses, passwords and services are no part of it, and neither are the contents of files.
     """
-    scenario = scenario.for_target(target)
     load = scenario.load.model_dump(mode="json", exclude={"cluster"})
     parts: dict[str, object] = {
         "its load": {**load, "duration_s": scenario.duration_s, "loop": scenario.loop.value},
@@ -49,16 +48,11 @@ def depends_on_side(scenario: Scenario, target: Target) -> tuple[str, ...]:
 
 def own_files(scenario: Scenario) -> tuple[str, ...]:
     """The files of the arm that it names, relative to the configuration: code under test."""
-    found: list[str] = []
-    for target in scenario.targets:
-        work = scenario.for_target(target)
-        for one in (target, work.setup, work.teardown, *work.steps):
-            found += one.own_files() if one else ()
-    return tuple(dict.fromkeys(found))
+    tables = (*scenario.targets, scenario.setup, scenario.teardown, *scenario.steps)
+    return tuple(dict.fromkeys(file for one in tables if one for file in one.own_files()))
 
 
 def _reasons(scenario: Scenario, target: Target) -> Iterator[str]:
-    scenario = scenario.for_target(target)
     yield from (f"its service {one.name}" for one in scenario.services)
     tables = [
         ("its target", target),

@@ -74,7 +74,6 @@ def concealer(
 
 def _texts(scenario: Scenario, target: Target) -> Iterator[tuple[KeyPath, str]]:
     """The texts in which variables are replaced, with their places."""
-    scenario = scenario.for_target(target)
     tables: list[tuple[KeyPath, BaseModel | None, tuple[str, ...]]] = [
         (("target", scenario.targets.index(target)), target, target.texts()),
         *((("step", i), one, one.texts()) for i, one in enumerate(scenario.steps)),

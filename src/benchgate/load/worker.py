@@ -71,6 +71,12 @@ class Timing:
 class Worker:
     """Carries out operations, and hands over how long they took.
 
+    Attributes:
+        current_step: of the operation that was begun last.
+        started_ns: when it began to work; in an open loop, the begin of the first phase plus how
+            late it began its first operation. 0 if it has not.
+        paused_ns: how long it paused after errors in the measured time.
+
     Args:
         index: among all workers of the launch.
         operations: one for each step.
@@ -119,8 +125,9 @@ class Worker:
                 in the measured time.
         """
         begin = plan.warm_up or plan.measured
-        self._wait(begin.begin_ns)
-        self.started_ns = self._now_ns()
+        if begin.arrivals is None:
+            self._wait(begin.begin_ns)
+            self.started_ns = self._now_ns()
         if plan.warm_up is not None:
             self._work(plan.warm_up, takes[0])
             self._forget()
@@ -186,7 +193,10 @@ class Worker:
                 self._wait(due_ns)
                 if control.is_stopped:
                     return
-                append_late(now_ns() - due_ns)
+                late_ns = now_ns() - due_ns
+                append_late(late_ns)
+                if not self.started_ns:
+                    self.started_ns = phase.begin_ns + late_ns
             elif free_ns >= phase.end_ns:
                 self._leave_unfinished(step, free_ns - due_ns)
                 continue
