@@ -117,6 +117,13 @@ def test_what_is_not_a_percentage_is_named(text: str) -> None:
         (42, "blocks", "42 blocks"),
         (1_234_567, "blocks", "1.235M blocks"),
         (1234.5, "req/s", "1.234k req/s"),
+        (0, "1/s", "0/s"),
+        (0.25, "1/s", "0.2500/s"),
+        (89.62, "1/s", "89.62/s"),
+        (999.96, "1/s", "1,000/s"),
+        (1234.5, "1/s", "1,234/s"),
+        (12_345_678, "1/s", "12,345,678/s"),
+        (2e9, "1/s", "2.000G/s"),
     ],
 )
 def test_values_are_scaled_to_four_significant_digits(value: float, unit: str, text: str) -> None:

@@ -83,7 +83,7 @@ def _count(value: float, unit: str, *, whole: bool) -> str:
 
 def _rate(value: float) -> str:
     """Operations per second: "1,234" rather than "1.234k"."""
-    if 1000 <= abs(value) < 1e9:
+    if 999.95 <= abs(value) < 1e9:
         return f"{value:,.0f}"
     return _scaled(value, _COUNT_SCALE).replace(" ", "")
 

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.loads import load_launch, load_result
+from tests.loads import load_launch, load_result, measured_step
 
 from benchgate.baselines.unverified import KnownBenchmarks, cleaned
+from benchgate.config import loads
+from benchgate.gate.judging import judge_run
 from benchgate.model.environment import Environment
 from benchgate.model.metrics import OWN, TIME
+from benchgate.model.outcome import Outcome
 from benchgate.model.policy import ConfigTables, Policy
 from benchgate.model.result import Result, Screening, Shard, StoredRun
 from benchgate.model.run import (
@@ -198,3 +201,16 @@ def test_files_that_were_changed_fail_in_words_of_our_own() -> None:
     assert told.status is Status.FAILED
     assert "files changed while" in (told.error or "")
     assert MARK not in list(texts(found))
+
+
+def test_a_step_of_a_scenario_is_judged_without_what_it_recorded() -> None:
+    rng = np.random.default_rng(1)
+    base = measured_step(rng, rounds=20, failing=1, server={MARK: MARK})
+    head = measured_step(rng, 1.3, rounds=20, failing=1, server={MARK: MARK})
+    known = KnownBenchmarks(frozenset({head.id}))
+    found = cleaned(Result(arm(head), arm(base)), known, HEAD, BASE).result
+    assert found.head.benchmarks[0].load is None
+    rows = judge_run(found, loads("", "benchgate.toml")).judgment.rows
+    regressed = {row.metric for row in rows if row.outcome is Outcome.REGRESSED}
+    assert {"throughput", "latency_p50"} <= regressed
+    assert MARK not in {note for row in rows for note in row.notes}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.loads import GENERATOR, WINDOWS, load_launch, load_result, step
 
-from benchgate.gate.under_load import is_step
+from benchgate.gate.under_load import SHARED, is_step
 from benchgate.model.load import KeptError, Loop, WorkerGroup
 from benchgate.model.metrics import DECIDE_UNDER_LOAD, TIME, UNDER_LOAD
 from benchgate.model.outcome import Outcome
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.gate.suite import Judgment
-    from benchgate.model.load import LoadResult
+    from benchgate.model.load import LoadLaunch, LoadResult
     from benchgate.model.row import Row
 
 ROUNDS = 20
@@ -149,6 +149,10 @@ def test_what_another_tool_measured_is_no_step() -> None:
     assert not is_step(replace(made(), series=(metric,)))
 
 
+def limited(*limits: str) -> LoadLaunch:
+    return load_launch(generator=replace(GENERATOR, limits=limits))
+
+
 @pytest.mark.parametrize(
     ("base", "head", "notes"),
     [
@@ -159,11 +163,12 @@ def test_what_another_tool_measured_is_no_step() -> None:
             ("open loop: timed from when each operation was due",),
         ),
         (
-            load_result(load_launch()),
-            load_result(load_launch(), load_launch(generator=replace(GENERATOR, limits=("busy",)))),
+            load_result(limited("It used 97 % of a CPU. Use less.")),
+            load_result(limited("It used 99.5 % of a CPU. Use less.", "Late by 2 ms."), limited()),
             (
                 "closed loop: service time",
-                "the load generator may have been the limit in 1 of 3 launches: busy",
+                "in 2 of 3 launches, it used 97 % of a CPU. Use less",
+                "in 1 of 3 launches, late by 2 ms",
             ),
         ),
         (
@@ -207,3 +212,26 @@ def test_the_texts_of_errors_are_at_the_error_rate(judged: Callable[..., Judgmen
     rows = {row.metric: row for row in judged([made(load=base)], [head]).rows}
     assert rows["error_rate"].notes[-1] == "6 of 12 operations failed on the head: locked; gone"
     assert not any("failed on" in note for note in rows["throughput"].notes)
+
+
+@pytest.mark.parametrize(
+    ("loop", "siblings", "slower", "noted"),
+    [
+        (Loop.CLOSED, True, 1.0, True),
+        (Loop.CLOSED, True, 1.2, False),
+        (Loop.CLOSED, False, 1.0, False),
+        (Loop.OPEN, True, 1.0, False),
+    ],
+)
+def test_a_step_may_have_less_throughput_because_of_another(
+    judged: Callable[..., Judgment], loop: Loop, *, siblings: bool, slower: float, noted: bool
+) -> None:
+    load = load_result(load_launch(), loop=loop)
+    head = made(slower, is_head=True, load=load)
+    less = step({"throughput": 3000 * OTHER_NOISE}).series[0]
+    head = replace(head, series=(less, *head.series[1:]))
+    other = [made(load=load, id_="orders/report")] if siblings else []
+    rows = judged([made(load=load), *other], [head, *other]).rows
+    (row,) = (r for r in rows if (r.benchmark, r.metric) == ("orders/lookup", "throughput"))
+    assert row.outcome is Outcome.REGRESSED
+    assert (SHARED in row.notes) is noted

@@ -63,6 +63,7 @@ _ALSO_OF_RUN = frozenset(
     click.option(
         "--artifact", metavar="NAME", help="With --run: the result to use, if the run left several."
     ),
+    o.INTROSPECT,
     o.NO_CACHE,
     o.QUIET,
     o.VERBOSE,
@@ -79,6 +80,7 @@ def command(
     benchmarks: Literal["auto", "own", "head"],
     run_url: str | None,
     artifact: str | None,
+    introspect: bool,
     rebuild: bool,
     quiet: bool,
     verbose: bool,
@@ -117,7 +119,11 @@ def command(
     must_save = output is not None
     output = output or prepare_last_result(git.root, effects.environ, effects.progress.message)
     request = CheckRequest(
-        Choice(globs, tags, shard), output, must_save=must_save, benchmarks=benchmarks
+        Choice(globs, tags, shard),
+        output,
+        must_save=must_save,
+        introspect=introspect,
+        benchmarks=benchmarks,
     )
     try:
         with naming_suites(config, git):

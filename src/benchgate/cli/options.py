@@ -173,6 +173,11 @@ OUTPUT = click.option(
 NO_CACHE = click.option(
     "--no-cache", "rebuild", is_flag=True, help="Build again, even if there is an earlier build."
 )
+INTROSPECT = click.option(
+    "--introspect",
+    is_flag=True,
+    help="Ask what scenarios load for its version and settings, and keep them in the result.",
+)
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Show no progress, only the result.")
 VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show every row and its test.")
 

@@ -41,7 +41,7 @@ FAILED_EXIT_CODE = 5
 
 
 @click.command("run")
-@o.options(o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.NO_CACHE, o.QUIET)
+@o.options(o.CHOICE, o.SHARD, o.MEASURING, o.OUTPUT, o.CONFIG, o.INTROSPECT, o.NO_CACHE, o.QUIET)
 @o.overriding
 def run_command(
     globs: tuple[str, ...],
@@ -49,6 +49,7 @@ def run_command(
     shard: Shard | None,
     output: Path | None,
     config_file: Path | None,
+    introspect: bool,
     rebuild: bool,
     quiet: bool,
     overrides: Options,
@@ -71,7 +72,8 @@ def run_command(
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
     try:
         with naming_suites(config, git):
-            result = run(RunRequest(Choice(globs, tags, shard), output), config, git, effects)
+            request = RunRequest(Choice(globs, tags, shard), output, introspect=introspect)
+            result = run(request, config, git, effects)
     finally:
         effects.progress.close()
     statistics = describe(result)

@@ -46,14 +46,17 @@ class Gate(Table):
         " A change is found reliably from 1.5 margins up.",
     )
     tail_margin: fields.Margin = Field(
-        default="5%", validate_default=True, description="The same for the tail (p95)."
+        default="5%",
+        validate_default=True,
+        description="The same for the tail (p95, and high percentiles of latencies).",
     )
     statistics: fields.Statistics = Field(
         default=("p25", "p95"), description="The statistics of a launch that are compared."
     )
     metrics: fields.Metrics = Field(
         default=("time",),
-        description="Names of the metrics that decide; the others are only shown.",
+        description="Names of the metrics that decide; the others are only shown. For a scenario,"
+        " `time` stands for throughput, latencies and errors.",
     )
     tolerance: fields.Tolerance | None = Field(
         default=None,

@@ -134,7 +134,7 @@ def _describe_run(arm: str, run: Run, outliers: OutlierMode | None) -> RunStatis
         loads=tuple(
             describe_load(b, b.load, seed=run.seed, detailed=outliers is not None)
             for b in shown
-            if b.load
+            if b.load and b.load.launches
         ),
     )
 

@@ -14,6 +14,7 @@ from benchgate.gate.in_waves import LOOKING_SHARE
 from benchgate.gate.waves import WaveSettings, rounds_to_confirm
 from benchgate.model.metrics import CPU_TIME, INSTRUCTIONS, TIME
 from benchgate.model.noise import Sensitivity, SteadierMetric, Tail
+from benchgate.model.row import TAIL_STATISTICS
 from benchgate.model.run import Tier
 from benchgate.stats.power import MOST_COUNTED, detectable_ratio, launches_to_detect
 from benchgate.stats.spread import pooled_robust_spread, robust_spread
@@ -133,7 +134,9 @@ def _sensitivity(rows: Sequence[Evidence], procedure: Procedure) -> Sensitivity 
         rounds=procedure.rounds_for(spread, main.margin),
         limit=procedure.limit,
         least_margin=procedure.least_margin(spread),
-        tail=next((_tail(row, procedure) for row in rows if row.is_tail), None),
+        tail=next(
+            (_tail(row, procedure) for row in rows if row.statistic in TAIL_STATISTICS), None
+        ),
         steadier=steadier_metric(main, procedure),
         counted=bool(head and series_of(head, INSTRUCTIONS.name)),
         unpinned=next((n.removeprefix(_UNPINNED) for n in notes if n.startswith(_UNPINNED)), ""),

@@ -21,7 +21,7 @@ from benchgate.gate.rows import (
     unpaired_row,
     untested_row,
 )
-from benchgate.gate.under_load import is_step
+from benchgate.gate.under_load import is_step, with_shared_workers
 from benchgate.gate.which_metrics import about_unknown
 from benchgate.model.metrics import ERROR_RATE, INSTRUCTIONS
 from benchgate.model.outcome import Outcome
@@ -99,7 +99,7 @@ def judge(
     if warning:
         tested = [doubted(row, warning) for row in tested]
     return Judgment(
-        (*rows, *tested),
+        (*rows, *with_shared_workers(tested, evidences)),
         tuple(needs),
         (*([warning] if warning else []), *unknown),
         sum(1 for b in base.benchmarks if not is_canary(b)),

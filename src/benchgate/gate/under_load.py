@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.model.load import Loop
-from benchgate.model.metrics import DECIDE_UNDER_LOAD, ERROR_RATE, MEASURED, TIME, UNDER_LOAD
+from benchgate.model.metrics import (
+    DECIDE_UNDER_LOAD,
+    ERROR_RATE,
+    MEASURED,
+    THROUGHPUT,
+    TIME,
+    UNDER_LOAD,
+)
+from benchgate.model.outcome import Outcome
 from benchgate.model.run import Tier
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from benchgate.gate.evidence import Pair
+    from benchgate.gate.evidence import Evidence, Pair
     from benchgate.model.load import LoadLaunch, LoadResult
+    from benchgate.model.row import Row
     from benchgate.model.run import BenchmarkResult
 
 LOOPS = {
     Loop.CLOSED: "closed loop: service time",
     Loop.OPEN: "open loop: timed from when each operation was due",
 }
+SHARED = (
+    "its latencies are not shown to have changed: the steps share the workers, so another step may"
+    " be why"
+)
+LATENCIES = frozenset(metric.name for metric in UNDER_LOAD if metric.unit == "s")
+_FIGURE = re.compile(r"[0-9][0-9.,]*( [nmµ]?s\b)?")
 _REASONS_NAMED = 3
 _SETTINGS_NAMED = 3
 
@@ -58,6 +75,28 @@ def notes_under_load(pair: Pair, metric: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def with_shared_workers(rows: Iterable[Row], evidences: Iterable[Evidence]) -> list[Row]:
+    """Note on each throughput that changed why it may have: another step got slower or faster.
+
+    Args:
+        evidences: of rows that have a statistic of launches.
+    """
+    rows = list(rows)
+    loads = {e.pair.id: e.pair.head.load for e in evidences if e.pair.head and e.pair.head.load}
+    closed = {id_: (x.scenario, x.target) for id_, x in loads.items() if x.loop is Loop.CLOSED}
+    steps = Counter(closed.values())
+    slow = {(row.benchmark, row.outcome) for row in rows if row.metric in LATENCIES}
+    return [
+        replace(row, notes=(SHARED, *row.notes))
+        if row.metric == THROUGHPUT.name
+        and row.outcome in {Outcome.REGRESSED, Outcome.IMPROVED}
+        and steps[closed.get(row.benchmark, ("", ""))] > 1
+        and (row.benchmark, row.outcome) not in slow
+        else row
+        for row in rows
+    ]
+
+
 def load_notes(launches: Sequence[LoadLaunch]) -> tuple[str, ...]:
     """What was wrong with the load generator itself in some of the launches."""
     return (*_limits(launches), *_unfinished(launches), *_lost(launches))
@@ -73,12 +112,18 @@ def _unfinished(launches: Sequence[LoadLaunch]) -> list[str]:
 
 
 def _limits(launches: Sequence[LoadLaunch]) -> list[str]:
-    limited = [launch for launch in launches if launch.generator.limits]
-    if not limited:
-        return []
-    why = Counter(limit for launch in limited for limit in launch.generator.limits)
-    share = f"{len(limited)} of {counted(len(launches), 'launch')}"
-    return [f"the load generator may have been the limit in {share}: {_named(why)}"]
+    """Each kind of limit once, with the figures of the first launch that had it."""
+    first: dict[str, str] = {}
+    count: Counter[str] = Counter()
+    for launch in launches:
+        kinds = {_FIGURE.sub("", limit): limit for limit in launch.generator.limits}
+        first = kinds | first
+        count.update(kinds.keys())
+    of = counted(len(launches), "launch")
+    return [
+        f"in {count[kind]} of {of}, {said[:1].lower()}{said[1:].removesuffix('.')}"
+        for kind, said in first.items()
+    ]
 
 
 def _lost(launches: Sequence[LoadLaunch]) -> list[str]:

@@ -165,6 +165,11 @@ class Experiment(Table):
         description="Launches that `benchgate run` measures, unless `rounds` or `--rounds` says"
         " otherwise. In a check the gate decides.",
     )
+    introspect: bool = Field(
+        default=False,
+        description="Ask the target for its version and settings, and keep them in the result;"
+        " `--introspect` does the same.",
+    )
     seed: int = Field(default=0, ge=0, lt=2**63, description="Where parameters come from.")
     pause_s: DurationOrZero = Field(
         default="0s",

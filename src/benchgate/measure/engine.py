@@ -175,6 +175,7 @@ class Observation:
             negative for time that was spent before.
         load: what it did under load, if it is a step of a scenario that did not fail; its `round`
             is that of the observation.
+        server: version and settings of what was under load, if it was asked for them.
     """
 
     arm: ArmName
@@ -187,6 +188,7 @@ class Observation:
     of_all: bool = False
     skipped: bool = False
     load: LoadLaunch | None = None
+    server: Mapping[str, str] = field(default_factory=dict)
 
 
 class Stopwatch:

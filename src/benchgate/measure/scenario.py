@@ -50,6 +50,7 @@ class ScenarioEngine:
         settings: how programs run.
         unable: ids and files that are left out of the base.
         brief: only try whether they work: no launch counts.
+        introspect: ask every target for its version and settings.
         generator: the command that starts the load generator.
         pause: waits for some seconds.
 
@@ -66,6 +67,7 @@ class ScenarioEngine:
         *,
         unable: Collection[str] = (),
         brief: bool = False,
+        introspect: bool = False,
         generator: Sequence[str] = GENERATOR,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -88,6 +90,7 @@ class ScenarioEngine:
             guardian,
             self._scratch,
             KeptLogs(logs_folder(environ), Redactor(environ)),
+            introspect=introspect,
         )
 
     def discover(self) -> Discovery:
@@ -179,4 +182,4 @@ class ScenarioEngine:
         if self._brief and not launch.ops + launch.errors:
             return Observation(arm, id_, order)
         found = observed(arm, id_, order, launch, one.scenario.load.max_error_rate)
-        return replace(found, notes=notes)
+        return replace(found, notes=notes, server=reply.server)

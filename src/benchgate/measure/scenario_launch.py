@@ -52,6 +52,7 @@ class ScenarioLauncher:
         guardian: ends the services if benchgate ends.
         scratch: for the files of the launches.
         logs: keeps the logs of services that failed.
+        introspect: ask every target for its version and settings.
     """
 
     def __init__(
@@ -60,11 +61,14 @@ class ScenarioLauncher:
         guardian: Guardian,
         scratch: Scratch,
         logs: KeptLogs,
+        *,
+        introspect: bool = False,
     ) -> None:
         self._runner = runner
         self._guardian = guardian
         self._scratch = scratch
         self._logs = logs
+        self._introspect = introspect
 
     def run(self, plan: LaunchPlan, round_index: int, *, brief: bool = False) -> LoadReply:
         """Start the services, load the target, and stop the services.
@@ -119,7 +123,8 @@ class ScenarioLauncher:
         try:
             services.start()
             try:
-                order = _order(one, {**place.values, **services.values}, round_index, brief=brief)
+                values = {**place.values, **services.values}
+                order = self._order(one, values, round_index, brief=brief)
                 reply = self._loaded(plan, folder, order, services)
             except LaunchFailedError:
                 with suppress(ServiceFailedError):
@@ -132,6 +137,21 @@ class ScenarioLauncher:
         except ServiceFailedError as error:
             raise LaunchFailedError(self._with_log(plan, error, services)) from error
         return reply
+
+    def _order(
+        self, one: ArmScenario, values: Mapping[str, str], round_index: int, *, brief: bool
+    ) -> LoadOrder:
+        return LoadOrder(
+            scenario=str(one.arm.folder / one.benchmark.scenario),
+            shown=one.scenario.file,
+            target=one.target.title,
+            folder=str(one.arm.folder),
+            scratch=values["scratch"],
+            placeholders=dict(values),
+            round=round_index,
+            introspect=self._introspect or one.scenario.experiment.introspect,
+            brief=brief,
+        )
 
     def _loaded(
         self, plan: LaunchPlan, folder: Path, order: LoadOrder, services: Services
@@ -190,21 +210,6 @@ def _service_place(plan: LaunchPlan, folder: Path, cpus: frozenset[int] | None) 
         "scratch": str(scratch),
     }
     return ServicePlace(arm, plan.command.env, values, logs, cpus)
-
-
-def _order(
-    one: ArmScenario, values: Mapping[str, str], round_index: int, *, brief: bool
-) -> LoadOrder:
-    return LoadOrder(
-        scenario=str(one.arm.folder / one.benchmark.scenario),
-        shown=one.scenario.file,
-        target=one.target.title,
-        folder=str(one.arm.folder),
-        scratch=values["scratch"],
-        placeholders=dict(values),
-        round=round_index,
-        brief=brief,
-    )
 
 
 def _read(answer: Path, execution: Execution, timeout_s: float) -> LoadReply:

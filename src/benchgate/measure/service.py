@@ -179,8 +179,9 @@ class Services:
 
 
 def _is_taken(port: int) -> bool:
-    """Whether a program uses a port."""
+    """Whether a program listens on a port; connections that have ended do not count."""
     with closing(socket.socket()) as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             taken.bind((HOST, port))
         except OSError as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from benchgate.model.load import Loop
+from benchgate.model.metrics import ERROR_RATE
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
@@ -31,7 +32,7 @@ _METRICS = (
     Column("CV", right=True),
     Column("95 % interval", right=True),
     Column("method", drop=1),
-    Column("min", right=True, drop=4),
+    Column("min", right=True, drop=3),
     Column("max", right=True, drop=3),
 )
 _PERCENTILES = (Column("of all operations", name=True), Column("latency", right=True))
@@ -43,7 +44,7 @@ _COURSES = (
     Column("p95", right=True, drop=2),
     Column("p99", right=True),
     Column("max", right=True, drop=1),
-    Column("operations over time", name=True),
+    Column("over time", name=True),
 )
 _LOOPS = {
     Loop.CLOSED: "closed loop: latencies are service times",
@@ -96,6 +97,8 @@ def _metric(of: LoadMetric) -> Line:
 
 
 def _value(of: LoadMetric, number: float) -> str:
+    if not of.unit and of.metric != ERROR_RATE.name:
+        return f"{number:,.0f}"
     return words.metric_value(of.metric, plain_line(of.unit), number)
 
 

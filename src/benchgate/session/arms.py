@@ -103,6 +103,7 @@ def measure_arms(
             tried=request.tried,
             ground=trees.ground,
             lends=request.lends,
+            introspect=request.introspect,
         )
         if request.lends and not any(map(session.is_on_all_arms, session.ids)):
             warnings = (*warnings, NOTHING_RUNS_ON_BASE)

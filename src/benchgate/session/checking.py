@@ -44,7 +44,7 @@ class CheckRequest:
 
     Attributes:
         output: the result file; saved after every round.
-        must_save: as in `RunRequest`.
+        must_save, introspect: as in `RunRequest`.
         self_check: measure the working tree on both arms.
         policy: whose configuration judges. Developers tune margins in their working tree; a pull
             request is judged by the configuration of its base, if the base has one.
@@ -55,6 +55,7 @@ class CheckRequest:
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
     must_save: bool = True
+    introspect: bool = False
     self_check: bool = False
     policy: Literal["base", "head"] = "head"
     benchmarks: Literal["auto", "own", "head"] = "auto"
@@ -77,7 +78,12 @@ def check(
                 f"{config.where('baseline.source')} names stored results",
                 hint="Measure the base too: --baseline git, or --against REF",
             )
-        own = RunRequest(request.choice, request.output, must_save=request.must_save)
+        own = RunRequest(
+            request.choice,
+            request.output,
+            must_save=request.must_save,
+            introspect=request.introspect,
+        )
         return check_stored(own, config, git, effects)
     warnings: tuple[str, ...] = ()
     lends = False
@@ -95,6 +101,7 @@ def check(
         request.choice,
         request.output,
         must_save=request.must_save,
+        introspect=request.introspect,
         self_check=request.self_check,
         lends=lends,
         warnings=warnings,

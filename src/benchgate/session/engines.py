@@ -91,6 +91,7 @@ def make_engines(
     choice: Choice = EVERYTHING,
     runs_suites: bool = True,
     brief: bool = False,
+    introspect: bool = False,
     tell: Callable[[str], None] = ignore,
 ) -> list[Engine]:
     """Make one engine for each kind of benchmark, one for each suite, and one for the canary.
@@ -103,6 +104,7 @@ def make_engines(
         choice: what is measured; a suite that has none of it does not run.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
         brief: only try whether scenarios work: none of their launches counts.
+        introspect: ask the targets of scenarios for their versions and settings.
         tell: tells the user what takes time, and what concerns no single benchmark.
 
     Raises:
@@ -143,7 +145,15 @@ def make_engines(
     scenarios = {arm.name: _scenarios(config, arm) for arm in arms}
     if any(scenarios.values()):
         engines.append(
-            ScenarioEngine(scenarios, arms, guardian, programs, unable=unable, brief=brief)
+            ScenarioEngine(
+                scenarios,
+                arms,
+                guardian,
+                programs,
+                unable=unable,
+                brief=brief,
+                introspect=introspect,
+            )
         )
     if measure.canary and len(arms) > 1:
         engines.append(canary_engine(arms, settings, guardian, in_trees=True))

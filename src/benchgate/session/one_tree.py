@@ -36,12 +36,14 @@ class RunRequest:
     Attributes:
         output: the result file; saved after every round.
         must_save: it is an error if the file cannot be written; otherwise that is a warning.
+        introspect: ask the targets of scenarios for their versions and settings.
     """
 
     choice: Choice = field(default_factory=Choice)
     output: Path | None = None
     suite: str = DEFAULT_SUITE
     must_save: bool = True
+    introspect: bool = False
 
 
 def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) -> Result:
@@ -53,7 +55,8 @@ def run(request: RunRequest, config: Config, git: Git | None, effects: Effects) 
         Interrupted: Ctrl-C or SIGTERM; what was measured is saved.
     """
     began_s, started = effects.clock(), effects.now()
-    with open_tree(request.choice, config, git, effects) as (session, notes):
+    opened = open_tree(request.choice, config, git, effects, introspect=request.introspect)
+    with opened as (session, notes):
         result_file = ResultFile(
             session=session,
             sources={ArmName.HEAD: working_tree_source(git) if git else Source()},
@@ -102,11 +105,12 @@ def open_tree(
     effects: Effects,
     *,
     runs_suites: bool = True,
+    introspect: bool = False,
 ) -> Iterator[tuple[Session, tuple[str, ...]]]:
     """Open a session on the working tree alone; return it and notes for its result.
 
     Args:
-        runs_suites: as in `open_session`.
+        runs_suites, introspect: as in `open_session`.
     """
     with ExitStack() as stack:
         if git is None:
@@ -120,6 +124,7 @@ def open_tree(
                 checkout=None,
                 choice=choice,
                 runs_suites=runs_suites,
+                introspect=introspect,
             )
             yield session, ()
             return
@@ -134,5 +139,6 @@ def open_tree(
             choice=choice,
             ground=trees.ground,
             runs_suites=runs_suites,
+            introspect=introspect,
         )
         yield session, (*warnings, *trees.notes)

@@ -49,6 +49,7 @@ def open_session(
     ground: Ground | None = None,
     lends: bool = False,
     runs_suites: bool = True,
+    introspect: bool = False,
 ) -> Session:
     """Build the arms and find their benchmarks.
 
@@ -59,6 +60,7 @@ def open_session(
         ground: keeps the trees unchanged; None if the user's own tree is measured.
         lends: whether the base has the head's benchmarks: those that do not run there are new.
         runs_suites: whether suites are run to find their benchmarks; if not, each is one entry.
+        introspect: ask the targets of scenarios for their versions and settings.
 
     Raises:
         MeasureError: the head cannot be built.
@@ -89,6 +91,7 @@ def open_session(
             unable=tried.unable,
             choice=choice,
             runs_suites=runs_suites,
+            introspect=introspect,
             tell=effects.progress.message,
         ),
         [arm.name for arm in ready],

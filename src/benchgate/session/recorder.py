@@ -68,6 +68,7 @@ class _BenchmarkRecord:
     error: str | None = None
     round_s: float | None = None
     load: list[LoadLaunch] = field(default_factory=list)
+    server: Mapping[str, str] = field(default_factory=dict)
 
     def result(self) -> BenchmarkResult:
         about = self.definition
@@ -86,7 +87,8 @@ class _BenchmarkRecord:
             display_unit=about.display_unit,
             parts=dict(about.parts),
             round_s=self.round_s,
-            load=about.load and replace(about.load, launches=tuple(self.load)),
+            load=about.load
+            and replace(about.load, launches=tuple(self.load), server=dict(self.server)),
         )
 
 
@@ -143,6 +145,7 @@ class Recorder:
                 one.error = one.error or observation.error
         if observation.load is not None:
             record.load.append(observation.load)
+            record.server = observation.server or record.server
         for measured in observation.metrics:
             record.loops[measured.metric] = measured.loops
             record.launches.setdefault(measured.metric, []).append(
