@@ -28,6 +28,7 @@ concurrency = {concurrency}
 duration = "{duration}"
 warmup = "0s"
 cluster = "{cluster}"
+rate = {rate}
 
 [experiment]
 seed = 7
@@ -61,6 +62,7 @@ def order_for(tmp_path: Path) -> Callable[..., LoadOrder]:
         *,
         concurrency: int = 4,
         duration: str = "1s",
+        rate: int = 0,
         values: str = "sequence",
         target: str = "",
         more: str = "",
@@ -71,6 +73,7 @@ def order_for(tmp_path: Path) -> Callable[..., LoadOrder]:
             cluster=cluster,
             concurrency=concurrency,
             duration=duration,
+            rate=rate,
             values=values,
             target=target,
         )

@@ -11,9 +11,14 @@ def test_the_middle_of_an_exchange_is_when_the_clock_there_was_read() -> None:
     assert offset_of([Exchange(1_000, 51_100, 1_200)]) == Offset(50_000, 100)
 
 
-def test_the_shortest_round_trip_counts() -> None:
+def test_a_short_round_trip_tells_most() -> None:
     slow, fast = Exchange(0, 900, 1_000), Exchange(2_000, 2_010, 2_020)
     assert offset_of([slow, fast, slow]) == Offset(0, 10)
+
+
+def test_exchanges_that_were_slow_in_one_direction_each_tell_as_much_together() -> None:
+    there, back = Exchange(0, 5_990, 6_000), Exchange(10_000, 10_010, 16_000)
+    assert offset_of([there, back]) == Offset(0, 10)
 
 
 def test_a_clock_may_be_behind() -> None:

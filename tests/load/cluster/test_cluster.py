@@ -104,6 +104,16 @@ def test_workers_of_all_groups_share_a_sequence(
     assert len(set(paths)) == len(paths)
 
 
+def test_all_groups_share_a_rate(
+    cluster: LocalCluster, server: HttpServer, launch_for: Callable[..., Launch]
+) -> None:
+    launch = launch_for(server.url, cluster.scheduler_address, duration="500ms", rate=200)
+    groups = run_on_cluster(launch, never)
+    steps = [group.record.steps["get"] for group in groups if group.record is not None]
+    assert [step.ops + step.unfinished for step in steps] == [50, 50]
+    assert len(server.requests) == sum(step.ops for step in steps)
+
+
 def test_a_launch_merges_what_the_groups_recorded(
     cluster: LocalCluster, server: HttpServer, order_for: Callable[..., LoadOrder]
 ) -> None:

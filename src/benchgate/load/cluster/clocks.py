@@ -37,15 +37,15 @@ class Offset:
 
 
 def offset_of(exchanges: Iterable[Exchange]) -> Offset:
-    """Estimate the offset from one or more exchanges, as NTP does.
+    """Estimate the offset from one or more exchanges, which follow each other at once.
 
-    The clock there was read between question and answer. So the middle between the two is off by at
-    most half of the round trip. The shortest round trip tells most.
+    The clock there was read between question and answer, so each exchange says between which bounds
+    the offset is. It is in the middle of the tightest ones; a short round trip makes them tight.
     """
-    best = min(exchanges, key=lambda one: one.answered_ns - one.asked_ns)
-    trip_ns = best.answered_ns - best.asked_ns
-    # Rounded up, so that the bound holds.
-    return Offset(best.there_ns - best.asked_ns - trip_ns // 2, (trip_ns + 1) // 2)
+    bounds = [(one.there_ns - one.answered_ns, one.there_ns - one.asked_ns) for one in exchanges]
+    low_ns, high_ns = max(low for low, _ in bounds), min(high for _, high in bounds)
+    # Rounded up, so that the bound holds. Clocks that drift fast may even swap the bounds.
+    return Offset((low_ns + high_ns) // 2, (abs(high_ns - low_ns) + 1) // 2)
 
 
 def over_launch(before: Offset, after: Offset) -> Offset:

@@ -28,7 +28,8 @@ class Deadlines:
         connect_s: for the scheduler, at first.
         answer_s: for the answer to a question.
         silent_s: until a worker of the cluster that does not answer counts as lost.
-        begin_s: until a worker of the cluster has imported benchgate; until it begins its task.
+        import_s: until a worker of the cluster has imported benchgate.
+        begin_s: until it begins its task.
         open_s: until all connections to the target are open.
         end_s: after the operations must have ended, for the results.
         stop_s: for groups to end that were told to.
@@ -37,6 +38,7 @@ class Deadlines:
     connect_s: float = 10.0
     answer_s: float = 5.0
     silent_s: float = 15.0
+    import_s: float = 60.0
     begin_s: float = 60.0
     open_s: float = 120.0
     end_s: float = 20.0
@@ -165,7 +167,9 @@ async def _open(client: Client, address: str, timeout_s: float) -> None:
         await asyncio.wait_for(client, timeout_s + 1.0)
     except Exception as error:  # noqa: BLE001 - Dask raises much, such as for a strange answer
         why = str(error) or f"no answer within {timeout_s:g} s"
-        raise ClusterError(f"the scheduler {address} cannot be reached: {why}") from None
+        raise ClusterError(
+            f"the scheduler {address} cannot be reached: {why}; start it, or correct [load] cluster"
+        ) from None
 
 
 @contextmanager

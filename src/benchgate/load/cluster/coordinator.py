@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.1
 _LOOK_WHILE_MEASURED_S = 0.25
-_EXCHANGES = 20
-_EXCHANGES_S = 0.5
+_EXCHANGES = 50
+_EXCHANGES_S = 0.3
 _LEAST_LEAD_NS = 300_000_000
 _LEAD_TRIPS = 20
 _UNSURE_NS = 1_000_000
@@ -109,8 +109,21 @@ class Coordinator:
                     group.after = await self._offset(group.place)
         finally:
             await self._clean_up()
+        self._note_unsure_start()
         gone = next((group.place for group in self._groups if group.lost is not None), "")
         return tuple(_ended(group, gone) for group in self._groups)
+
+    def _note_unsure_start(self) -> None:
+        """Say it if the clocks could not be compared well enough for a common start."""
+        errors_ns = sorted(group.before.error_ns for group in self._groups)
+        record = self._groups[0].record
+        if record is not None and errors_ns[-1] > _UNSURE_NS:
+            apart = format_value(sum(errors_ns[-2:]) / 1e9, "s")
+            note = (
+                f"workers of the cluster may have begun up to {apart} apart, because its network is"
+                " too slow or too busy to compare the clocks better"
+            )
+            record.notes = (*record.notes, note)
 
     async def _offset(self, place: str) -> Offset:
         """Compare the clock of a worker of the cluster with the one here."""
@@ -245,8 +258,6 @@ def _ended(group: _Group, gone: str) -> EndedGroup:
     """Describe a group; without a record it was lost, or stopped because another one was."""
     offset = over_launch(group.before, group.after) if group.after else group.before
     record = group.record
-    if record is not None and offset.error_ns > _UNSURE_NS:
-        record.notes = (*record.notes, _unsure(group.place, offset))
     return EndedGroup(
         place=group.place,
         workers=len(group.workers),
@@ -255,8 +266,3 @@ def _ended(group: _Group, gone: str) -> EndedGroup:
         clock_offset_s=offset.offset_ns / 1e9,
         clock_error_s=offset.error_ns / 1e9,
     )
-
-
-def _unsure(place: str, offset: Offset) -> str:
-    error = format_value(offset.error_ns / 1e9, "s")
-    return f"workers on {place} may have begun up to {error} earlier or later than the others"

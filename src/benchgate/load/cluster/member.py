@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchgate.load.cluster.parcel import unpacked
 from benchgate.load.drivers import registry
+from benchgate.load.drivers.driver import TargetError
 from benchgate.load.group import GivenUpError, GroupRecord, run_workers
 from benchgate.load.worker import text_of
 
@@ -127,6 +128,8 @@ def describe(driver: str) -> Facts:
     problem = ""
     try:
         registry.find(driver)
+    except TargetError as error:
+        problem = str(error)
     except Exception as error:  # noqa: BLE001 - a driver may fail in any way
         problem = text_of(error)
     return Facts(network(), problem)
@@ -181,7 +184,11 @@ def work(key: str) -> Outcome:
             return Outcome(run_workers(launch, parcel.workers, member))
     except GivenUpError:
         return Outcome(None)
+    except TargetError as error:
+        return Outcome(None, str(error))
     except Exception as error:  # noqa: BLE001 - it is told to the generator
         return Outcome(None, text_of(error))
     finally:
         member.state = State.ENDED
+        if member.is_forgotten():
+            forget(key)

@@ -65,5 +65,5 @@ async def _run(launch: Launch, deadlines: Deadlines) -> tuple[EndedGroup, ...]:
     written = str(getattr(target, "url", None) or getattr(target, "dsn", None) or "")
     address = launch.driver.place.expand(written)
     async with connected(scenario.load.cluster or "", deadlines) as connection:
-        places = await call_roll(connection, target.driver, address, deadlines.begin_s)
+        places = await call_roll(connection, target.driver, address, deadlines.import_s)
         return await Coordinator(connection, launch, places, deadlines).run(os.environ)
