@@ -30,6 +30,21 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 ZEROS = "0" * 40
+SCENARIO = '''\
+name = "t"
+[load]
+duration = "100ms"
+warmup = "0s"
+[setup]
+files = ["schema.sql"]
+queries = ["""
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+INSERT INTO t SELECT i, i FROM n
+"""]
+[[step]]
+name = "find"
+query = "SELECT b FROM t WHERE a = 77"
+'''
 BASELINE = "benchgate-baseline.default.linux-x86_64"
 RESULT = "benchgate-result.default.linux-x86_64"
 
@@ -99,6 +114,24 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(hosted: Hosted) 
     _, comment = hosted.comments()
     assert "regressed" not in comment
     assert passed.outputs["verdict"] == "pass"
+
+
+def test_a_pull_request_is_judged_by_a_scenario(hosted: Hosted) -> None:
+    table, index = "CREATE TABLE t (a, b);\n", "CREATE INDEX by_a ON t (a);\n"
+    hosted.origin.write({"load/t.toml": SCENARIO, "schema.sql": table + index})
+    text = (hosted.origin.root / "benchgate.toml").read_text()
+    scenario = text.replace('python = "benchmarks"', 'scenario = "load/t.toml"')
+    scenario = scenario.replace("rounds = 8", "rounds = 11")  # it is tested by three metrics
+    hosted.origin.write({"benchgate.toml": scenario})
+    base = hosted.origin.commit()
+    head, merge = hosted.topic(base, {"schema.sql": table})
+    hosted.open_pull_request(base, head)
+
+    job = hosted.run(pull_request(base, head, merge), "ci", "--filter", "t/find")
+
+    job.done.check(3)
+    assert "t/find" in job.summary
+    assert "::error file=load/t.toml,line=11,title=t/find regressed::" in job.done.out
 
 
 def test_a_verdict_can_be_made_again_from_what_the_run_left(hosted: Hosted) -> None:

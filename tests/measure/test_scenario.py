@@ -547,6 +547,25 @@ def test_a_service_that_dies_ends_the_load(make_engine: MakeEngine) -> None:
     assert path.read_text() == "listening\nno disk\n"
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        LoadReply("the setup failed"),
+        LoadReply(None, {**STEPS, "lookup": launch([], ["status 500"])}),
+    ],
+    ids=["the launch", "a step"],
+)
+def test_the_log_of_a_service_may_explain_errors(make_engine: MakeEngine, reply: LoadReply) -> None:
+    files = {FILE: SERVED, "server.py": SERVER.format(60, ""), **says(reply)}
+    engine = make_engine(files, arms=[HEAD])
+
+    lookup = measured(engine, "orders/lookup")[0]
+
+    said = "\n".join((lookup.error or "", *lookup.notes))
+    path = Path(said.rpartition("the log of the service api is kept in ")[2])
+    assert path.read_text() == "listening\n"
+
+
 def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
     server = "print('postgres://me:hunter22@db/x', flush=True); raise SystemExit(1)"
     engine = make_engine({FILE: SERVED, "server.py": server}, arms=[HEAD])

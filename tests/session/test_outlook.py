@@ -93,6 +93,7 @@ def test_the_plan_is_said_before_the_first_round() -> None:
     )
     assert describe_screen(WAVES, math.inf).endswith("; there is no limit of time")
     assert describe_rounds({1}, 90.0) == "1 round of everything; the budget is 1 min 30 s"
+    assert describe_rounds({4, 10}, 90.0).startswith("4 to 10 rounds of everything; ")
 
 
 @pytest.mark.parametrize(

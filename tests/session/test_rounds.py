@@ -49,6 +49,17 @@ def test_fixed_rounds_measure_everything_so_often(world: World) -> None:
     assert len(saves) == 3
 
 
+def test_a_benchmark_may_have_a_number_of_rounds_of_its_own(world: World) -> None:
+    session, engine = world.open({"a": world.fake(), "b": world.fake()})
+    planner = FixedRounds(session, 3, {"b": 1})
+
+    assert planner.numbers() == {1, 3}
+    assert planner.expected_rounds() == 3
+    measure(world, session, planner, 100)
+
+    assert engine.rounds == [("a", "b"), ("a",), ("a",)]
+
+
 def test_time_left_is_that_of_the_rounds_to_come(world: World) -> None:
     session, _ = world.open({"a": world.fake(cost_s=2.0), "b": world.fake(cost_s=3.0)})
     measure(world, session, FixedRounds(session, 3), 100)

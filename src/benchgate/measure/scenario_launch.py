@@ -13,6 +13,7 @@ import benchgate
 from benchgate.load.order import LoadOrder, LoadReply
 from benchgate.measure.arm_runner import CommandFailedError
 from benchgate.measure.execution import trouble_with
+from benchgate.measure.scenario_values import trouble_of
 from benchgate.measure.service import ServicePlace, Services
 from benchgate.measure.service_process import ServiceFailedError
 from benchgate.measure.service_watch import watched
@@ -126,17 +127,21 @@ class ScenarioLauncher:
                 values = {**place.values, **services.values}
                 order = self._order(one, values, round_index, brief=brief)
                 reply = self._loaded(plan, folder, order, services)
-            except LaunchFailedError:
+            except LaunchFailedError as error:
                 with suppress(ServiceFailedError):
                     services.stop()
-                raise
+                lines = (str(error), *self._kept_logs(plan, services))
+                raise LaunchFailedError("\n".join(lines), of_all=error.of_all) from error
             except BaseException:
                 services.stop_quickly()
                 raise
             services.stop()
         except ServiceFailedError as error:
             raise LaunchFailedError(self._with_log(plan, error, services)) from error
-        return reply
+        limit = one.scenario.load.max_error_rate
+        if not any(trouble_of(launch, limit) for launch in reply.steps.values()):
+            return reply
+        return replace(reply, notes=(*reply.notes, *self._kept_logs(plan, services)))
 
     def _order(
         self, one: ArmScenario, values: Mapping[str, str], round_index: int, *, brief: bool
@@ -183,16 +188,30 @@ class ScenarioLauncher:
 
     def _with_log(self, plan: LaunchPlan, error: ServiceFailedError, services: Services) -> str:
         """Add the end of the log of a service, and where the whole log is kept."""
-        log = services.log_of(error.service)
-        tail = self._logs.redact(log.tail())
-        title = plan.scenario.title.replace("/", "-")
-        name = f"{title}-{plan.scenario.arm.name}-{error.service}"
-        kept = self._logs.keep(log, name)
-        where = f"its log is kept in {kept}" if kept else "its log could not be kept"
-        lines = [self._logs.redact(str(error)), where]
+        said = self._logs.redact(str(error))
+        tail = self._logs.redact(services.log_of(error.service).tail())
         if not tail:
-            return f"{lines[0]}\nit printed nothing"
-        return "\n".join([*lines, "its last lines:", tail])
+            return f"{said}\nit printed nothing"
+        kept = self._keep(plan, services, error.service)
+        where = f"its log is kept in {kept}" if kept else "its log could not be kept"
+        return f"{said}\n{where}\nits last lines:\n{tail}"
+
+    def _kept_logs(self, plan: LaunchPlan, services: Services) -> list[str]:
+        """Keep what all services printed; say where."""
+        names = [one.name for one in plan.scenario.scenario.services]
+        kept = {name: self._keep(plan, services, name) for name in names}
+        return [
+            f"the log of the service {name} is kept in {path}"
+            for name, path in kept.items()
+            if path
+        ]
+
+    def _keep(self, plan: LaunchPlan, services: Services, name: str) -> Path | None:
+        """Keep the log of a service, unless it is empty."""
+        log, title = services.log_of(name), plan.scenario.title.replace("/", "-")
+        if not log.tail():
+            return None
+        return self._logs.keep(log, f"{title}-{plan.scenario.arm.name}-{name}")
 
 
 def _service_place(plan: LaunchPlan, folder: Path, cpus: frozenset[int] | None) -> ServicePlace:
