@@ -150,6 +150,6 @@ def measured_step(
         values["throughput"].append(count / 5)
         for name, p in zip(list(values)[1:5], (0.5, 0.95, 0.99, 0.999), strict=True):
             values[name].append(float(np.quantile(latencies, p)) / 1e9)
-        values["error_rate"].append(failing / (count + failing))
+        values["error_ratio"].append(failing / (count + failing))
     _, _, name = id_.rpartition("/")
     return step(values, id_, load_result(*launches, **{"step": name, **more}))

@@ -50,8 +50,9 @@ def declared(lock: str) -> list[Requirement]:
     """What pyproject.toml asks for and the lock must hold."""
     settings = pyproject()
     project, groups = settings["project"]["dependencies"], settings["dependency-groups"]
+    extras = settings["project"]["optional-dependencies"]
     lines = {
-        "action.txt": project,
+        "action.txt": project + extras["sql"] + extras["yaml"],
         "dev.txt": project + groups["dev"],
         "peers.txt": groups["peers"],
         "suites.txt": groups["suites"],

@@ -104,7 +104,7 @@ def measured(name: str, load: str, folder: Path) -> Course:
     result = json.loads((folder / "result.json").read_text())
     (one,) = [each for each in result["head"]["benchmarks"] if each["load"]]
     values = {s["metric"]["name"]: s["launches"][0]["samples"][0] for s in one["series"]}
-    whole = ", ".join(f"{key} {values[f'latency_{key}'] * 1e3:.0f} ms" for key in ("p95", "p99"))
+    whole = ", ".join(f"{key} {values[f'time_{key}'] * 1e3:.0f} ms" for key in ("p95", "p99"))
     windows: dict[str, Any] = one["load"]["launches"][0]["windows"]
     p99_ms = [None if ns is None else ns / 1e6 for ns in windows["p99_ns"]]
     return Course(name, p99_ms[:DURATION_S], whole)

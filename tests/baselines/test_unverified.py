@@ -212,5 +212,5 @@ def test_a_step_of_a_scenario_is_judged_without_what_it_recorded() -> None:
     assert found.head.benchmarks[0].load is None
     rows = judge_run(found, loads("", "benchgate.toml")).judgment.rows
     regressed = {row.metric for row in rows if row.outcome is Outcome.REGRESSED}
-    assert {"throughput", "latency_p50"} <= regressed
+    assert {"throughput", "time_p50"} <= regressed
     assert MARK not in {note for row in rows for note in row.notes}

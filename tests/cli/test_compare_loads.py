@@ -54,8 +54,8 @@ def test_both_arms_of_a_result(tmp_path: Path) -> None:
     assert "closed loop: service time" in said
     assert said.count("closed loop") == 1
     assert "throughput: 101.1/s to 77.47/s" in said
-    assert "latency_p95: +" in said
-    assert "error_rate: from 0, 0 % to 0." in said
+    assert "time_p95: +" in said
+    assert "error_ratio: from 0, 0 % to 0." in said
     assert "60 of 7,761 operations failed on the head: the database is locked" in said
 
 

@@ -35,7 +35,7 @@ def lookup() -> BenchmarkResult:
 
 def test_each_metric_is_described_over_the_launches() -> None:
     values = [100.0, 110.0, 90.0, 105.0]
-    found = described(step({"throughput": values, "error_rate": [0.0, 0.1, 0.0, 0.1]}))
+    found = described(step({"throughput": values, "error_ratio": [0.0, 0.1, 0.0, 0.1]}))
     ops, throughput, errors = found.metrics
     assert (throughput.metric, throughput.unit, throughput.mean.n) == ("throughput", "1/s", 4)
     assert (throughput.least, throughput.greatest) == (90, 110)
@@ -100,7 +100,7 @@ def test_they_are_part_of_the_statistics_of_a_result(
     assert again == found
     assert [len(one.loads) for one in again.runs] == [1, 1]
     assert (again.runs[0].loads[0].detail is not None) is (outliers is not None)
-    assert {one.metric for one in again.runs[0].series} >= {"throughput", "latency_p999"}
+    assert {one.metric for one in again.runs[0].series} >= {"throughput", "time_p99.9"}
 
 
 def test_nothing_at_all_can_be_described() -> None:

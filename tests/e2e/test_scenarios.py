@@ -223,7 +223,7 @@ def test_each_side_is_loaded_with_its_own_server(benchgate: Program, shop: Proje
         [
             series["launches"]
             for series in result[arm]["benchmarks"][0]["series"]
-            if series["metric"]["name"] == "latency_p50"
+            if series["metric"]["name"] == "time_p50"
         ]
         for arm in ("base", "head")
     )

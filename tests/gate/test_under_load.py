@@ -41,7 +41,7 @@ def made(
         for metric, scale in zip(UNDER_LOAD[1:5], (1, 3, 5, 9), strict=True)
     }
     values["throughput"] = 4000 / slower * noise
-    values["error_rate"] = np.full(ROUNDS, errors)
+    values["error_ratio"] = np.full(ROUNDS, errors)
     return step(values, **more)
 
 
@@ -60,8 +60,8 @@ def test_these_metrics_decide_and_the_others_are_shown(judged: Callable[..., Jud
     assert set(rows) == {metric.name for metric in UNDER_LOAD}
     assert rows["throughput"].outcome is Outcome.REGRESSED
     assert rows["throughput"].ratio == pytest.approx(1 / 1.1, rel=1e-3)
-    assert rows["latency_p50"].outcome is Outcome.REGRESSED
-    assert rows["error_rate"].outcome is Outcome.UNCHANGED
+    assert rows["time_p50"].outcome is Outcome.REGRESSED
+    assert rows["error_ratio"].outcome is Outcome.UNCHANGED
     assert any("slower in" in note for note in rows["throughput"].notes)
     assert not any("needs 40 samples" in note for row in rows.values() for note in row.notes)
     assert {row.statistic for row in rows.values()} == {"value"}
@@ -75,10 +75,10 @@ def test_more_throughput_is_better(judged: Callable[..., Judgment]) -> None:
 
 def test_the_slowest_operations_have_the_margin_of_tails(judged: Callable[..., Judgment]) -> None:
     rows = rows_of(judged, made(1.03, is_head=True))
-    assert rows["latency_p50"].outcome is Outcome.REGRESSED
-    assert rows["latency_p95"].outcome is Outcome.UNCHANGED
-    assert (rows["latency_p50"].margin, rows["latency_p95"].margin) == (0.02, 0.05)
-    assert (rows["latency_p50"].is_tail, rows["latency_p95"].is_tail) == (False, True)
+    assert rows["time_p50"].outcome is Outcome.REGRESSED
+    assert rows["time_p95"].outcome is Outcome.UNCHANGED
+    assert (rows["time_p50"].margin, rows["time_p95"].margin) == (0.02, 0.05)
+    assert (rows["time_p50"].is_tail, rows["time_p95"].is_tail) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_the_slowest_operations_have_the_margin_of_tails(judged: Callable[..., J
         ('[gate]\nmetrics = ["throughput"]', {"throughput"}),
         ('[gate]\nmetrics = ["time", "instructions"]', {m.name for m in DECIDE_UNDER_LOAD}),
         (
-            '[gate]\nmetrics = ["time", "latency_p99"]',
-            {*(m.name for m in DECIDE_UNDER_LOAD), "latency_p99"},
+            '[gate]\nmetrics = ["time", "time_p99"]',
+            {*(m.name for m in DECIDE_UNDER_LOAD), "time_p99"},
         ),
         (
-            '[[rule]]\nbenchmark = "orders/*"\nmetrics = ["latency_p99"]',
-            {"latency_p99"},
+            '[[rule]]\nbenchmark = "orders/*"\nmetrics = ["time_p99"]',
+            {"time_p99"},
         ),
     ],
 )
@@ -101,14 +101,14 @@ def test_the_configuration_chooses_others(
 ) -> None:
     rows = rows_of(judged, made(1.2, is_head=True), toml)
     assert {name for name, row in rows.items() if row.decides} == deciding
-    assert rows["latency_p99"].outcome is (
-        Outcome.REGRESSED if "latency_p99" in deciding else Outcome.NOT_TESTED
+    assert rows["time_p99"].outcome is (
+        Outcome.REGRESSED if "time_p99" in deciding else Outcome.NOT_TESTED
     )
 
 
 def test_a_metric_that_no_scenario_has_is_named(judged: Callable[..., Judgment]) -> None:
     rows = rows_of(judged, made(is_head=True), '[gate]\nmetrics = ["instructions"]')
-    assert "there is throughput, latency_p50" in rows["instructions"].notes[0]
+    assert "there is throughput, time_p50" in rows["instructions"].notes[0]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_errors_alone_decide(
     judged: Callable[..., Judgment], before: float, after: float, outcome: Outcome
 ) -> None:
     rows = rows_of(judged, made(errors=after, is_head=True), errors=before)
-    assert rows["error_rate"].outcome is outcome
+    assert rows["error_ratio"].outcome is outcome
     assert by_benchmark(list(rows.values()))["orders/lookup"].outcome is outcome
 
 
@@ -132,11 +132,11 @@ def test_errors_that_may_be_chance_do_not_stand_for_the_step(
 ) -> None:
     base, head = made(), made(is_head=True)
     base, head = (
-        replace(one, series=(*one.series[:-1], step({"error_rate": rates}).series[0]))
+        replace(one, series=(*one.series[:-1], step({"error_ratio": rates}).series[0]))
         for one, rates in ((base, [0.01, 0.02] * 10), (head, [0.01, 0.03] * 10))
     )
     rows = judged([base], [head]).rows
-    (rate,) = (row for row in rows if row.metric == "error_rate")
+    (rate,) = (row for row in rows if row.metric == "error_ratio")
     assert rate.outcome is Outcome.INCONCLUSIVE
     assert by_benchmark(rows)["orders/lookup"].outcome is Outcome.UNCHANGED
 
@@ -210,7 +210,7 @@ def test_the_texts_of_errors_are_at_the_error_rate(judged: Callable[..., Judgmen
     )
     head = made(is_head=True, load=load_result(failing, failing))
     rows = {row.metric: row for row in judged([made(load=base)], [head]).rows}
-    assert rows["error_rate"].notes[-1] == "6 of 12 operations failed on the head: locked; gone"
+    assert rows["error_ratio"].notes[-1] == "6 of 12 operations failed on the head: locked; gone"
     assert not any("failed on" in note for note in rows["throughput"].notes)
 
 

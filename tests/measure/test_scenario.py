@@ -218,11 +218,11 @@ def test_a_step_has_the_metrics_of_its_launch(make_engine: MakeEngine) -> None:
     assert values(lookup) == pytest.approx(
         {
             "throughput": 100.0,
-            "latency_p50": 1e-3,
-            "latency_p95": 5e-3,
-            "latency_p99": 5e-3,
-            "latency_p999": 9e-3,
-            "error_rate": 0.0,
+            "time_p50": 1e-3,
+            "time_p95": 5e-3,
+            "time_p99": 5e-3,
+            "time_p99.9": 9e-3,
+            "error_ratio": 0.0,
         },
         rel=1e-3,
     )
@@ -330,7 +330,7 @@ def test_some_errors_may_be_allowed(make_engine: MakeEngine) -> None:
     lookup = measured(engine, "orders/lookup")[0]
 
     assert lookup.error is None
-    assert values(lookup)["error_rate"] == pytest.approx(0.1)
+    assert values(lookup)["error_ratio"] == pytest.approx(0.1)
     assert values(lookup)["throughput"] == pytest.approx(9.0)
 
 

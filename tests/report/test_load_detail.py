@@ -55,8 +55,8 @@ LOOKUP = LoadStatistics(
     metrics=(
         metric("ops", "", 12_340.0, 12.0),
         metric("throughput", "1/s", 1234.0, 12.5),
-        metric("latency_p50", "s", 0.00019, 0.00001),
-        metric("error_rate", "", 0.02, 0.001),
+        metric("time_p50", "s", 0.00019, 0.00001),
+        metric("error_ratio", "", 0.02, 0.001),
     ),
     error_texts=(ErrorCount("the database is locked", 4), ErrorCount("gone\x1b[31m", 1)),
     window_s=1.0,

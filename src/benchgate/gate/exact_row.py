@@ -9,7 +9,7 @@ import numpy as np
 from benchgate.gate.error_rates import compare_error_rates
 from benchgate.gate.exact import compare_exact, compare_rounds, values_of_rounds
 from benchgate.gate.rows import about, notes_of, sides
-from benchgate.model.metrics import ERROR_RATE, INSTRUCTIONS
+from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS
 from benchgate.model.row import VALUE, Row
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def exact_row(
         benchmark=pair.id,
         outcome=change.outcome,
         metric=metric.name,
-        statistic=VALUE if metric == ERROR_RATE else "exact",
+        statistic=VALUE if metric == ERROR_RATIO else "exact",
         unit=metric.unit,
         better=metric.better,
         ratio=change.ratio,
@@ -57,7 +57,7 @@ def _compare(
     """The launches of each arm that count, and what they show."""
     metric = head.metric
     before, after = values_of_rounds(base, head) if paired else (np.empty(0), np.empty(0))
-    is_rate = metric == ERROR_RATE
+    is_rate = metric == ERROR_RATIO
     if len(before) > 0 and before.min() > 0 and not is_rate:
         least = LEAST_COUNTED_ROUNDS if metric.name == INSTRUCTIONS.name else 1
         change = compare_rounds(before, after, tolerance, metric.better, least_rounds=least)

@@ -11,7 +11,7 @@ from benchgate.gate.rows import different_work, incomparable_row
 from benchgate.gate.tool_files import does_same_work, like_a_suite
 from benchgate.gate.under_load import is_step
 from benchgate.gate.which_metrics import deciding, other_rows, unmeasured_row
-from benchgate.model.metrics import ERROR_RATE
+from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.row import TAIL_STATISTICS, VALUE, Row, is_tail
 from benchgate.model.run import Kind, Tier
 
@@ -86,7 +86,7 @@ def _difference(base: Series, head: Series, *, paired: bool) -> str | None:
 
 def _is_aside(name: str, names: Sequence[str]) -> bool:
     """Whether a metric under load is a tail beside others that are not."""
-    tails = [is_tail(one, VALUE) for one in names if one != ERROR_RATE.name]
+    tails = [is_tail(one, VALUE) for one in names if one != ERROR_RATIO.name]
     return is_tail(name, VALUE) and not all(tails)
 
 

@@ -23,7 +23,7 @@ from benchgate.gate.rows import (
 )
 from benchgate.gate.under_load import is_step, with_shared_workers
 from benchgate.gate.which_metrics import about_unknown
-from benchgate.model.metrics import ERROR_RATE, INSTRUCTIONS
+from benchgate.model.metrics import ERROR_RATIO, INSTRUCTIONS
 from benchgate.model.outcome import Outcome
 from benchgate.model.row import RUNS_NEEDED, Row
 from benchgate.model.run import Status
@@ -115,7 +115,7 @@ def _is_advisory(row: Row, runs: int) -> bool:
     Counts also depend on the machine and its tools, instructions on the seeds of a run, and errors
     on how busy the server was.
     """
-    needed = RUNS_NEEDED if row.metric in {INSTRUCTIONS.name, ERROR_RATE.name} else 1
+    needed = RUNS_NEEDED if row.metric in {INSTRUCTIONS.name, ERROR_RATIO.name} else 1
     return row.test == "exact" and runs < needed
 
 

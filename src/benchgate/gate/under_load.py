@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchgate.model.load import Loop
 from benchgate.model.metrics import (
     DECIDE_UNDER_LOAD,
-    ERROR_RATE,
+    ERROR_RATIO,
     MEASURED,
     THROUGHPUT,
     TIME,
@@ -44,8 +44,10 @@ _SETTINGS_NAMED = 3
 
 def is_step(result: BenchmarkResult) -> bool:
     """Whether it is a step of a scenario: a launch of it is one value of each metric."""
-    # The details of the load are not known of a result that a fork measured.
-    return result.tier is not Tier.STORED and any(s.metric in UNDER_LOAD for s in result.series)
+    # The details of the load are not known of a result that a fork measured, and suites of other
+    # tools may have metrics of these names.
+    is_own = result.tier is Tier.INTERLEAVED
+    return is_own and any(series.metric in UNDER_LOAD for series in result.series)
 
 
 def deciding_under_load(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
@@ -70,7 +72,7 @@ def notes_under_load(pair: Pair, metric: str) -> tuple[str, ...]:
     launches = [launch for _, load in arms for launch in load.launches]
     notes = [LOOPS[loop] for loop in dict.fromkeys(load.loop for _, load in arms)]
     notes += [*load_notes(launches), *_servers(arms)]
-    if metric == ERROR_RATE.name:
+    if metric == ERROR_RATIO.name:
         notes += [_errors(arm, load.launches) for arm, load in arms if _has_errors(load)]
     return tuple(notes)
 

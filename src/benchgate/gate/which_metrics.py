@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchgate.gate.evidence import Pair
     from benchgate.model.run import BenchmarkResult, Run, Series
 
-ONLY_SHOWN = "only shown, because `metrics` in the configuration does not name it"
+ONLY_SHOWN = "only shown: it decides if `metrics` in the configuration names it"
 
 
 def deciding(

@@ -9,11 +9,11 @@ import numpy as np
 
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.model.metrics import (
-    ERROR_RATE,
-    LATENCY_P50,
-    LATENCY_P95,
-    LATENCY_P99,
-    LATENCY_P999,
+    ERROR_RATIO,
+    TIME_P50,
+    TIME_P95,
+    TIME_P99,
+    TIME_P999,
     THROUGHPUT,
 )
 from benchgate.stats.hdr import decode
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.model.load import LoadLaunch
     from benchgate.model.run import Metric
 
-_PERCENTILES = ((LATENCY_P50, 0.5), (LATENCY_P95, 0.95), (LATENCY_P99, 0.99), (LATENCY_P999, 0.999))
+_PERCENTILES = ((TIME_P50, 0.5), (TIME_P95, 0.95), (TIME_P99, 0.99), (TIME_P999, 0.999))
 _NS_PER_S = 1e9
 
 
@@ -64,7 +64,7 @@ def metrics_of(launch: LoadLaunch) -> tuple[MetricSamples, ...]:
     return (
         _one(THROUGHPUT, launch.ops / launch.duration_s),
         *latencies,
-        _one(ERROR_RATE, launch.errors / (launch.ops + launch.errors)),
+        _one(ERROR_RATIO, launch.errors / (launch.ops + launch.errors)),
     )
 
 

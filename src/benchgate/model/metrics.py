@@ -17,11 +17,11 @@ ALLOC_BLOCKS = Metric("alloc_blocks", "", kind=Kind.EXACT)
 INSTRUCTIONS = Metric("instructions", "", kind=Kind.EXACT)
 
 THROUGHPUT = Metric("throughput", "1/s", better=Better.HIGHER)
-LATENCY_P50 = Metric("latency_p50", "s")
-LATENCY_P95 = Metric("latency_p95", "s")
-LATENCY_P99 = Metric("latency_p99", "s")
-LATENCY_P999 = Metric("latency_p999", "s")
-ERROR_RATE = Metric("error_rate", "", kind=Kind.EXACT)
+TIME_P50 = Metric("time_p50", "s")
+TIME_P95 = Metric("time_p95", "s")
+TIME_P99 = Metric("time_p99", "s")
+TIME_P999 = Metric("time_p99.9", "s")
+ERROR_RATIO = Metric("error_ratio", "", kind=Kind.EXACT)
 
 MEASURED: Final[Mapping[str, Metric]] = {
     metric.name: metric
@@ -29,15 +29,15 @@ MEASURED: Final[Mapping[str, Metric]] = {
 }
 """The metrics of functions and programs, by name."""
 UNDER_LOAD: Final = (
-    *(THROUGHPUT, LATENCY_P50, LATENCY_P95, LATENCY_P99, LATENCY_P999),
-    ERROR_RATE,
+    *(THROUGHPUT, TIME_P50, TIME_P95, TIME_P99, TIME_P999),
+    ERROR_RATIO,
 )
 """The metrics of a step of a scenario, one value for each launch."""
-DECIDE_UNDER_LOAD: Final = (THROUGHPUT, LATENCY_P50, LATENCY_P95, ERROR_RATE)
+DECIDE_UNDER_LOAD: Final = (THROUGHPUT, TIME_P50, TIME_P95, ERROR_RATIO)
 """Those that decide unless the configuration names others. Higher percentiles vary too much."""
 OWN: Final[Mapping[str, Metric]] = {**MEASURED, **{metric.name: metric for metric in UNDER_LOAD}}
 """All metrics of benchgate, by name."""
-TAIL_METRICS: Final = frozenset(metric.name for metric in (LATENCY_P95, LATENCY_P99, LATENCY_P999))
+TAIL_METRICS: Final = frozenset(metric.name for metric in (TIME_P95, TIME_P99, TIME_P999))
 """Those that describe the slowest operations of a launch, not the typical one."""
 EXACT_NAMES = frozenset(name for name, metric in MEASURED.items() if metric.kind is Kind.EXACT)
 

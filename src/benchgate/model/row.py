@@ -21,7 +21,7 @@ from benchgate.json_object import (
     PValue,
     Text,
 )
-from benchgate.model.metrics import ERROR_RATE, TAIL_METRICS
+from benchgate.model.metrics import ERROR_RATIO, TAIL_METRICS
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Waiver
 from benchgate.model.run import Better, Tier
@@ -241,7 +241,7 @@ class Row(JsonObject):
     @property
     def is_minor(self) -> bool:
         """Whether the row stands for its benchmark only if it is decided, or is the only one."""
-        return self.is_tail or (self.metric == ERROR_RATE.name and self.test == "exact")
+        return self.is_tail or (self.metric == ERROR_RATIO.name and self.test == "exact")
 
     @property
     def deciding_ratio(self) -> float | None:

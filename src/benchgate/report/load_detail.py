@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from benchgate.model.load import Loop
-from benchgate.model.metrics import ERROR_RATE
+from benchgate.model.metrics import ERROR_RATIO
 from benchgate.report import words
 from benchgate.report.columns import Column, Line, print_columns, print_facts, print_text
 from benchgate.report.escape import plain_line
@@ -97,7 +97,7 @@ def _metric(of: LoadMetric) -> Line:
 
 
 def _value(of: LoadMetric, number: float) -> str:
-    if not of.unit and of.metric != ERROR_RATE.name:
+    if not of.unit and of.metric != ERROR_RATIO.name:
         return f"{number:,.0f}"
     return words.metric_value(of.metric, plain_line(of.unit), number)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from benchgate.model.metrics import ERROR_RATE
+from benchgate.model.metrics import ERROR_RATIO
 from benchgate.model.row import VALUE
 from benchgate.model.run import Better, Tier
 from benchgate.report.escape import plain_line
@@ -87,7 +87,7 @@ def _side_by_side(row: Row, base: float | None, head: float | None) -> tuple[str
 
 def values(of: Row | Grid, numbers: Sequence[float]) -> tuple[str, ...]:
     """Format finite values that are read side by side, in the unit of their quantity."""
-    if of.metric == ERROR_RATE.name:
+    if of.metric == ERROR_RATIO.name:
         return tuple(map(format_percent, numbers))
     return format_values(numbers, plain_line(of.unit), _display_unit(of))
 
@@ -99,7 +99,7 @@ def series_value(of: SeriesStatistics | Grid, number: float) -> str:
 
 def metric_value(name: str, unit: str, number: float, display_unit: str | None = None) -> str:
     """Format a finite value of a metric; an error rate as a percentage."""
-    if name == ERROR_RATE.name:
+    if name == ERROR_RATIO.name:
         return format_percent(number)
     return format_value(number, unit, display_unit)
 
