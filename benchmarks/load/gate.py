@@ -36,8 +36,8 @@ driver = "{driver}"
 dsn = "{dsn}"
 [load]
 concurrency = 2
-duration = "1s"
-warmup = "200ms"
+duration = "500ms"
+warmup = "100ms"
 [setup]
 files = ["work.sql"]
 [[step]]
@@ -64,8 +64,8 @@ driver = "http"
 url = "http://127.0.0.1:{port}"
 [load]
 concurrency = 2
-duration = "1s"
-warmup = "200ms"
+duration = "500ms"
+warmup = "100ms"
 [[step]]
 name = "sum"
 path = "/sum"
@@ -161,7 +161,7 @@ def check(kind: Kind, root: Path, more_ratio: float, number: int) -> tuple[int, 
     )
     took_s = time.monotonic() - began_s
     if done.returncode not in {0, 3, 4}:
-        raise SystemExit(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        print(f"{done.stdout}{done.stderr}", file=sys.stderr)
     return done.returncode, took_s, outcomes(json.loads(verdict.read_text()))
 
 
@@ -183,6 +183,7 @@ def main() -> None:
     parser.add_argument("--more", type=float, default=0.1, help="how much more work, as a ratio")
     parser.add_argument("--kinds", default="sqlite,postgresql,http")
     arguments = parser.parse_args()
+    # By target and by how much more work there is.
     failed: Counter[tuple[str, float]] = Counter()
     checks: Counter[tuple[str, float]] = Counter()
     seconds: dict[tuple[str, float], list[float]] = {}
