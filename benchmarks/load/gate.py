@@ -59,6 +59,7 @@ HTTP_SCENARIO = """\
 name = "it"
 [[service]]
 start = "python3 serve.py {port}"
+ready = { tcp = true }
 [[target]]
 driver = "http"
 url = "http://127.0.0.1:{port}"
