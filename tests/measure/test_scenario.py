@@ -577,6 +577,18 @@ def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
     assert "postgres://me:[removed]@db/x" in error
 
 
+def test_a_variable_of_the_scenario_is_removed_from_logs(make_engine: MakeEngine) -> None:
+    served = SERVED.replace("[[service]]", '[[service]]\nenv = { KEY = "${ORDERS}/key" }')
+    server = "import os; print(f'{\"-\" * 197}', os.environ['KEY']); raise SystemExit(1)"
+    engine = make_engine({FILE: served, "server.py": server}, arms=[HEAD])
+
+    error = measured(engine)[0].error or ""
+
+    kept = Path(error.splitlines()[1].removeprefix("its log is kept in "))
+    assert kept.read_text().endswith("- [removed]/key\n")
+    assert error.endswith("- [r")
+
+
 def test_an_interruption_ends_everything(
     make_engine: MakeEngine, tmp_path: Path, alive: Callable[[int], bool]
 ) -> None:

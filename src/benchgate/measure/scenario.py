@@ -26,7 +26,6 @@ from benchgate.measure.scenario_plan import GENERATOR, launch_plans
 from benchgate.measure.scenario_values import observed
 from benchgate.measure.service_log import KeptLogs, logs_folder
 from benchgate.measure.suite_output import Scratch
-from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
     import random
@@ -89,7 +88,8 @@ class ScenarioEngine:
             ArmRunner(self._arms, self._launcher, settings),
             guardian,
             self._scratch,
-            KeptLogs(logs_folder(environ), Redactor(environ)),
+            KeptLogs(logs_folder(environ)),
+            environ,
             introspect=introspect,
         )
 
