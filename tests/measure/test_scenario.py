@@ -566,6 +566,17 @@ def test_the_log_of_a_service_may_explain_errors(make_engine: MakeEngine, reply:
     assert path.read_text() == "listening\n"
 
 
+def test_a_step_that_fails_keeps_one_log(make_engine: MakeEngine, tmp_path: Path) -> None:
+    reply = LoadReply(None, {**STEPS, "insert": launch([1.0], ["it failed"])})
+    files = {FILE: SERVED, "server.py": SERVER.format(60, ""), **says(reply)}
+    engine = make_engine(files, arms=[HEAD])
+
+    notes = [measured(engine, "orders/lookup", round_index=i)[0].notes for i in range(2)]
+
+    assert [len(each) for each in notes] == [1, 0]
+    assert len(list((tmp_path / "state").rglob("*.log"))) == 1
+
+
 def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
     server = "print('postgres://me:hunter22@db/x', flush=True); raise SystemExit(1)"
     engine = make_engine({FILE: SERVED, "server.py": server}, arms=[HEAD])

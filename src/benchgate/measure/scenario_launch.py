@@ -75,6 +75,7 @@ class ScenarioLauncher:
         self._scratch = scratch
         self._logs = logs
         self._environ = environ
+        self._explained: set[LaunchPlan] = set()
         self._introspect = introspect
 
     def run(self, plan: LaunchPlan, round_index: int, *, brief: bool = False) -> LoadReply:
@@ -145,8 +146,10 @@ class ScenarioLauncher:
         except ServiceFailedError as error:
             raise LaunchFailedError(self._with_log(plan, error, services)) from error
         limit = one.scenario.load.max_error_rate
-        if not any(trouble_of(launch, limit) for launch in reply.steps.values()):
+        failed = any(trouble_of(launch, limit) for launch in reply.steps.values())
+        if brief or not failed or plan in self._explained:
             return reply
+        self._explained.add(plan)  # the other steps go on, and would keep a log of every launch
         return replace(reply, notes=(*reply.notes, *self._kept_logs(plan, services)))
 
     def _order(
