@@ -290,6 +290,14 @@ def test_pauses_before_each_launch(make_engine: MakeEngine, paused: list[float])
     assert engine.discover().found[HEAD][0].rounds == 3
 
 
+def test_the_arms_pause_equally(make_engine: MakeEngine, paused: list[float]) -> None:
+    head, base = (ORDERS + f"\n[experiment]\npause = '{pause}'\n" for pause in ("0s", "3s"))
+
+    measured(make_engine({FILE: head}, base={FILE: base}))
+
+    assert paused == [3.0, 3.0]
+
+
 def test_a_failed_launch_fails_every_step_of_its_arm(make_engine: MakeEngine) -> None:
     refused = LoadReply("the target refuses connections\nport 5432")
     seen = measured(make_engine(base=says(refused)))

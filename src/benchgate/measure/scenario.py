@@ -132,13 +132,15 @@ class ScenarioEngine:
         plans = self._plans.get(unit.title) or launch_plans(unit, self._settings, self._generator)
         self._plans[unit.title] = plans
         ordered = starting_order(plans, unit.title, round_index)
+        # The arms rest equally long, whatever their files say.
+        pause_s = max(plan.scenario.scenario.experiment.pause_s for plan in plans)
         once = Stopwatch()
         launched: dict[LaunchPlan, LoadReply | LaunchFailedError] = {}
         for plan in ordered:
             try:
                 with once:
                     self._check(unit, plan, round_index)
-                self._pause(plan.scenario.scenario.experiment.pause_s)
+                self._pause(pause_s)
                 launched[plan] = self._launches.run(plan, round_index, brief=self._brief)
             except LaunchFailedError as error:
                 launched[plan] = error
