@@ -174,14 +174,13 @@ def test_it_is_torn_down_wherever_it_is_stopped(run: Any, where: str) -> None:  
         assert reply.error == INTERRUPTED
 
 
-def test_operations_that_were_due_and_not_begun_are_told(run: Any) -> None:  # noqa: ANN401
+def test_operations_that_were_due_and_not_begun_are_counted(run: Any) -> None:  # noqa: ANN401
     load = {"duration": "300ms", "warmup": "0s", "rate": 1000.0}
     reply = run(Script(operate=lambda _: time.sleep(0.02)), tables={"load": load})
     launch = reply.steps["lookup"]
     assert launch.ops + launch.unfinished == 300
     assert launch.unfinished > 100
-    (note,) = [note for note in reply.notes if "were due" in note]
-    assert note.startswith(f"{launch.unfinished} of 300 operations were due, and had not begun")
+    assert reply.notes == ()  # each launch would say it with other figures
     assert launch.generator.late_p99_s is not None
     assert decode(launch.histogram).count == 300
 
@@ -195,7 +194,7 @@ def test_a_target_that_always_fails_is_all_errors(run: Any) -> None:  # noqa: AN
     assert launch.ops == 0
     assert 3 <= launch.errors < 1000
     assert launch.kept_errors[0].text == "ZeroDivisionError: division by zero"
-    assert any(note.endswith("because each pauses after 3 errors in a row") for note in reply.notes)
+    assert reply.notes == ("workers paused, as each does after 3 errors in a row",)
 
 
 def test_both_arms_draw_the_same(run: Any) -> None:  # noqa: ANN401

@@ -256,6 +256,10 @@ SERVICE = '[[service]]\nname = "api"\nstart = "serve"\nready = { tcp = true }\n'
         (f"{NAME}{STEP}[load]\nwarmup = '-1s'", ":6: load.warmup = \"-1s\": '-1s' is not a"),
         (f"{NAME}{STEP}[load]\nwarmup = [1]", ":6: load.warmup = [1]: a duration is text"),
         (f"{NAME}{STEP}[load]\nrate = -1", ":6: load.rate = -1: must be at least 0"),
+        (
+            f"{NAME}{STEP}[load]\nrate = 1e9",
+            ":6: load.rate = 1000000000.0: must be at most 1000000.0",
+        ),
         (f"{NAME}{STEP}[load]\nrate = inf", ":6: load.rate = Infinity: must be a finite number"),
         (f"{NAME}{STEP}[load]\nworkers = 'proces'", "did you mean 'process'?"),
         (

@@ -63,6 +63,7 @@ def changed(reader: Reader, text: str, before: str, after: str) -> set[str]:
         ("(id)", "(id, x)", {"its setup"}),
         ("[[step]]", "[teardown]\nqueries = ['DROP']\n[[step]]", {"its teardown"}),
         ("orders.db", "others.db", set()),
+        ("{scratch}/", "", {"its target"}),
         ("concurrency = 4", "concurrency = 4\nduration = '10s'\nwarmup = '1s'", set()),
         ("iterations = 5", "iterations = 6\npause = '1s'", set()),
         ("[[step]]", "[[service]]\nstart = 'x'\nready.tcp = true\n[[step]]", set()),
@@ -79,6 +80,7 @@ def test_what_is_work(reader: Reader, before: str, after: str, parts: set[str]) 
     [
         ("hunter2", "hunter3", set()),
         ("127.0.0.1:8080", "127.0.0.1:9090", set()),
+        ("127.0.0.1:8080", "{root}", {"its target"}),
         ("text/html", "text/plain", {"its target"}),
         ('"/"', '"/orders"', {"its step get"}),
     ],

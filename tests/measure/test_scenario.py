@@ -290,6 +290,14 @@ def test_pauses_before_each_launch(make_engine: MakeEngine, paused: list[float])
     assert engine.discover().found[HEAD][0].rounds == 3
 
 
+def test_the_arms_pause_equally(make_engine: MakeEngine, paused: list[float]) -> None:
+    head, base = (ORDERS + f"\n[experiment]\npause = '{pause}'\n" for pause in ("0s", "3s"))
+
+    measured(make_engine({FILE: head}, base={FILE: base}))
+
+    assert paused == [3.0, 3.0]
+
+
 def test_a_failed_launch_fails_every_step_of_its_arm(make_engine: MakeEngine) -> None:
     refused = LoadReply("the target refuses connections\nport 5432")
     seen = measured(make_engine(base=says(refused)))
@@ -566,6 +574,17 @@ def test_the_log_of_a_service_may_explain_errors(make_engine: MakeEngine, reply:
     assert path.read_text() == "listening\n"
 
 
+def test_a_step_that_fails_keeps_one_log(make_engine: MakeEngine, tmp_path: Path) -> None:
+    reply = LoadReply(None, {**STEPS, "insert": launch([1.0], ["it failed"])})
+    files = {FILE: SERVED, "server.py": SERVER.format(60, ""), **says(reply)}
+    engine = make_engine(files, arms=[HEAD])
+
+    notes = [measured(engine, "orders/lookup", round_index=i)[0].notes for i in range(2)]
+
+    assert [len(each) for each in notes] == [1, 0]
+    assert len(list((tmp_path / "state").rglob("*.log"))) == 1
+
+
 def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
     server = "print('postgres://me:hunter22@db/x', flush=True); raise SystemExit(1)"
     engine = make_engine({FILE: SERVED, "server.py": server}, arms=[HEAD])
@@ -575,6 +594,18 @@ def test_the_log_of_a_service_is_redacted(make_engine: MakeEngine) -> None:
     path = Path(error.splitlines()[1].removeprefix("its log is kept in "))
     assert "hunter22" not in error + path.read_text()
     assert "postgres://me:[removed]@db/x" in error
+
+
+def test_a_variable_of_the_scenario_is_removed_from_logs(make_engine: MakeEngine) -> None:
+    served = SERVED.replace("[[service]]", '[[service]]\nenv = { KEY = "${ORDERS}/key" }')
+    server = "import os; print(f'{\"-\" * 197}', os.environ['KEY']); raise SystemExit(1)"
+    engine = make_engine({FILE: served, "server.py": server}, arms=[HEAD])
+
+    error = measured(engine)[0].error or ""
+
+    kept = Path(error.splitlines()[1].removeprefix("its log is kept in "))
+    assert kept.read_text().endswith("- [removed]/key\n")
+    assert error.endswith("- [r")
 
 
 def test_an_interruption_ends_everything(

@@ -148,6 +148,18 @@ def test_too_few_rounds_for_any_change_are_told(
     assert too_few_rounds(rounds, ids(benchmarks), loads(toml, "test.toml")) == expected
 
 
+def test_a_step_of_a_scenario_has_several_rows() -> None:
+    config, steps = loads("", "test.toml"), ids(2)
+
+    found = too_few_rounds(10, steps, config, steps=steps)
+
+    assert found == (
+        "10 rounds cannot show any change except in error ratios: it takes at least 11, because"
+        " fewer cannot rule out chance for 6 rows at an alpha of 1 %"
+    )
+    assert too_few_rounds(11, steps, config, steps=steps) is None
+
+
 def test_a_shard_needs_more_rounds() -> None:
     found = too_few_rounds(11, ids(10), loads("", "test.toml"), shards=8)
     assert found is not None

@@ -14,7 +14,7 @@ from benchgate.load.limits import Signs, limits
 from benchgate.load.merging import generator_of, late_p99_s, launch_of, merged_steps
 from benchgate.load.order import LoadReply
 from benchgate.load.worker import ERRORS_BEFORE_PAUSE, text_of
-from benchgate.units import counted, format_value
+from benchgate.units import counted
 
 if TYPE_CHECKING:
     import threading
@@ -149,7 +149,7 @@ def _reply(
             name: launch_of(record, scenario, order.round, generator)
             for name, record in merged.items()
         },
-        notes=(*notes, *_notes(groups, merged)),
+        notes=(*notes, *_notes(groups)),
         server=server,
     )
 
@@ -171,20 +171,10 @@ def _signs(launch: Launch, groups: Sequence[EndedGroup], merged: Mapping[str, St
     )
 
 
-def _notes(groups: Sequence[EndedGroup], merged: Mapping[str, StepRecord]) -> tuple[str, ...]:
+def _notes(groups: Sequence[EndedGroup]) -> tuple[str, ...]:
     records = [group.record for group in groups if group.record is not None]
     notes = [note for record in records for note in record.notes]
-    unfinished = sum(record.unfinished for record in merged.values())
-    if unfinished:
-        total = unfinished + sum(record.ops + record.errors for record in merged.values())
-        notes.append(
-            f"{unfinished} of {total} operations were due, and had not begun at the end because no"
-            " worker was free; they count with the time that they had waited"
-        )
-    paused_s = sum(record.paused_s for record in records)
-    if paused_s:
-        notes.append(
-            f"all workers together paused for {format_value(paused_s, 's')}, because each pauses"
-            f" after {ERRORS_BEFORE_PAUSE} errors in a row"
-        )
+    if any(record.paused_s for record in records):
+        # Without a figure it is the same note for every launch.
+        notes.append(f"workers paused, as each does after {ERRORS_BEFORE_PAUSE} errors in a row")
     return tuple(notes)

@@ -75,15 +75,21 @@ def _dumped(table: Script | Step | None) -> object:
 
 
 def _without_address(target: Target) -> Mapping[str, object]:
-    """What of a target is no address: other texts, such as headers, only lack their secrets."""
+    """What of a target is no address: other texts, such as headers, only lack their secrets.
+
+    Of an address only its placeholders count: with {port} it leads to the arm's own service, and
+    without to what may be the same for both arms, or anything else.
+    """
     dumped = target.model_dump(mode="json", exclude={"name"})
     texts = set(target.texts())
-    return {
-        key: value
-        for key, value in dumped.items()
-        if isinstance(value, dict)
-        or texts.isdisjoint(value if isinstance(value, list) else [value])
-    }
+    work: dict[str, object] = {}
+    for key, value in dumped.items():
+        values = value if isinstance(value, list) else [value]
+        if isinstance(value, dict) or texts.isdisjoint(values):
+            work[key] = value
+        elif named := sorted({name for text in values for name in placeholders_in(str(text))}):
+            work[key] = [f"{{{name}}}" for name in named]
+    return work
 
 
 def _digest(value: object) -> str:

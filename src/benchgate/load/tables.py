@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -35,6 +35,9 @@ def _path(text: str) -> str:
         raise ValueError('must be a path on the port of the service, such as "/health"')
     return text
 
+
+# Each operation that is due is counted, also if no worker could begin it.
+_HIGHEST_RATE: Final = 1_000_000
 
 Pattern = Annotated[fields.Text, AfterValidator(_pattern)]
 DurationOrZero = Annotated[
@@ -113,7 +116,10 @@ class Stage(Table):
 
     duration_s: fields.Duration = Field(alias="duration", description="How long it takes.")
     rate: float | None = Field(
-        default=None, ge=0, description="Operations per second at its end, for an open loop."
+        default=None,
+        ge=0,
+        le=_HIGHEST_RATE,
+        description="Operations per second at its end, for an open loop.",
     )
     concurrency: int | None = Field(
         default=None, ge=1, description="Workers at its end, for a closed loop."
@@ -138,6 +144,7 @@ class Load(Table):
     rate: float = Field(
         default=0.0,
         ge=0,
+        le=_HIGHEST_RATE,
         description="Operations per second of all workers together; 0: each begins the next one"
         " when the one before has ended.",
     )

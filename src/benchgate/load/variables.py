@@ -55,11 +55,17 @@ def concealer(
 ) -> Callable[[str], str]:
     """Make a function that makes a text one line, and removes secrets from it.
 
-    They are the values of the variables that the scenario uses, passwords in its addresses, and
-    what `model.redact` knows.
+    They are `secrets_of` the scenario, and what `model.redact` knows.
     """
+    conceal, redact = Concealer(secrets_of(scenario, target, environ)), Redactor(environ)
+    return lambda text: redact(conceal(text))
+
+
+def secrets_of(scenario: Scenario, target: Target, environ: Mapping[str, str]) -> frozenset[str]:
+    """The values of the variables that a scenario uses, and passwords in its addresses."""
     secrets: set[str] = set()
-    for _, text in _texts(scenario, target):
+    of_services = (text for one in scenario.services for text in one.env.values())
+    for text in (*(text for _, text in _texts(scenario, target)), *of_services):
         secrets.update(environ[name] for name in variables_in(text) if name in environ)
         try:
             address = expanded(text, {}, environ)
@@ -68,8 +74,7 @@ def concealer(
         secrets |= passwords_in(address)
         for found in _KEY_AND_PASSWORD.finditer(address):
             secrets.add(found[2] or re.sub(r"\\(.)", r"\1", found[1]))
-    conceal, redact = Concealer(secrets), Redactor(environ)
-    return lambda text: redact(conceal(text))
+    return frozenset(secrets)
 
 
 def _texts(scenario: Scenario, target: Target) -> Iterator[tuple[KeyPath, str]]:

@@ -26,7 +26,6 @@ from benchgate.measure.scenario_plan import GENERATOR, launch_plans
 from benchgate.measure.scenario_values import observed
 from benchgate.measure.service_log import KeptLogs, logs_folder
 from benchgate.measure.suite_output import Scratch
-from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
     import random
@@ -89,7 +88,8 @@ class ScenarioEngine:
             ArmRunner(self._arms, self._launcher, settings),
             guardian,
             self._scratch,
-            KeptLogs(logs_folder(environ), Redactor(environ)),
+            KeptLogs(logs_folder(environ)),
+            environ,
             introspect=introspect,
         )
 
@@ -132,13 +132,15 @@ class ScenarioEngine:
         plans = self._plans.get(unit.title) or launch_plans(unit, self._settings, self._generator)
         self._plans[unit.title] = plans
         ordered = starting_order(plans, unit.title, round_index)
+        # The arms rest equally long, whatever their files say.
+        pause_s = max(plan.scenario.scenario.experiment.pause_s for plan in plans)
         once = Stopwatch()
         launched: dict[LaunchPlan, LoadReply | LaunchFailedError] = {}
         for plan in ordered:
             try:
                 with once:
                     self._check(unit, plan, round_index)
-                self._pause(plan.scenario.scenario.experiment.pause_s)
+                self._pause(pause_s)
                 launched[plan] = self._launches.run(plan, round_index, brief=self._brief)
             except LaunchFailedError as error:
                 launched[plan] = error

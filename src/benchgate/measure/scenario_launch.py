@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter, ValidationError
 
 import benchgate
+from benchgate.load.drivers.concealing import Concealer
 from benchgate.load.order import LoadOrder, LoadReply
+from benchgate.load.variables import secrets_of
 from benchgate.measure.arm_runner import CommandFailedError
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.scenario_values import trouble_of
 from benchgate.measure.service import ServicePlace, Services
 from benchgate.measure.service_process import ServiceFailedError
 from benchgate.measure.service_watch import watched
+from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from benchgate.measure.arm_runner import ArmRunner
     from benchgate.measure.execution import Execution
@@ -53,6 +56,7 @@ class ScenarioLauncher:
         guardian: ends the services if benchgate ends.
         scratch: for the files of the launches.
         logs: keeps the logs of services that failed.
+        environ: that of benchgate, where the values of variables are secrets.
         introspect: ask every target for its version and settings.
     """
 
@@ -62,6 +66,7 @@ class ScenarioLauncher:
         guardian: Guardian,
         scratch: Scratch,
         logs: KeptLogs,
+        environ: Mapping[str, str],
         *,
         introspect: bool = False,
     ) -> None:
@@ -69,6 +74,8 @@ class ScenarioLauncher:
         self._guardian = guardian
         self._scratch = scratch
         self._logs = logs
+        self._environ = environ
+        self._explained: set[LaunchPlan] = set()
         self._introspect = introspect
 
     def run(self, plan: LaunchPlan, round_index: int, *, brief: bool = False) -> LoadReply:
@@ -139,8 +146,10 @@ class ScenarioLauncher:
         except ServiceFailedError as error:
             raise LaunchFailedError(self._with_log(plan, error, services)) from error
         limit = one.scenario.load.max_error_rate
-        if not any(trouble_of(launch, limit) for launch in reply.steps.values()):
+        failed = any(trouble_of(launch, limit) for launch in reply.steps.values())
+        if brief or not failed or plan in self._explained:
             return reply
+        self._explained.add(plan)  # the other steps go on, and would keep a log of every launch
         return replace(reply, notes=(*reply.notes, *self._kept_logs(plan, services)))
 
     def _order(
@@ -188,8 +197,9 @@ class ScenarioLauncher:
 
     def _with_log(self, plan: LaunchPlan, error: ServiceFailedError, services: Services) -> str:
         """Add the end of the log of a service, and where the whole log is kept."""
-        said = self._logs.redact(str(error))
-        tail = self._logs.redact(services.log_of(error.service).tail())
+        redact = self._redact(plan)
+        said = redact(str(error))
+        tail = services.log_of(error.service).tail(redact)
         if not tail:
             return f"{said}\nit printed nothing"
         kept = self._keep(plan, services, error.service)
@@ -211,7 +221,15 @@ class ScenarioLauncher:
         log, title = services.log_of(name), plan.scenario.title.replace("/", "-")
         if not log.tail():
             return None
-        return self._logs.keep(log, f"{title}-{plan.scenario.arm.name}-{name}")
+        named = f"{title}-{plan.scenario.arm.name}-{name}"
+        return self._logs.keep(log, named, self._redact(plan))
+
+    def _redact(self, plan: LaunchPlan) -> Callable[[str], str]:
+        """Make a function that removes secrets from what services say."""
+        one, environ = plan.scenario, {**self._environ, **plan.command.env}
+        conceal = Concealer(secrets_of(one.scenario, one.target, environ))
+        redact = Redactor(environ)
+        return lambda text: redact(conceal.in_lines(text))
 
 
 def _service_place(plan: LaunchPlan, folder: Path, cpus: frozenset[int] | None) -> ServicePlace:

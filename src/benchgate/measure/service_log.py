@@ -46,9 +46,14 @@ class ServiceLog:
         """All of it."""
         return self._end(MOST_BYTES).decode(errors="replace")
 
-    def tail(self) -> str:
-        """The last lines, the long ones cut."""
-        lines = self._end(_TAIL_BYTES).decode(errors="replace").strip().splitlines()[-_TAIL_LINES:]
+    def tail(self, redact: Callable[[str], str] = str) -> str:
+        """The last lines, the long ones cut.
+
+        Args:
+            redact: removes secrets, before they might be cut and not be recognized.
+        """
+        text = redact(self._end(_TAIL_BYTES).decode(errors="replace"))
+        lines = text.strip().splitlines()[-_TAIL_LINES:]
         return "\n".join(line[:_TAIL_CHARACTERS] for line in lines)
 
     def trim(self) -> None:
@@ -72,19 +77,21 @@ class KeptLogs:
 
     Args:
         folder: is created if needed.
-        redact: removes secrets.
     """
 
-    def __init__(self, folder: Path, redact: Callable[[str], str]) -> None:
-        self.redact = redact
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def keep(self, log: ServiceLog, name: str) -> Path | None:
-        """Copy a log; return where to, or None if that is impossible."""
+    def keep(self, log: ServiceLog, name: str, redact: Callable[[str], str]) -> Path | None:
+        """Copy a log; return where to, or None if that is impossible.
+
+        Args:
+            redact: removes secrets.
+        """
         with suppress(OSError, UsageError):
             self._folder.mkdir(parents=True, exist_ok=True)
             place = self._folder / f"{time.time_ns() // 1_000_000}-{name}.log"
-            write_atomic(place, self.redact(log.text()).encode())
+            write_atomic(place, redact(log.text()).encode())
             in_order = sorted(self._folder.glob("*.log"))
             for old in in_order[:-MOST_KEPT]:
                 old.unlink(missing_ok=True)

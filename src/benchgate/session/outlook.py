@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+from benchgate.gate.under_load import deciding_under_load
 from benchgate.gate.waves import rounds_to_confirm
-from benchgate.model.metrics import EXACT_NAMES
+from benchgate.model.metrics import ERROR_RATIO, EXACT_NAMES, UNDER_LOAD
 from benchgate.model.run import CANARY_IDS
 from benchgate.stats.power import least_launches
 from benchgate.units import counted, format_budget, format_duration, format_percent
@@ -244,15 +245,31 @@ class Foreteller:
 
 
 def too_few_rounds(
-    rounds: int, benchmarks: Sequence[str], config: Config, *, shards: int = 1
+    rounds: int,
+    benchmarks: Sequence[str],
+    config: Config,
+    *,
+    steps: Collection[str] = (),
+    shards: int = 1,
 ) -> str | None:
     """Warn that a fixed number of rounds cannot show any change; None if it can.
 
     Args:
         benchmarks: those on both arms. Each has at least one row, so no fewer rounds suffice.
+        steps: those of them that are steps of scenarios, which have several rows.
     """
-    metrics = [frozenset(config.effective(id_).metrics) for id_ in benchmarks]
-    tested = sum(not one <= EXACT_NAMES for one in metrics)
+    metrics = {id_: frozenset(config.effective(id_).metrics) for id_ in benchmarks}
+    under_load = {
+        id_: deciding_under_load(metrics[id_], {metric.name for metric in UNDER_LOAD})
+        for id_ in benchmarks
+        if id_ in steps
+    }
+    tested = sum(
+        sum(name != ERROR_RATIO.name for name in under_load[id_])
+        if under_load.get(id_)
+        else not metrics[id_] <= EXACT_NAMES
+        for id_ in benchmarks
+    )
     gate = config.gate
     if not tested or (gate.rule == "classical" and gate.unit == "sample"):
         return None
@@ -260,10 +277,14 @@ def too_few_rounds(
         needed, why = CLASSICAL_LEAST, "the textbook rule needs that many launches"
     else:
         needed = least_launches(gate.alpha / shards / tested / 2, "wilcoxon")
-        of, alpha = counted(tested, "benchmark"), format_percent(gate.alpha)
+        alpha = format_percent(gate.alpha)
+        of = counted(tested, "row" if under_load else "benchmark")
         why = f"fewer cannot rule out chance for {of} at an alpha of {alpha}"
     if rounds >= needed:
         return None
-    but = " except in counts" if any(one & EXACT_NAMES for one in metrics) else ""
+    has_counts = any(one & EXACT_NAMES for one in metrics.values())
+    has_errors = any(ERROR_RATIO.name in names for names in under_load.values())
+    others = [*(["counts"] if has_counts else []), *(["error ratios"] if has_errors else [])]
+    but = f" except in {' and '.join(others)}" if others else ""
     few = f"{counted(rounds, 'round')} cannot show any change{but}"
     return f"{few}: it takes at least {needed}, because {why}"

@@ -42,7 +42,7 @@ def passwords_in(url: str) -> frozenset[str]:
 
 
 class Concealer:
-    """Makes a text one line, and replaces secrets in it.
+    """Replaces secrets in a text, and makes it one line.
 
     Args:
         secrets: texts that must not be shown, also not percent-encoded or escaped.
@@ -56,9 +56,11 @@ class Concealer:
 
     def __call__(self, text: str) -> str:
         """The text as one line without secrets."""
-        if self._secrets is not None:
-            text = self._secrets.sub(_REMOVED, text)
-        return one_line(text)
+        return one_line(self.in_lines(text))
+
+    def in_lines(self, text: str) -> str:
+        """The text with all its lines, without secrets."""
+        return self._secrets.sub(_REMOVED, text) if self._secrets is not None else text
 
 
 def _forms(secret: str) -> set[str]:
