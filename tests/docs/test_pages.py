@@ -75,7 +75,8 @@ def test_examples_are_valid(fence: Fence, tmp_path: Path) -> None:
         (tmp_path / "scenario.toml").write_text(fence.text, encoding="utf-8")
         read_scenario(tmp_path / "scenario.toml", fence.place)
     elif fence.language == "toml":
-        loads(fence.text, "pyproject.toml" if "[tool." in fence.text else "benchgate.toml")
+        is_project = "[tool." in fence.text or fence.text.startswith("# pyproject.toml")
+        loads(fence.text, "pyproject.toml" if is_project else "benchgate.toml")
     elif fence.language == "python":
         compile(fence.text, fence.place, "exec")
     elif fence.language == "json":
