@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.load.databases import NotInstalledError, PostgresqlServer, running
 
 if TYPE_CHECKING:

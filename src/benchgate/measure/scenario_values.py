@@ -10,11 +10,11 @@ import numpy as np
 from benchgate.measure.engine import MetricSamples, Observation
 from benchgate.model.metrics import (
     ERROR_RATIO,
+    THROUGHPUT,
     TIME_P50,
     TIME_P95,
     TIME_P99,
     TIME_P999,
-    THROUGHPUT,
 )
 from benchgate.stats.hdr import decode
 from benchgate.units import counted, format_duration, format_percent

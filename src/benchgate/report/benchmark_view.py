@@ -61,8 +61,8 @@ class RowView:
 
     @property
     def values(self) -> str:
-        """Base and head: "12.30 ms to 14.10 ms"; the one that is known, or ""."""
-        return " to ".join(filter(None, (self.base, self.head)))
+        """Base and head: "12.30 ms to 14.10 ms"; once if they are equal or one is known, or ""."""
+        return " to ".join(dict.fromkeys(filter(None, (self.base, self.head))))
 
     @property
     def measured(self) -> str:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus, unquote
 
 from benchgate.load.substitution import variables_in
+from benchgate.model.redact import REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _LONGEST: Final = 500
-_REMOVED: Final = "[removed]"
 _USER_AND_PASSWORD = re.compile(r"://([^:@/]*):(.*)@")
 
 
@@ -57,7 +57,7 @@ class Concealer:
     def __call__(self, text: str) -> str:
         """The text as one line without secrets."""
         if self._secrets is not None:
-            text = self._secrets.sub(_REMOVED, text)
+            text = self._secrets.sub(REMOVED, text)
         return one_line(text)
 
 
