@@ -229,7 +229,6 @@ def test_memory_is_not_for_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     found = SqliteDriver.objection(in_memory, processes)
     assert found is not None
     assert "cannot share the database :memory:" in found
-    assert SqliteDriver.objection(in_memory, Load.model_validate({"cluster": "tcp://x:1"}))
     assert SqliteDriver.objection(in_file, processes) is None
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 35, 5))
     with pytest.raises(TargetError, match=r"needs SQLite 3\.36.*\{scratch\}/orders\.db"):
