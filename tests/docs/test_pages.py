@@ -75,7 +75,7 @@ def test_examples_are_valid(fence: Fence, tmp_path: Path) -> None:
         (tmp_path / "scenario.toml").write_text(fence.text, encoding="utf-8")
         read_scenario(tmp_path / "scenario.toml", fence.place)
     elif fence.language == "toml":
-        is_shared = fence.text.startswith(("[tool.", "[project."))
+        is_shared = fence.text.startswith(("[tool.", "# pyproject.toml"))
         loads(fence.text, "pyproject.toml" if is_shared else "benchgate.toml")
     elif fence.language == "python":
         compile(fence.text, fence.place, "exec")

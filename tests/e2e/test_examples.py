@@ -1,4 +1,4 @@
-"""The projects in `examples` that have a suite of another tool, judged as their README says."""
+"""The projects in `examples` with a suite of another tool or a scenario, judged as promised."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.load.databases import NotInstalledError, PostgresqlServer, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tests.e2e.conftest import Program
 
@@ -77,7 +78,7 @@ def copied(name: str, git: Git) -> str:
         dirs_exist_ok=True,
     )
     shown = re.findall(r"^    (\S.*)$", (git.root / "README.md").read_text(), re.MULTILINE)
-    start, change, check = shown
+    start, change, check = shown[-3:]
     for commands in (start, change):
         subprocess.run(["/bin/sh", "-ec", commands], cwd=git.root, check=True, capture_output=True)
     return str(check)
@@ -122,3 +123,39 @@ def test_the_verdict_is_what_the_readme_says(
     assert {rows.get(id_) for id_ in example.regressed} == {"regressed"}, rows
     assert {rows.get(id_) for id_ in example.unchanged} <= {"unchanged", "inconclusive"}, rows
     assert {"failed", "missing", "incomparable"}.isdisjoint(rows.values()), rows
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Run the server that an example needs."""
+    if request.getfixturevalue("name") != "postgresql-load":
+        yield
+        return
+    try:
+        with running(PostgresqlServer) as server:
+            monkeypatch.setenv("ORDERS_DSN", server.dsn)
+            yield
+    except NotInstalledError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("name", ["sqlite-load", "http-load", "postgresql-load"])
+def test_the_verdict_of_a_scenario_is_what_the_readme_says(
+    benchgate: Program, make_repo: Callable[[str], Git], name: str
+) -> None:
+    git = make_repo(name)
+    command, _, promise = copied(name, git).partition("#")
+    said = re.fullmatch(r" (\S+) regressed: exit code 3", promise)
+    assert said
+    config = git.root / "benchgate.toml"
+    config.write_text(f"{QUICK}\n{config.read_text()}")
+    process = benchgate.start(git.root, *shlex.split(command)[1:], "--json", "-")
+    done = benchgate.wait(process, 500)
+    done.check(3)
+    every = json.loads(done.out)["rows"]
+    rows = [row for row in every if row["benchmark"] == said[1] and row["metric"] == "time_p50"]
+    assert [row["outcome"] for row in rows] == ["regressed"], every
+    assert {"failed", "missing", "incomparable"}.isdisjoint(row["outcome"] for row in every), every

@@ -30,9 +30,9 @@ def test_a_generator_with_time_to_spare_is_no_limit() -> None:
 
 def test_one_busy_process_says_what_to_do() -> None:
     assert only(cpu_ratios=(0.97,)) == (
-        "The load generator used 97 % of a CPU, and the threads of one Python process hardly use"
-        ' more, so the target may be faster than this shows. Use workers = "process", fewer'
-        " workers, or a lower rate."
+        "The load generator used 97 % of a CPU, about all that one Python process can use, so the"
+        ' target may be faster than this shows. Use workers = "process", fewer workers, or a lower'
+        " rate."
     )
 
 

@@ -40,6 +40,21 @@ def test_every_report_says_a_shared_note_once() -> None:
         assert text.replace("\\", "").count("[1]") == 4
 
 
+def test_the_number_of_a_note_stands_at_the_row_that_has_it() -> None:
+    rows = []
+    for name in ("a", "b"):
+        row = changed(name, Outcome.REGRESSED, 1.2)
+        shown = replace(row, metric="requests", decides=False, notes=(LONG,))
+        rows += [row, replace(shown, outcome=Outcome.NOT_TESTED)]
+    view = view_verdict(verdict(Decision.FAIL, *rows, *CLEAN))
+
+    text = printed(lambda to: render_verdict(view, to), 300)
+
+    marked = [line.strip() for line in text.splitlines() if line.endswith("[1]")]
+    assert len(marked) == 2
+    assert all(line.startswith("requests") for line in marked)
+
+
 def test_a_note_of_one_benchmark_stays_with_it() -> None:
     for text in noted(1):
         assert text.count("on import, its file") == 1

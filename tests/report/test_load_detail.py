@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,15 @@ def test_other_benchmarks_keep_their_lines_and_their_legend() -> None:
     assert "json/dumps" in text
     assert "loops: operations in one sample" in text
     assert text.count("throughput") == 1
+
+
+def test_launches_of_one_window_have_no_course() -> None:
+    courses = tuple(replace(course, window_ops=(7,)) for course in COURSES)
+    short = replace(LOOKUP, detail=LoadDetail((), 2e-4, 1e-5, courses))
+    (run,) = result(UNDER_LOAD).runs
+    shown = replace(result(UNDER_LOAD), runs=(replace(run, loads=(short,)),))
+    assert "over time" in printed(partial(render_result, result(UNDER_LOAD)), None)
+    assert "over time" not in printed(partial(render_result, shown), None)
 
 
 @pytest.mark.parametrize(

@@ -83,3 +83,9 @@ def test_a_first_run_says_that_the_benchmarks_must_be_committed() -> None:
 def test_rows_that_no_round_decides_leave_nothing_to_do() -> None:
     rows = [row("a", None), row("b", 7, "p95"), Row("c", Outcome.UNCHANGED)]
     assert next_steps(verdict_of(rows), {}, 10) == ()
+
+
+def test_a_benchmark_that_one_metric_shows_to_be_slower_is_not_open() -> None:
+    rows = [Row("a", Outcome.REGRESSED, metric="throughput"), row("a", 7)]
+
+    assert next_steps(verdict_of(rows), {"a": 2.0}, 5) == ()

@@ -63,8 +63,8 @@ def _cpu(signs: Signs) -> Iterator[str]:
         )
     elif not signs.has_processes and busiest >= BUSY_RATIO:
         yield (
-            f"The load generator used {format_percent(busiest)} of a CPU, and the threads of one"
-            " Python process hardly use more, so the target may be faster than this shows."
+            f"The load generator used {format_percent(busiest)} of a CPU, about all that one Python"
+            " process can use, so the target may be faster than this shows."
             f"{_more_processes(signs)}"
         )
 

@@ -206,11 +206,15 @@ class Ready(Table):
     )
 
 
+UNNAMED_SERVICE: Final = "service"
+"""The name of a service whose file gives it none."""
+
+
 class Service(Table):
     """A program that benchgate starts before each launch, and stops after it."""
 
     name: Annotated[str, AfterValidator(_word)] = Field(
-        default="service", description="What messages call it; `{NAME_port}` is its port."
+        default=UNNAMED_SERVICE, description="What messages call it; `{NAME_port}` is its port."
     )
     start: fields.Text = Field(description="The command that starts it; it stays in front.")
     ready: Ready = Field(description="When it can be loaded.")

@@ -17,7 +17,7 @@ from benchgate.measure.arm_runner import CommandFailedError
 from benchgate.measure.execution import trouble_with
 from benchgate.measure.scenario_values import trouble_of
 from benchgate.measure.service import ServicePlace, Services
-from benchgate.measure.service_process import ServiceFailedError
+from benchgate.measure.service_process import ServiceFailedError, called
 from benchgate.measure.service_watch import watched
 from benchgate.model.redact import Redactor
 
@@ -211,9 +211,7 @@ class ScenarioLauncher:
         names = [one.name for one in plan.scenario.scenario.services]
         kept = {name: self._keep(plan, services, name) for name in names}
         return [
-            f"the log of the service {name} is kept in {path}"
-            for name, path in kept.items()
-            if path
+            f"the log of {called(name)} is kept in {path}" for name, path in kept.items() if path
         ]
 
     def _keep(self, plan: LaunchPlan, services: Services, name: str) -> Path | None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import MeasureError
+from benchgate.load.tables import UNNAMED_SERVICE
 from benchgate.measure.affinity import bound_to
 from benchgate.measure.execution import signal_name
 from benchgate.measure.leftovers import kill_all, kill_group, left_behind
@@ -36,6 +37,11 @@ _ENDED_BY_SIGTERM = frozenset({0, -signal.SIGTERM, 128 + signal.SIGTERM})
 _NAMED = 3
 
 
+def called(service: str) -> str:
+    """Call a service by its name, unless the user gave it none."""
+    return "the service" if service == UNNAMED_SERVICE else f"the service {service}"
+
+
 class ServiceFailedError(Exception):
     """A service did not do what it must; the message is one line, without its log.
 
@@ -44,7 +50,7 @@ class ServiceFailedError(Exception):
     """
 
     def __init__(self, service: str, what: str) -> None:
-        super().__init__(f"the service {service} {what}")
+        super().__init__(f"{called(service)} {what}")
         self.service = service
 
 

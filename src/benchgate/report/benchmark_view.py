@@ -61,8 +61,8 @@ class RowView:
 
     @property
     def values(self) -> str:
-        """Base and head: "12.30 ms to 14.10 ms"; the one that is known, or ""."""
-        return " to ".join(filter(None, (self.base, self.head)))
+        """Base and head: "12.30 ms to 14.10 ms"; once if they are equal or one is known, or ""."""
+        return " to ".join(dict.fromkeys(filter(None, (self.base, self.head))))
 
     @property
     def measured(self) -> str:
@@ -76,8 +76,8 @@ class BenchmarkView:
 
     Attributes:
         first: the row that stands for the benchmark.
-        note: what a reader needs to know of it; without what footnotes say.
-        others: its other rows, each with its own note.
+        note: what a reader needs to know of it; marks stand for what footnotes say.
+        others: its other rows, each with its own note and marks.
         footnotes: marks of the notes that it shares with other benchmarks.
     """
 
@@ -103,7 +103,7 @@ def _about(row: RowView, note: str, outcome: Outcome) -> str:
     own = row.outcome.value if row.decides and row.outcome is not outcome else ""
     said = ", ".join(filter(None, (own, change, row.values)))
     titled = ": ".join(filter(None, (row.statistic, said)))
-    return "; ".join(filter(None, (titled, note)))
+    return (" " if note.startswith("[") else "; ").join(filter(None, (titled, note)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,9 @@ def view_benchmark(
     marks = dict.fromkeys(shared[x].mark for row in rows for x in notes[row] if x in shared)
 
     def own(row: Row, said: Collection[str] = ()) -> str:
-        return "; ".join(text for text in notes[row] if text not in shared and text not in said)
+        new = [text for text in notes[row] if text not in said]
+        text = "; ".join(text for text in new if text not in shared)
+        return " ".join(filter(None, (text, *(shared[x].mark for x in new if x in shared))))
 
     return BenchmarkView(
         _row(first, notes[first]),

@@ -41,12 +41,10 @@ def change_cell(row: RowView, links: Links) -> str:
 def about_cell(one: BenchmarkView, links: Links) -> str:
     """The second cell: the benchmark, its values, its other rows, and notes."""
     first = one.first
-    marks = " ".join(one.footnotes)
-    note = " ".join(filter(None, (plain_line(one.note, _NOTE_LIMIT), marks)))
     return lines(
         link(name(first), links.source(first.location)),
         _measured(first),
-        _small(note),
+        _small(plain_line(one.note, _NOTE_LIMIT)),
         *(_small(plain_line(text, _NOTE_LIMIT)) for text in one.about_others),
     )
 

@@ -158,7 +158,7 @@ def _course(course: Course) -> Line:
             f"{course.ops:,}",
             str(course.errors),
             *("" if value is None else format_value(value, "s") for value in latencies),
-            drawn(course.window_ops),
+            drawn(course.window_ops) if len(course.window_ops) > 1 else "",
         )
     )
 

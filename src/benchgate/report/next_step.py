@@ -49,12 +49,15 @@ def _other_work(rows: Iterable[Row]) -> tuple[str, ...]:
 def _more_rounds(
     verdict: Verdict, rounds_s: Mapping[str, float], least_rounds: int
 ) -> tuple[str, ...]:
-    missing = missing_rounds(verdict.rows, least_rounds)
+    # What one of its metrics has shown already is not open.
+    shown = {row.benchmark for row in verdict.rows if row.outcome is Outcome.REGRESSED}
+    rows = [row for row in verdict.rows if row.benchmark not in shown]
+    missing = missing_rounds(rows, least_rounds)
     if not missing:
         return ()
     more_s = sum(rounds_s.get(id_, 0.0) * rounds for id_, rounds in missing.items())
     again_s = verdict.duration_s + more_s
-    if any(row.unconfirmed or _lacks(row, least_rounds) for row in verdict.rows):
+    if any(row.unconfirmed or _lacks(row, least_rounds) for row in rows):
         return (
             f"{_names(missing)} more rounds: benchgate check --budget {format_budget(again_s)}",
         )

@@ -136,8 +136,7 @@ def _columns(verdict: VerdictView) -> tuple[Column, ...]:
 def _line(one: BenchmarkView, *, is_shown: bool) -> Line:
     """One benchmark; its other rows only if it is shown for what it is."""
     row = one.first
-    marks = " ".join(one.footnotes)
-    notes = [" ".join(filter(None, (one.note, marks)))]
+    notes = [one.note]
     if is_shown:
         notes += one.about_others
     return Line(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, quote_plus, unquote
 
 from benchgate.load.substitution import variables_in
+from benchgate.model.redact import REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _LONGEST: Final = 500
-_REMOVED: Final = "[removed]"
 _USER_AND_PASSWORD = re.compile(r"://([^:@/]*):(.*)@")
 
 
@@ -60,7 +60,7 @@ class Concealer:
 
     def in_lines(self, text: str) -> str:
         """The text with all its lines, without secrets."""
-        return self._secrets.sub(_REMOVED, text) if self._secrets is not None else text
+        return self._secrets.sub(REMOVED, text) if self._secrets is not None else text
 
 
 def _forms(secret: str) -> set[str]:
