@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
@@ -78,10 +78,18 @@ class DatabaseServer(ABC):
                 self._process = self._popen(self.argv())
 
     def kill(self) -> None:
-        """End it at once."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+        """End it and its child processes at once: those of PostgreSQL outlive it for a moment."""
+        if self._process is None:
+            return
+        children = _children(self._process.pid)
+        self._process.kill()
+        self._process.wait()
+        for pid in children:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + _START_S
+        while any(map(_lives, children)) and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """Let it end, or end it."""
@@ -258,6 +266,25 @@ def running(kind: type[DatabaseServer]) -> Iterator[DatabaseServer]:
             yield server
         finally:
             server.stop()
+
+
+def _children(pid: int) -> list[int]:
+    shown = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid="],  # noqa: S607 - the system's own
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    pairs = (map(int, line.split()) for line in shown.splitlines())
+    return [child for child, parent in pairs if parent == pid]
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def free_port() -> int:
