@@ -229,7 +229,17 @@ class MariadbServer(DatabaseServer):
     def prepare(self) -> None:
         import pymysql  # noqa: PLC0415
 
-        with pymysql.connect(unix_socket=str(self.folder / "socket"), user="root") as connection:
+        deadline = time.monotonic() + _START_S
+        while True:
+            try:
+                admin = pymysql.connect(unix_socket=str(self.folder / "socket"), user="root")
+            except pymysql.OperationalError:  # it is starting up
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                break
+        with admin as connection:
             cursor = connection.cursor()
             cursor.execute(f"CREATE DATABASE {USER}")
             cursor.execute(f"CREATE USER '{USER}'@'127.0.0.1' IDENTIFIED BY %s", (PASSWORD,))
