@@ -149,7 +149,7 @@ def _axes() -> Iterator[str]:
     middle = (_x(0) + _x(DURATION_S)) / 2
     bottom = _HEIGHT - 12
     yield f'<text x="{middle:.1f}" y="{bottom}" text-anchor="middle">seconds of a launch</text>'
-    turned = f"translate(18 {(_TOP + _HEIGHT - _BOTTOM) / 2:.1f}) rotate(-90)"
+    turned = f"translate(10 {(_TOP + _HEIGHT - _BOTTOM) / 2:.1f}) rotate(-90)"
     yield f'<text transform="{turned}" text-anchor="middle">p99 of each second</text>'
 
 
