@@ -140,12 +140,12 @@ def run_workers(launch: Launch, workers: Sequence[int], gate: Gate) -> GroupReco
 def _measured(launch: Launch, crew: Crew, gate: Gate) -> GroupRecord:
     scenario, order = launch.scenario, launch.order
     epoch_ns = gate.epoch_ns()
-    plan = plan_of(scenario, epoch_ns)
+    plan = plan_of(scenario, epoch_ns, order.turns)
     begin_ns, end_ns = plan.measured.begin_ns, plan.measured.end_ns
     recorder = Recorder(
         [step.name for step in scenario.steps],
         Windowing.of(scenario.duration_s),
-        begin_ns=begin_ns,
+        times=plan.measured.times,
         seed=f"{scenario.experiment.seed + order.round} {crew.members[0].index}",
     )
     crew.work(plan, recorder)
@@ -153,8 +153,10 @@ def _measured(launch: Launch, crew: Crew, gate: Gate) -> GroupRecord:
     before_s, before_ns = time.process_time(), time.perf_counter_ns()
     _wait_until(end_ns, recorder, gate)
     cpu_s = time.process_time() - before_s
-    wall_s = (time.perf_counter_ns() - before_ns) / 1e9
+    wall_s, planned_s = (time.perf_counter_ns() - before_ns) / 1e9, (end_ns - begin_ns) / 1e9
     notes = _end(crew, recorder, gate, plan)
+    # What comes now takes CPU time, which the last turn of the other launch needs.
+    _wait_until(plan.over_ns, recorder, gate)
     starts = [
         member.worker.started_ns - epoch_ns
         for member in crew.members
@@ -164,7 +166,7 @@ def _measured(launch: Launch, crew: Crew, gate: Gate) -> GroupRecord:
     return GroupRecord(
         steps=recorder.records(),
         workers=len(crew.members),
-        cpu_s=cpu_s * scenario.duration_s / wall_s if wall_s else 0.0,
+        cpu_s=cpu_s * planned_s / wall_s if wall_s else 0.0,
         first_start_ns=min(starts, default=0),
         last_start_ns=max(starts, default=0),
         late=recorder.late,

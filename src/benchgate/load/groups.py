@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 from benchgate.load.cluster import run_on_cluster
 from benchgate.load.group import EndedGroup, run_workers
+from benchgate.load.meeting import epoch_ns
+from benchgate.load.plan import plan_of
 from benchgate.load.processes import run_in_processes
 
 if TYPE_CHECKING:
     import threading
 
     from benchgate.load.launch import Launch
+    from benchgate.load.turns import TurnOrder
 
 HERE = "here"
 
@@ -34,18 +36,19 @@ def available_cpus() -> int:
 
 
 class LocalGate:
-    """A gate for the only group."""
+    """A gate for the only group of a launch."""
 
-    def __init__(self, stop: threading.Event, workers: int) -> None:
+    def __init__(self, stop: threading.Event, workers: int, turns: TurnOrder | None = None) -> None:
         self._stop = stop
         self._workers = workers
+        self._turns = turns
 
     def arrive(self) -> None:
         """There is nobody to tell."""
 
     def epoch_ns(self) -> int:
-        """Begin as soon as all workers can be awake."""
-        return time.perf_counter_ns() + to_wake_ns(self._workers)
+        """Begin as soon as all workers can be awake, or together with the other launch."""
+        return epoch_ns(self._turns, to_wake_ns(self._workers), self.is_stopped)
 
     def is_stopped(self) -> bool:
         """Whether a signal has come."""
@@ -63,7 +66,8 @@ def run_groups(launch: Launch, stop: threading.Event) -> tuple[EndedGroup, ...]:
     if load.cluster is not None:
         return run_on_cluster(launch, stop.is_set)
     if load.workers == "process":
-        duration_s = load.warmup_s + launch.scenario.duration_s
+        duration_s = plan_of(launch.scenario, 0, launch.order.turns).over_ns / 1e9
         return run_in_processes(launch.order, workers, available_cpus(), duration_s, stop)
-    record = run_workers(launch, range(workers), LocalGate(stop, workers))
+    gate = LocalGate(stop, workers, launch.order.turns)
+    record = run_workers(launch, range(workers), gate)
     return (EndedGroup(HERE, workers, record),)

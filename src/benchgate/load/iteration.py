@@ -146,8 +146,7 @@ def _reply(
     return LoadReply(
         error=lost or None,
         steps={
-            name: launch_of(record, scenario, order.round, generator)
-            for name, record in merged.items()
+            name: launch_of(record, scenario, order, generator) for name, record in merged.items()
         },
         notes=(*notes, *_notes(groups)),
         server=server,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.load.group import EndedGroup, GroupRecord
+    from benchgate.load.order import LoadOrder
     from benchgate.load.recording import StepRecord
     from benchgate.load.scenario import Scenario
 
@@ -116,11 +117,11 @@ def _worker_group(group: EndedGroup, duration_s: float) -> WorkerGroup:
 
 
 def launch_of(
-    record: StepRecord, scenario: Scenario, round_: int, generator: Generator
+    record: StepRecord, scenario: Scenario, order: LoadOrder, generator: Generator
 ) -> LoadLaunch:
     """Write what a step did as it is stored."""
     return LoadLaunch(
-        round=round_,
+        round=order.round,
         duration_s=scenario.duration_s,
         ops=record.ops,
         errors=record.errors,
@@ -130,4 +131,5 @@ def launch_of(
         windows=rows(Windowing.of(scenario.duration_s), record.windows),
         generator=generator,
         unfinished=record.unfinished,
+        turn_s=None if order.turns is None else order.turns.turn_ns / 1e9,
     )

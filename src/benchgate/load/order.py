@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from benchgate.json_object import Count, JsonObject, Name, Text
+from benchgate.load.turns import TurnOrder
 from benchgate.model.load import LoadLaunch
 
 
@@ -22,6 +23,7 @@ class LoadOrder(JsonObject):
         round: from 0; parameters are drawn from seed + round, the same in both arms.
         introspect: whether to ask the target for its version and settings.
         brief: only try whether everything works: no warm-up, and at most a second of load.
+        turns: how the launch takes turns with that of the other arm; None if it runs alone.
     """
 
     scenario: Text
@@ -33,6 +35,7 @@ class LoadOrder(JsonObject):
     round: Count
     introspect: bool = False
     brief: bool = False
+    turns: TurnOrder | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from benchgate.errors import BenchgateError
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.group import GRACE_S, EndedGroup, GivenUpError, GroupRecord, run_group
+from benchgate.load.meeting import epoch_ns
 from benchgate.load.worker import text_of
 
 if TYPE_CHECKING:
@@ -130,9 +131,10 @@ def run_in_processes(
     try:
         _receive(children, stop, lambda child: child.has_arrived or child.has_ended)
         ready = [child for child in children if not child.has_ended]
-        epoch_ns = time.perf_counter_ns() + _TO_WAKE_NS + workers * _TO_WAKE_EACH_NS
+        to_wake_ns = _TO_WAKE_NS + workers * _TO_WAKE_EACH_NS
+        begin_ns = epoch_ns(order.turns, to_wake_ns, stop.is_set)
         for child in ready:
-            _send(child, epoch_ns)
+            _send(child, begin_ns)
         deadline_s = time.monotonic() + duration_s + GRACE_S + _TO_SEND_S
         _receive(children, stop, lambda child: child.has_ended, deadline_s)
     finally:

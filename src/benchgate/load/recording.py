@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.arrays import IntArray
+    from benchgate.load.turns import Timetable
     from benchgate.load.windows import Windowing
 
 LATE = -1
@@ -77,16 +78,16 @@ class Recorder:
     is no worker, calls `collect` a few times a second.
 
     Args:
-        begin_ns: when the measured time begins.
+        times: when the measured load takes place.
         seed: where the random samples come from.
     """
 
     def __init__(
-        self, steps: Sequence[str], windowing: Windowing, *, begin_ns: int, seed: str
+        self, steps: Sequence[str], windowing: Windowing, *, times: Timetable, seed: str
     ) -> None:
         self._names = tuple(steps)
         self._windowing = windowing
-        self._begin_ns = begin_ns
+        self._times = times
         self._steps = [
             _Step(Reservoir(Random(f"{seed} {name}")))  # noqa: S311 - repeatable on purpose
             for name in steps
@@ -97,11 +98,11 @@ class Recorder:
 
     def window_at(self, now_ns: int) -> int:
         """Return the window in which an operation that ends now counts."""
-        return self._windowing.index_at(now_ns - self._begin_ns)
+        return self._windowing.index_at(self._times.passed_ns(now_ns))
 
     def window_end_ns(self, window: int) -> int:
         """Return when a window is over."""
-        return self._begin_ns + (window + 1) * self._windowing.width_s * 1_000_000_000
+        return self._times.at_ns((window + 1) * self._windowing.width_s * 1_000_000_000)
 
     def hand_over(self, step: int, window: int, latencies: array[int]) -> None:
         """Record the latencies of operations that ended well in that window, in ns."""
@@ -121,7 +122,7 @@ class Recorder:
         with self._lock:
             found.failed[self.window_at(at_ns)] += 1
             if self.keeps_more(step):
-                passed_s = max(at_ns - self._begin_ns, 0) / 1e9
+                passed_s = max(self._times.passed_ns(at_ns), 0) / 1e9
                 found.kept_errors.append(KeptError(passed_s, text))
 
     def leave_unfinished(self, step: int, waited_ns: int) -> None:
@@ -156,7 +157,7 @@ class Recorder:
 
     def records(self) -> dict[str, StepRecord]:
         """Close everything, and return it by step."""
-        self.collect(self._begin_ns)
+        self.collect(self._times.begin_ns)
         with self._lock:
             return {
                 name: _ended(found) for name, found in zip(self._names, self._steps, strict=True)

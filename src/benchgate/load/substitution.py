@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 SCRATCH: Final = "scratch"
 PORT: Final = "port"
 
+OWN_PLACEHOLDERS: Final = frozenset({SCRATCH, "root", "env"})
+"""They stand for folders that the launches of the other arm do not use."""
+
 # `$${` is a literal `${`. As in the configuration, {{word}} is no placeholder.
 _TOKEN = re.compile(
     r"(?P<escaped>\$\$\{)|\$\{(?P<variable>[^{}]*)(?P<end>\}?)"

@@ -184,6 +184,12 @@ class Experiment(Table):
         validate_default=True,
         description="Time to wait before each launch.",
     )
+    side_by_side: bool = Field(
+        default=True,
+        description="Whether the launches of base and head run at the same time and take turns"
+        " with the load, if each side has a target of its own. With `false`, one runs after the"
+        " other.",
+    )
 
 
 class Ready(Table):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from benchgate.load.drivers.driver import Operation
     from benchgate.load.plan import Phase, Plan
     from benchgate.load.recording import Recorder
-    from benchgate.load.schedule import Arrivals
     from benchgate.load.values import Parameters
 
 ERRORS_BEFORE_PAUSE = 3
@@ -139,16 +138,23 @@ class Worker:
 
     def _work(self, phase: Phase, take: Callable[[], int]) -> None:
         if phase.arrivals is not None:
-            self._work_on_schedule(phase, phase.arrivals, take)
+            self._work_on_schedule(phase, take)
             return
+        # An operation that goes on after the end of its time takes that from the next one, so that
+        # as much time as planned is spent on operations.
+        beyond_ns = 0
         for begin_ns, end_ns in phase.working_times_ns(self.index):
             self._wait(begin_ns)
-            self._work_closed(end_ns)
+            last_ns = end_ns - beyond_ns
+            beyond_ns = max(self._work_closed(last_ns) - last_ns, 0)
 
-    def _work_closed(self, end_ns: int) -> None:
+    def _work_closed(self, end_ns: int) -> int:
         """Begin an operation when the one before has ended, until the time is over.
 
         An operation that has begun by then counts, however long it takes.
+
+        Returns:
+            When the last one has ended.
         """
         choose, draw, operations = self._choose, self._draw, self._operations
         append = [one.append for one in self._latencies]
@@ -158,24 +164,24 @@ class Worker:
             operation, parameters = operations[step], draw[step]()
             begun_ns = now_ns()
             if begun_ns >= end_ns:
-                return
+                return begun_ns
             try:
                 operation(parameters)
             except Exception as error:  # noqa: BLE001 - a driver may fail in any way
                 if control.is_stopped:
-                    return
+                    return end_ns
                 self._fail(step, error)
                 self._pause_after_errors(end_ns)
                 continue
             ended_ns = now_ns()
             if control.is_stopped:
-                return
+                return end_ns
             if ended_ns >= self._flush_ns:
                 self.flush(ended_ns)
             append[step](ended_ns - begun_ns)
             self._errors_in_a_row = 0
 
-    def _work_on_schedule(self, phase: Phase, arrivals: Arrivals, take: Callable[[], int]) -> None:
+    def _work_on_schedule(self, phase: Phase, take: Callable[[], int]) -> None:
         """Begin each operation when it is due, or as soon as a worker is free after that.
 
         Its time begins when it was due. After the end no operation begins; those that were due
@@ -183,9 +189,8 @@ class Worker:
         """
         choose, draw, operations = self._choose, self._draw, self._operations
         append, append_late = [one.append for one in self._latencies], self._late.append
-        due_at, now_ns, control = arrivals.due_ns, self._now_ns, self._control
-        while (passed_ns := due_at(take())) is not None:
-            due_ns = phase.begin_ns + passed_ns
+        due_at, now_ns, control = phase.due_ns, self._now_ns, self._control
+        while (due_ns := due_at(take())) is not None:
             self.current_step = step = choose()
             operation, parameters = operations[step], draw[step]()
             free_ns = now_ns()
@@ -218,9 +223,8 @@ class Worker:
         """Count what is due and not begun, when no worker will be free any more."""
         if phase.arrivals is None:
             return
-        while (passed_ns := phase.arrivals.due_ns(take())) is not None:
-            waited_ns = now_ns - phase.begin_ns - passed_ns
-            self._leave_unfinished(self._choose(), max(waited_ns, 0))
+        while (due_ns := phase.due_ns(take())) is not None:
+            self._leave_unfinished(self._choose(), max(now_ns - due_ns, 0))
 
     def flush(self, now_ns: int) -> None:
         """Hand over what was measured in the window until now, and begin the next one."""

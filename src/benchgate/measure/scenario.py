@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.load.order import LoadReply
 from benchgate.measure.arm_runner import ArmRunner, ProgramSettings
 from benchgate.measure.armcommand import require_equal_variables
 from benchgate.measure.datafiles import DataFiles, DataFilesError
@@ -21,10 +22,11 @@ from benchgate.measure.engine import (
 from benchgate.measure.lockstep import starting_order
 from benchgate.measure.process import CommandLauncher
 from benchgate.measure.scenario_discovery import ScenarioFiles, definition_of
-from benchgate.measure.scenario_launch import LaunchFailedError, ScenarioLauncher
+from benchgate.measure.scenario_launch import LaunchFailedError, LaunchTools, check, run_alone
 from benchgate.measure.scenario_plan import GENERATOR, launch_plans
 from benchgate.measure.scenario_values import observed
 from benchgate.measure.service_log import KeptLogs, logs_folder
+from benchgate.measure.side_by_side import may_take_turns, run_in_turns, turn_of
 from benchgate.measure.suite_output import Scratch
 
 if TYPE_CHECKING:
@@ -32,10 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from benchgate.config import ScenarioBenchmark
-    from benchgate.load.order import LoadReply
     from benchgate.measure.engine import Arm
     from benchgate.measure.guardian import Guardian
     from benchgate.measure.scenario_discovery import Unit
+    from benchgate.measure.scenario_launch import Outcome
     from benchgate.measure.scenario_plan import LaunchPlan
 
 
@@ -81,17 +83,22 @@ class ScenarioEngine:
         self._settings = settings
         self._plans: dict[str, tuple[LaunchPlan, ...]] = {}
         self._notes: dict[tuple[str, ArmName], tuple[str, ...]] = {}
-        self._launcher = CommandLauncher(guardian)
+        self._seen: dict[str, dict[ArmName, LoadReply]] = {}
         self._scratch = Scratch()
+        # Launches of two arms may run at the same time, and a launcher executes one command.
+        self._launchers = {arm: CommandLauncher(guardian) for arm in self._arms}
         environ = settings.outside.environ
-        self._launches = ScenarioLauncher(
-            ArmRunner(self._arms, self._launcher, settings),
-            guardian,
-            self._scratch,
-            KeptLogs(logs_folder(environ)),
-            environ,
-            introspect=introspect,
-        )
+        self._tools = {
+            arm: LaunchTools(
+                ArmRunner(self._arms, launcher, settings),
+                guardian,
+                self._scratch,
+                KeptLogs(logs_folder(environ)),
+                environ,
+                introspect=introspect,
+            )
+            for arm, launcher in self._launchers.items()
+        }
 
     def discover(self) -> Discovery:
         """Read the scenario file of every arm."""
@@ -125,30 +132,33 @@ class ScenarioEngine:
 
     def close(self) -> None:
         """End the load generator if it is running, and remove the files of the launches."""
-        self._launcher.close()
+        for launcher in self._launchers.values():
+            launcher.close()
         self._scratch.close()
 
     def _measure(self, unit: Unit, ids: Sequence[str], round_index: int) -> Iterator[Observation]:
         plans = self._plans.get(unit.title) or launch_plans(unit, self._settings, self._generator)
         self._plans[unit.title] = plans
         ordered = starting_order(plans, unit.title, round_index)
-        # The arms rest equally long, whatever their files say.
-        pause_s = max(plan.scenario.scenario.experiment.pause_s for plan in plans)
         once = Stopwatch()
-        launched: dict[LaunchPlan, LoadReply | LaunchFailedError] = {}
+        launched: dict[LaunchPlan, Outcome] = {}
         for plan in ordered:
             try:
                 with once:
                     self._check(unit, plan, round_index)
-                self._pause(pause_s)
-                launched[plan] = self._launches.run(plan, round_index, brief=self._brief)
             except LaunchFailedError as error:
                 launched[plan] = error
+        launched = launched or self._launched(unit, ordered, round_index)
+        failed_ids = {id_ for plan in launched for id_ in plan.scenario.ids.values()}
+        for plan in ordered:
+            # What only this arm has can be measured although the other one failed.
+            if plan not in launched and not failed_ids.issuperset(plan.scenario.ids.values()):
+                launched[plan] = self._alone(plan, round_index)
         for id_ in ids:
             seen = [
                 self._observed(unit, plan, id_, order, launched[plan])
                 for order, plan in enumerate(ordered)
-                if id_ in plan.scenario.ids.values()
+                if plan in launched and id_ in plan.scenario.ids.values()
             ]
             for one in [one for one in seen if one.error] or seen:
                 yield replace(one, once_s=once.elapsed_s)
@@ -159,10 +169,48 @@ class ScenarioEngine:
         Raises:
             LaunchFailedError: it does not, or does not work at all.
         """
-        key = unit.title, plan.scenario.arm.name
-        if key not in self._notes and not self._brief:
-            compares = len(unit.arms) > 1
-            self._notes[key] = self._launches.check(plan, round_index, compares=compares)
+        arm = plan.scenario.arm.name
+        if (unit.title, arm) in self._notes or self._brief:
+            return
+        compares = len(unit.arms) > 1
+        reply, notes = check(plan, self._tools[arm], round_index, compares=compares)
+        self._notes[unit.title, arm] = notes
+        if reply is not None:
+            self._seen.setdefault(unit.title, {})[arm] = reply
+
+    def _launched(
+        self, unit: Unit, ordered: Sequence[LaunchPlan], round_index: int
+    ) -> dict[LaunchPlan, Outcome]:
+        """Launch it in every arm: side by side if that is possible, or in turn."""
+        # The arms rest equally long, whatever their files say.
+        pause_s = max(plan.scenario.scenario.experiment.pause_s for plan in ordered)
+        if (turn_ns := self._turn_ns(unit)) is not None:
+            self._pause(pause_s)
+            tools = [self._tools[plan.scenario.arm.name] for plan in ordered]
+            meeting = self._scratch.fresh()
+            try:
+                return run_in_turns(ordered, tools, round_index, turn_ns, meeting)
+            finally:
+                self._scratch.discard(meeting)
+        launched: dict[LaunchPlan, Outcome] = {}
+        for plan in ordered:
+            self._pause(pause_s)
+            launched[plan] = reply = self._alone(plan, round_index)
+            if isinstance(reply, LoadReply):
+                self._seen.setdefault(unit.title, {}).setdefault(plan.scenario.arm.name, reply)
+        return launched
+
+    def _alone(self, plan: LaunchPlan, round_index: int) -> Outcome:
+        tools = self._tools[plan.scenario.arm.name]
+        return run_alone(plan, tools, round_index, brief=self._brief)
+
+    def _turn_ns(self, unit: Unit) -> int | None:
+        """How long a turn takes if the arms take turns; None if they do not, or not yet."""
+        seen = self._seen.get(unit.title, {})
+        if self._brief or len(seen) < len(unit.arms) or not may_take_turns(unit.arms):
+            return None
+        duration_s = unit.arms[0].scenario.duration_s
+        return turn_of(seen.values(), duration_s)
 
     def _observed(
         self,
@@ -170,7 +218,7 @@ class ScenarioEngine:
         plan: LaunchPlan,
         id_: str,
         order: int,
-        reply: LoadReply | LaunchFailedError,
+        reply: Outcome,
     ) -> Observation:
         one, arm = plan.scenario, plan.scenario.arm.name
         if isinstance(reply, LaunchFailedError):

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
 import benchgate
-from benchgate.load.drivers.concealing import Concealer
 from benchgate.load.order import LoadOrder, LoadReply
-from benchgate.load.variables import secrets_of
+from benchgate.load.turns import STRETCH
 from benchgate.measure.arm_runner import CommandFailedError
 from benchgate.measure.execution import trouble_with
+from benchgate.measure.scenario_logs import LaunchLogs
 from benchgate.measure.scenario_values import trouble_of
 from benchgate.measure.service import ServicePlace, Services
-from benchgate.measure.service_process import ServiceFailedError, called
+from benchgate.measure.service_process import ServiceFailedError
 from benchgate.measure.service_watch import watched
-from benchgate.model.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator, Mapping
 
+    from benchgate.load.turns import TurnOrder
     from benchgate.measure.arm_runner import ArmRunner
     from benchgate.measure.execution import Execution
     from benchgate.measure.guardian import Guardian
-    from benchgate.measure.scenario_discovery import ArmScenario
     from benchgate.measure.scenario_plan import LaunchPlan
     from benchgate.measure.service_log import KeptLogs
     from benchgate.measure.suite_output import Scratch
@@ -48,186 +47,219 @@ class LaunchFailedError(Exception):
         self.of_all = of_all
 
 
-class ScenarioLauncher:
-    """Launches scenarios, one at a time.
+Outcome: TypeAlias = LoadReply | LaunchFailedError
+"""How a launch ended. A failure is a value here, because launches of two arms end together."""
 
-    Args:
+Loaded: TypeAlias = LoadReply | LaunchFailedError | ServiceFailedError
+"""How the load generator of a launch ended, before the services are stopped."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchTools:
+    """What every launch in an arm needs.
+
+    Attributes:
         runner: runs the load generator.
         guardian: ends the services if benchgate ends.
         scratch: for the files of the launches.
-        logs: keeps the logs of services that failed.
+        kept: keeps the logs of services that failed.
         environ: that of benchgate, where the values of variables are secrets.
         introspect: ask every target for its version and settings.
+        explained: scenarios of which logs were kept because operations failed. Their other steps
+            go on, so every launch would keep its logs.
     """
 
-    def __init__(
-        self,
-        runner: ArmRunner,
-        guardian: Guardian,
-        scratch: Scratch,
-        logs: KeptLogs,
-        environ: Mapping[str, str],
-        *,
-        introspect: bool = False,
-    ) -> None:
-        self._runner = runner
-        self._guardian = guardian
-        self._scratch = scratch
-        self._logs = logs
-        self._environ = environ
-        self._explained: set[LaunchPlan] = set()
-        self._introspect = introspect
+    runner: ArmRunner
+    guardian: Guardian
+    scratch: Scratch
+    kept: KeptLogs
+    environ: Mapping[str, str]
+    introspect: bool = False
+    explained: set[LaunchPlan] = field(default_factory=set)
 
-    def run(self, plan: LaunchPlan, round_index: int, *, brief: bool = False) -> LoadReply:
-        """Start the services, load the target, and stop the services.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenLaunch:
+    """A launch whose services run.
+
+    Attributes:
+        folder: of its files.
+        values: what placeholders stand for.
+    """
+
+    plan: LaunchPlan
+    tools: LaunchTools
+    folder: Path
+    values: Mapping[str, str]
+    services: Services
+    logs: LaunchLogs
+
+    def load(
+        self, round_index: int, *, brief: bool = False, turns: TurnOrder | None = None
+    ) -> Loaded:
+        """Run the load generator; return why it failed if it did.
 
         Args:
             brief: only try whether it works, in as little time as possible.
-
-        Raises:
-            LaunchFailedError: it failed as a whole.
+            turns: how it takes turns with the launch of the other arm.
         """
         try:
-            folder = self._scratch.fresh()
-        except OSError as error:
-            raise LaunchFailedError(f"no room for its files: {error.strerror}") from error
-        try:
-            return self._run(plan, folder, round_index, brief=brief)
-        finally:
-            self._scratch.discard(folder)
+            return self._loaded(self._order(round_index, brief=brief, turns=turns))
+        except (LaunchFailedError, ServiceFailedError) as error:
+            return error
 
-    def check(self, plan: LaunchPlan, round_index: int, *, compares: bool) -> tuple[str, ...]:
-        """Launch it briefly, to check that everything runs the code of its own arm.
+    def give_up(self) -> None:
+        """End the load generator that runs in another thread."""
+        self.tools.runner.give_up()
+
+    def end(self, loaded: Loaded, *, brief: bool = False) -> Outcome:
+        """Stop the services.
 
         Args:
-            compares: whether another arm has it, too, so that it must depend on its arm.
-
-        Returns:
-            Notes on its numbers.
-
-        Raises:
-            LaunchFailedError: it failed, or it runs other code.
+            loaded: how the load went.
+            brief: as for `load`.
         """
-        one = plan.scenario
-        own = one.arm.folder / one.benchmark.scenario
-        command = plan.command
-        if not compares:
-            command = replace(command, names_its_arm=True)
+        stopped: ServiceFailedError | None = None
         try:
-            return self._runner.check_while(
-                plan.settings,
-                command,
-                lambda: self.run(plan, round_index, brief=True),
-                what=f"that of the target and the services of {one.scenario.file}",
-                besides=(own, Path(benchgate.__file__).parent),
-            )
-        except CommandFailedError as failure:
-            raise LaunchFailedError(failure.error, of_all=failure.of_all) from failure
-
-    def _run(self, plan: LaunchPlan, folder: Path, round_index: int, *, brief: bool) -> LoadReply:
-        one = plan.scenario
-        place = _service_place(plan, folder, self._runner.all_cpus)
-        services = Services(one.scenario.services, place, self._guardian)
-        try:
-            services.start()
-            try:
-                values = {**place.values, **services.values}
-                order = self._order(one, values, round_index, brief=brief)
-                reply = self._loaded(plan, folder, order, services)
-            except LaunchFailedError as error:
-                with suppress(ServiceFailedError):
-                    services.stop()
-                lines = (str(error), *self._kept_logs(plan, services))
-                raise LaunchFailedError("\n".join(lines), of_all=error.of_all) from error
-            except BaseException:
-                services.stop_quickly()
-                raise
-            services.stop()
+            self.services.stop()
         except ServiceFailedError as error:
-            raise LaunchFailedError(self._with_log(plan, error, services)) from error
-        limit = one.scenario.load.max_error_rate
-        failed = any(trouble_of(launch, limit) for launch in reply.steps.values())
-        if brief or not failed or plan in self._explained:
-            return reply
-        self._explained.add(plan)  # the other steps go on, and would keep a log of every launch
-        return replace(reply, notes=(*reply.notes, *self._kept_logs(plan, services)))
+            stopped = error
+        if isinstance(loaded, LaunchFailedError):
+            lines = (str(loaded), *self.logs.keep_all())
+            return LaunchFailedError("\n".join(lines), of_all=loaded.of_all)
+        if isinstance(loaded, ServiceFailedError):
+            return LaunchFailedError(self.logs.explained(loaded))
+        if stopped is not None:
+            return LaunchFailedError(self.logs.explained(stopped))
+        limit = self.plan.scenario.scenario.load.max_error_rate
+        failed = any(trouble_of(step, limit) for step in loaded.steps.values())
+        if brief or not failed or self.plan in self.tools.explained:
+            return loaded
+        self.tools.explained.add(self.plan)
+        return replace(loaded, notes=(*loaded.notes, *self.logs.keep_all()))
 
-    def _order(
-        self, one: ArmScenario, values: Mapping[str, str], round_index: int, *, brief: bool
-    ) -> LoadOrder:
+    def _order(self, round_index: int, *, brief: bool, turns: TurnOrder | None) -> LoadOrder:
+        one = self.plan.scenario
         return LoadOrder(
             scenario=str(one.arm.folder / one.benchmark.scenario),
             shown=one.scenario.file,
             target=one.target.title,
             folder=str(one.arm.folder),
-            scratch=values["scratch"],
-            placeholders=dict(values),
+            scratch=self.values["scratch"],
+            placeholders=dict(self.values),
             round=round_index,
-            introspect=self._introspect or one.scenario.experiment.introspect,
+            introspect=self.tools.introspect or one.scenario.experiment.introspect,
             brief=brief,
+            turns=turns,
         )
 
-    def _loaded(
-        self, plan: LaunchPlan, folder: Path, order: LoadOrder, services: Services
-    ) -> LoadReply:
+    def _loaded(self, order: LoadOrder) -> LoadReply:
         """Run the load generator.
 
         Raises:
             LaunchFailedError: the launch failed as a whole.
             ServiceFailedError: a service has ended meanwhile.
         """
-        asked, answer = folder / "order.json", folder / "reply.json"
+        settings, runner = self.plan.settings, self.tools.runner
+        if order.turns is not None:
+            settings = replace(settings, timeout_s=settings.timeout_s * STRETCH)
+        asked, answer = self.folder / "order.json", self.folder / "reply.json"
         try:
             asked.write_bytes(_ORDERS.dump_json(order, context=str))
-            words = (*plan.command.command, str(asked), str(answer))
-            with watched(services, self._runner.give_up):
-                execution = self._runner.prepare_and_time(
-                    plan.settings, replace(plan.command, command=words)
-                )
+            command = self.plan.command
+            words = (*command.command, str(asked), str(answer))
+            with watched(self.services, runner.give_up):
+                execution = runner.prepare_and_time(settings, replace(command, command=words))
         except CommandFailedError as failure:
-            services.require_alive()
+            self.services.require_alive()
             raise LaunchFailedError(f"the load generator: {failure.error}") from failure
         except OSError as error:
             raise LaunchFailedError(f"no room for its files: {error.strerror}") from error
-        services.require_alive()
-        reply = _read(answer, execution, plan.settings.timeout_s)
+        self.services.require_alive()
+        reply = _read(answer, execution, settings.timeout_s)
         if reply.error is not None:
             raise LaunchFailedError(reply.error)
         return reply
 
-    def _with_log(self, plan: LaunchPlan, error: ServiceFailedError, services: Services) -> str:
-        """Add the end of the log of a service, and where the whole log is kept."""
-        redact = self._redact(plan)
-        said = redact(str(error))
-        tail = services.log_of(error.service).tail(redact)
-        if not tail:
-            return f"{said}\nit printed nothing"
-        kept = self._keep(plan, services, error.service)
-        where = f"its log is kept in {kept}" if kept else "its log could not be kept"
-        return f"{said}\n{where}\nits last lines:\n{tail}"
 
-    def _kept_logs(self, plan: LaunchPlan, services: Services) -> list[str]:
-        """Keep what all services printed; say where."""
-        names = [one.name for one in plan.scenario.scenario.services]
-        kept = {name: self._keep(plan, services, name) for name in names}
-        return [
-            f"the log of {called(name)} is kept in {path}" for name, path in kept.items() if path
-        ]
+@contextmanager
+def opened(plan: LaunchPlan, tools: LaunchTools) -> Iterator[OpenLaunch]:
+    """Start the services of a launch; at the end, nothing of it is left.
 
-    def _keep(self, plan: LaunchPlan, services: Services, name: str) -> Path | None:
-        """Keep the log of a service, unless it is empty."""
-        log, title = services.log_of(name), plan.scenario.title.replace("/", "-")
-        if not log.tail():
-            return None
-        named = f"{title}-{plan.scenario.arm.name}-{name}"
-        return self._logs.keep(log, named, self._redact(plan))
+    Raises:
+        LaunchFailedError: they could not be started.
+    """
+    try:
+        folder = tools.scratch.fresh()
+    except OSError as error:
+        raise LaunchFailedError(f"no room for its files: {error.strerror}") from error
+    try:
+        place = _service_place(plan, folder, tools.runner.all_cpus)
+        services = Services(plan.scenario.scenario.services, place, tools.guardian)
+        logs = LaunchLogs(plan, services, tools.kept, tools.environ)
+        try:
+            services.start()
+        except ServiceFailedError as error:
+            raise LaunchFailedError(logs.explained(error)) from error
+        try:
+            values = {**place.values, **services.values}
+            yield OpenLaunch(plan, tools, folder, values, services, logs)
+        finally:
+            services.stop_quickly()
+    finally:
+        tools.scratch.discard(folder)
 
-    def _redact(self, plan: LaunchPlan) -> Callable[[str], str]:
-        """Make a function that removes secrets from what services say."""
-        one, environ = plan.scenario, {**self._environ, **plan.command.env}
-        conceal = Concealer(secrets_of(one.scenario, one.target, environ))
-        redact = Redactor(environ)
-        return lambda text: redact(conceal.in_lines(text))
+
+def run_alone(
+    plan: LaunchPlan, tools: LaunchTools, round_index: int, *, brief: bool = False
+) -> Outcome:
+    """Start the services, load the target, and stop the services.
+
+    Args:
+        brief: only try whether it works, in as little time as possible.
+    """
+    try:
+        with opened(plan, tools) as launch:
+            return launch.end(launch.load(round_index, brief=brief), brief=brief)
+    except LaunchFailedError as error:
+        return error
+
+
+def check(
+    plan: LaunchPlan, tools: LaunchTools, round_index: int, *, compares: bool
+) -> tuple[LoadReply | None, tuple[str, ...]]:
+    """Launch it briefly, to check that everything runs the code of its own arm.
+
+    Args:
+        compares: whether another arm has it, too, so that it must depend on its arm.
+
+    Returns:
+        The reply, or None if there is nothing to check, and notes on all numbers.
+
+    Raises:
+        LaunchFailedError: it failed, or it runs other code.
+    """
+    one = plan.scenario
+    command = plan.command if compares else replace(plan.command, names_its_arm=True)
+    replies: list[LoadReply] = []
+
+    def launch() -> None:
+        outcome = run_alone(plan, tools, round_index, brief=True)
+        if isinstance(outcome, LaunchFailedError):
+            raise outcome
+        replies.append(outcome)
+
+    try:
+        notes = tools.runner.check_while(
+            plan.settings,
+            command,
+            launch,
+            what=f"that of the target and the services of {one.scenario.file}",
+            besides=(one.arm.folder / one.benchmark.scenario, Path(benchgate.__file__).parent),
+        )
+    except CommandFailedError as failure:
+        raise LaunchFailedError(failure.error, of_all=failure.of_all) from failure
+    return (replies[0] if replies else None), notes
 
 
 def _service_place(plan: LaunchPlan, folder: Path, cpus: frozenset[int] | None) -> ServicePlace:

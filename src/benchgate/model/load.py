@@ -152,6 +152,8 @@ class LoadLaunch(JsonObject):
         windows: its course over time.
         unfinished: in an open loop, operations that were due, but for which no worker was free
             until the end; each counts in the histogram with the time that it had waited.
+        turn_s: how long each turn took, if it took turns with the launch of the other arm; None if
+            it ran alone.
     """
 
     round: Count
@@ -164,6 +166,7 @@ class LoadLaunch(JsonObject):
     windows: Windows
     generator: Generator
     unfinished: Count = 0
+    turn_s: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
     def _counts_agree(self) -> Self:

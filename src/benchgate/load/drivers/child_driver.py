@@ -51,6 +51,11 @@ class ChildDriver(Driver[C, S, P]):
     def argv(self) -> Sequence[str]:
         """Return the program and its arguments."""
 
+    @classmethod
+    def is_own(cls, target: C) -> bool:  # noqa: ARG003 - it does not matter what it says
+        """Return True: every worker has a process of its own."""
+        return True
+
     def start(self, argv: Sequence[str]) -> Child:
         """Start a child process, and wait until it is ready.
 

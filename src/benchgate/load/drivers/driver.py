@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
 
+from benchgate.load.substitution import OWN_PLACEHOLDERS, PORT, placeholders_in
 from benchgate.load.tables import Load, Script, Step, Target
 
 if TYPE_CHECKING:
@@ -110,6 +111,19 @@ class Driver(ABC, Generic[T, S, P]):
     def objection_to_step(cls, step: S) -> str | None:  # noqa: ARG003 - for those that object
         """Say why this step cannot be carried out, if its table alone does not show it."""
         return None
+
+    @classmethod
+    def is_own(cls, target: T) -> bool:
+        """Whether every launch has a target of its own, so that two can be loaded at once.
+
+        By default it is one that a service of the launch provides, or that is in the launch's or
+        the arm's own folder.
+        """
+        return any(
+            name in OWN_PLACEHOLDERS or name.endswith(PORT)
+            for text in target.texts()
+            for name in placeholders_in(text)
+        )
 
     @abstractmethod
     def connect(self, worker: int) -> Connection:

@@ -6,6 +6,7 @@ import re
 import sqlite3
 import uuid
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pydantic import Field, field_validator
@@ -118,6 +119,11 @@ class SqliteDriver(SqlDriver[SqliteTarget]):
                 ' write dsn = "{scratch}/orders.db"'
             )
         return None
+
+    @classmethod
+    def is_own(cls, target: SqliteTarget) -> bool:
+        """Whether the database is in memory, or in a folder of the launch or the arm."""
+        return not Path(target.dsn).is_absolute() and "$" not in target.dsn
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:

@@ -1,0 +1,120 @@
+"""Launches of a scenario in both arms that take turns, so that both see the same machine."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from benchgate.load.drivers import registry
+from benchgate.load.meeting import tell_ended
+from benchgate.load.substitution import OWN_PLACEHOLDERS, PORT, placeholders_in
+from benchgate.load.turns import TurnOrder, turn_ns
+from benchgate.measure.scenario_launch import LaunchFailedError, opened
+from benchgate.stats.hdr import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from benchgate.load.order import LoadReply
+    from benchgate.load.tables import Service
+    from benchgate.measure.scenario_discovery import ArmScenario
+    from benchgate.measure.scenario_launch import LaunchTools, Loaded, OpenLaunch, Outcome
+    from benchgate.measure.scenario_plan import LaunchPlan
+
+
+def may_take_turns(arms: Sequence[ArmScenario]) -> bool:
+    """Whether launches of these arms can run at the same time without touching each other."""
+    loads = {(one.scenario.load.warmup_s, one.scenario.duration_s) for one in arms}
+    return len(arms) > 1 and len(loads) == 1 and all(map(_is_apart, arms))
+
+
+def _is_apart(one: ArmScenario) -> bool:
+    """Whether another arm's launch of the same scenario can run at the same time."""
+    scenario = one.scenario
+    return (
+        scenario.experiment.side_by_side
+        and scenario.load.cluster is None
+        and registry.find(one.target.driver).is_own(one.target)
+        and all(map(_has_own_place, scenario.services))
+    )
+
+
+def _has_own_place(service: Service) -> bool:
+    """Whether a service is told a port or a folder that only this launch uses."""
+    return any(
+        name in OWN_PLACEHOLDERS or name.endswith(PORT)
+        for text in (service.start, *service.env.values())
+        for name in placeholders_in(text)
+    )
+
+
+def turn_of(replies: Iterable[LoadReply], duration_s: float) -> int | None:
+    """Choose how long a turn takes, in ns, from earlier launches; None: they cannot take turns.
+
+    Args:
+        duration_s: the measured time of each launch.
+    """
+    medians = [
+        decode(step.histogram).percentile(0.5) for reply in replies for step in reply.steps.values()
+    ]
+    slowest_ns = max((median for median in medians if median is not None), default=None)
+    return None if slowest_ns is None else turn_ns(slowest_ns / 1e9, duration_s)
+
+
+def run_in_turns(
+    plans: Sequence[LaunchPlan],
+    tools: Sequence[LaunchTools],
+    round_index: int,
+    turn_ns: int,
+    meeting: Path,
+) -> dict[LaunchPlan, Outcome]:
+    """Launch a scenario in two arms at the same time.
+
+    Args:
+        plans: of the arm that has the first turn, and of the other one.
+        tools: of the same arms.
+        turn_ns: how long a turn takes.
+        meeting: an empty folder.
+
+    Returns:
+        How the launches ended. If one fails so early that the other one cannot begin, only the one
+        that failed.
+    """
+    launches: list[OpenLaunch] = []
+    with ExitStack() as stack:
+        for plan, each in zip(plans, tools, strict=True):
+            try:
+                launches.append(stack.enter_context(opened(plan, each)))
+            except LaunchFailedError as error:
+                return {plan: error}
+        loaded = _loaded(launches, round_index, turn_ns, meeting)
+        return {launch.plan: launch.end(result) for launch, result in loaded.items()}
+
+
+def _loaded(
+    launches: Sequence[OpenLaunch], round_index: int, turn_ns: int, meeting: Path
+) -> dict[OpenLaunch, Loaded]:
+    """Run both load generators."""
+    failed: list[OpenLaunch] = []
+
+    def load(launch: OpenLaunch, place: int) -> Loaded:
+        turns = TurnOrder(place=place, turn_ns=turn_ns, meeting=str(meeting))
+        loaded = launch.load(round_index, turns=turns)
+        if isinstance(loaded, Exception):
+            failed.append(launch)
+        tell_ended(meeting)
+        return loaded
+
+    first, second = launches
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(load, second, 1)
+        try:
+            loaded = {first: load(first, 0), second: future.result()}
+        except BaseException:
+            tell_ended(meeting)
+            second.give_up()
+            raise
+    # The one that failed later most likely did so because the other one was not there.
+    return {failed[0]: loaded[failed[0]]} if len(failed) > 1 else loaded
