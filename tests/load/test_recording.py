@@ -11,6 +11,7 @@ import pytest
 from benchgate.load.group import EndedGroup, GroupRecord
 from benchgate.load.merging import late_p99_s, merged_steps
 from benchgate.load.recording import LATE, Recorder
+from benchgate.load.turns import Timetable
 from benchgate.load.windows import Windowing
 from benchgate.model.load import Loop
 from benchgate.stats.hdr import from_bytes
@@ -24,7 +25,7 @@ S = 1_000_000_000
 
 def recorder_of(duration_s: float = 10, *, steps: int = 1, begin_ns: int = 0) -> Recorder:
     names = [f"step{number}" for number in range(steps)]
-    return Recorder(names, Windowing.of(duration_s), begin_ns=begin_ns, seed="7")
+    return Recorder(names, Windowing.of(duration_s), times=Timetable(begin_ns), seed="7")
 
 
 def hand_over(recorder: Recorder, window: int, *latencies: int, step: int = 0) -> None:

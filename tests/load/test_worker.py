@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from itertools import count, repeat
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from benchgate.load.drivers.driver import OperationError
 from benchgate.load.plan import Phase, Plan
 from benchgate.load.recording import Recorder
 from benchgate.load.schedule import Arrivals, ramps
+from benchgate.load.turns import Timetable, TurnOrder
 from benchgate.load.windows import Windowing
 from benchgate.load.worker import Control, Worker
 
@@ -37,7 +39,7 @@ class Scene:
         self.begin_ns = round(warm_up_s * S)
         self.workers: list[Worker] = []
         self.recorder = Recorder(
-            ["lookup"], Windowing.of(duration_s), begin_ns=self.begin_ns, seed="1"
+            ["lookup"], Windowing.of(duration_s), times=Timetable(self.begin_ns), seed="1"
         )
 
     def closed(self, operation: Operation) -> StepRecord:
@@ -73,10 +75,10 @@ class Scene:
         return self.recorder.records()["lookup"]
 
     def _phase(self, begin_ns: int, end_ns: int, rate: float | None) -> Phase:
-        length_s = (end_ns - begin_ns) / S
+        times, length_s = Timetable(begin_ns), (end_ns - begin_ns) / S
         if rate is None:
-            return Phase(begin_ns, end_ns, workers=tuple(ramps(self.count, (), length_s)))
-        return Phase(begin_ns, end_ns, arrivals=Arrivals(ramps(rate, (), length_s)))
+            return Phase(times, end_ns, workers=tuple(ramps(self.count, (), length_s)))
+        return Phase(times, end_ns, arrivals=Arrivals(ramps(rate, (), length_s)))
 
     def service(self, begin_s: float = 0, end_s: float = 0) -> Operation:
         """A server that answers after 1 ms, and not at all between those times."""
@@ -303,7 +305,7 @@ def test_what_no_worker_will_begin_is_counted_when_all_hang() -> None:
         scene.control.stop()
 
     scene.open(serve, 10)
-    phase = Phase(0, 10 * S, arrivals=Arrivals(ramps(10, (), 10)))
+    phase = Phase(Timetable(0), 10 * S, arrivals=Arrivals(ramps(10, (), 10)))
     scene.workers[0].give_up(phase, 12 * S, count(1).__next__)
     record = scene.recorder.records()["lookup"]
     assert (record.ops, record.unfinished) == (0, 99)
@@ -312,7 +314,7 @@ def test_what_no_worker_will_begin_is_counted_when_all_hang() -> None:
 
 def test_each_step_has_its_own_record() -> None:
     time = VirtualTime()
-    recorder = Recorder(["fast", "slow"], Windowing.of(1), begin_ns=0, seed="1")
+    recorder = Recorder(["fast", "slow"], Windowing.of(1), times=Timetable(0), seed="1")
     steps = [0, 1, 1, 0]
 
     def choices() -> Iterator[int]:
@@ -331,7 +333,7 @@ def test_each_step_has_its_own_record() -> None:
         timing=time.timing,
         conceal=str,
     )
-    phase = Phase(0, S, workers=tuple(ramps(1, (), 1)))
+    phase = Phase(Timetable(0), S, workers=tuple(ramps(1, (), 1)))
     time.run([lambda: worker.run(Plan(None, phase), recorder, [int, int])])
     records = recorder.records()
     assert records["fast"].histogram.percentile(0.5) == MS
@@ -352,3 +354,42 @@ def test_virtual_time_runs_threads_in_the_order_of_their_wakes() -> None:
 
     time.run([wake_at(ns) for ns in (30, 10, 20)])
     assert order == [10, 20, 30]
+
+
+@pytest.mark.parametrize("takes_ms", [1, 7, 13, 30, 45])
+def test_launches_that_take_turns_work_as_long_as_planned_and_not_at_once(takes_ms: int) -> None:
+    time, spent = VirtualTime(), takes_ms * MS
+    works: list[Callable[[], None]] = []
+    recorders: list[Recorder] = []
+    begun: list[list[int]] = [[], []]
+    phases: list[Phase] = []
+    for place in (0, 1):
+        times = Timetable.of(MS, S, TurnOrder(place=place, turn_ns=20 * MS, meeting="/nowhere"))
+        phase = Phase(times, times.at_ns(S), workers=tuple(ramps(1, (), 1)))
+        recorder = Recorder(["lookup"], Windowing.of(1), times=times, seed="1")
+
+        def operate(_: Parameters, place: int = place) -> None:
+            begun[place].append(time.now_ns)
+            time.sleep(spent)
+
+        worker = Worker(
+            0,
+            [operate],
+            [repeat({})],
+            repeat(0),
+            control=Control(),
+            timing=time.timing,
+            conceal=str,
+        )
+        plan = Plan(None, phase)
+        works.append(partial(worker.run, plan, recorder, [int, int]))
+        recorders.append(recorder)
+        phases.append(phase)
+    time.run(works)
+    for recorder, phase, starts in zip(recorders, phases, begun, strict=True):
+        record = recorder.records()["lookup"]
+        assert record.ops == pytest.approx(S / spent, abs=1.1)
+        assert record.windows[0].ops == record.ops
+        turns = phase.working_times_ns(0)
+        for at_ns in starts:
+            assert any(begin_ns <= at_ns < end_ns for begin_ns, end_ns in turns)

@@ -2,7 +2,9 @@
 
 The file has the "reply", the seconds to "sleep" before it, a code to "exit" with instead, a file to
 create while "loading", and one for the "teardown" that SIGTERM causes. Each order is appended to
-`orders.jsonl` in the folder that the variable ORDERS names. Standard library only, to start fast.
+`orders.jsonl` in the folder that the variable ORDERS names. If launches take turns, it fails unless
+the other one runs at the same time, or with the "error_in_turns". Standard library only, to start
+fast.
 """
 
 from __future__ import annotations
@@ -32,10 +34,23 @@ def main() -> None:
     if "loading" in said:
         Path(said["loading"]).write_text("now", encoding="utf-8")
     time.sleep(said.get("sleep", 0.0))
+    if order["turns"] and "error_in_turns" in said:
+        said["reply"] = {**said["reply"], "error": said["error_in_turns"]}
+    elif order["turns"]:
+        meet(Path(order["turns"]["meeting"]), order["turns"]["place"])
     if "exit" in said:
         sys.stderr.write("no room in memory\n")
         sys.exit(said["exit"])
     Path(sys.argv[2]).write_text(json.dumps(said["reply"]), encoding="utf-8")
+
+
+def meet(folder: Path, place: int) -> None:
+    (folder / f"fake{place}").touch()
+    until_s = time.monotonic() + 10
+    while not (folder / f"fake{1 - place}").exists():
+        if time.monotonic() > until_s or (folder / "ended").exists():
+            sys.exit("the other one is not there")
+        time.sleep(0.01)
 
 
 if __name__ == "__main__":

@@ -252,14 +252,15 @@ def test_the_order_has_what_the_generator_needs(
         "round": 3,
         "introspect": False,
         "brief": False,
+        "turns": None,
     }
     assert not Path(scratch).exists()
 
 
-def test_arms_take_turns(
+def test_launches_run_one_after_the_other_if_the_scenario_says_so(
     make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    engine = make_engine()
+    engine = make_engine({FILE: f"{ORDERS}[experiment]\nside_by_side = false\n"})
     engine.discover()
     for round_index in range(4):
         list(engine.measure_round(["orders/lookup"], RNG, round_index))
@@ -269,6 +270,33 @@ def test_arms_take_turns(
         ["base", "head", "head", "base", "head", "base", "base", "head"],
         ["head", "base", "base", "head", "base", "head", "head", "base"],
     )
+
+
+def test_launches_of_both_arms_run_at_the_same_time(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
+) -> None:
+    engine = make_engine()
+    seen = measured(engine)
+    first = orders()
+    for round_index in (1, 2, 3):
+        seen += list(engine.measure_round(["orders/lookup"], RNG, round_index))
+
+    assert not [one.error for one in seen if one.error]
+    assert [order["turns"] for order in first] == [None, None], "how long to take turns is unknown"
+    later = orders()[2:]
+    assert len({order["turns"]["turn_ns"] for order in later}) == 1
+    assert len({order["turns"]["meeting"] for order in later}) == 3
+    head = [order["turns"]["place"] for order in later if order["folder"].endswith("head")]
+    base = [order["turns"]["place"] for order in later if order["folder"].endswith("base")]
+    assert base == [1 - place for place in head]
+    assert set(head) == {0, 1}, "the arms are first in turn"
+
+
+def test_if_one_launch_fails_the_other_one_is_not_blamed(make_engine: MakeEngine) -> None:
+    engine = make_engine(base=says(error_in_turns="there is no table orders"))
+    measured(engine)
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+    assert {(one.arm, one.error) for one in seen} == {(BASE, "there is no table orders")}
 
 
 def test_one_step_is_reported_but_the_whole_scenario_runs(

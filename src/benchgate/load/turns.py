@@ -69,14 +69,12 @@ class Timetable:
     Attributes:
         begin_ns: when the phase begins, by `time.perf_counter_ns`.
         turn_ns: length of a turn in ns, not rounded; 0.0 if the launch has all the time.
-        break_ns: time between two turns.
         count: how many turns each launch has.
         place: as in `TurnOrder`.
     """
 
     begin_ns: int
     turn_ns: float = 0.0
-    break_ns: int = 0
     count: int = 1
     place: int = 0
 
@@ -86,18 +84,11 @@ class Timetable:
         if order is None or not length_ns:
             return cls(begin_ns)
         count = max(1, math.ceil(length_ns / order.turn_ns))
-        turn = length_ns / count
-        return cls(begin_ns, turn, round(turn * _BREAK_RATIO), count, order.place)
+        return cls(begin_ns, length_ns / count, count, order.place)
 
     def over_ns(self, length_ns: int) -> int:
         """Return when the phase is over for both launches, if its load takes so long."""
-        slots = self.count * LAUNCHES
-        return (
-            self.begin_ns
-            + length_ns
-            + round((slots - self.count) * self.turn_ns)
-            + (slots * self.break_ns)
-        )
+        return self.begin_ns + (round(length_ns * STRETCH) if self.turn_ns else length_ns)
 
     def at_ns(self, passed_ns: int) -> int:
         """Return the clock when so much of the load's time has passed."""
@@ -131,7 +122,7 @@ class Timetable:
 
     @property
     def _slot_ns(self) -> float:
-        return self.turn_ns + self.break_ns
+        return self.turn_ns * (1 + _BREAK_RATIO)
 
     def _begin_of(self, turn: int) -> int:
         """The launch that is first in one pair of turns is second in the next one."""

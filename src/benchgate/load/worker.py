@@ -140,13 +140,16 @@ class Worker:
         if phase.arrivals is not None:
             self._work_on_schedule(phase, take)
             return
-        # An operation that goes on after the end of its time takes that from the next one, so that
-        # as much time as planned is spent on operations.
-        beyond_ns = 0
+        # An operation may go on after the end of a turn. Its time is taken from the next ones, so
+        # that all operations together take as long as all turns.
+        left_ns = 0
         for begin_ns, end_ns in phase.working_times_ns(self.index):
             self._wait(begin_ns)
-            last_ns = end_ns - beyond_ns
-            beyond_ns = max(self._work_closed(last_ns) - last_ns, 0)
+            left_ns += end_ns - begin_ns
+            begun_ns = self._now_ns()
+            last_ns = min(end_ns, begun_ns + left_ns)
+            if begun_ns < last_ns:
+                left_ns -= self._work_closed(last_ns) - begun_ns
 
     def _work_closed(self, end_ns: int) -> int:
         """Begin an operation when the one before has ended, until the time is over.
