@@ -3,7 +3,8 @@
 Run it with `python -m benchmarks.load.gate --builds 20`. For each kind of target it makes a small
 project, and checks commits in turn: every second one has the same code as its base, the others do
 more work in the query or in the handler of each request. It prints a line for each check, and then
-a table. PostgreSQL comes from Debian.
+a table. PostgreSQL comes from Debian: each side has a server of its own, with a copy of the same
+data.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.load.peers import sql_server
+from benchmarks.load.peers import sql_binaries, sql_data, sql_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ WORK = 2000
 
 SQL_SCENARIO = """\
 name = "it"
-[[target]]
+{service}[[target]]
 driver = "{driver}"
 dsn = "{dsn}"
 [load]
@@ -48,6 +49,28 @@ params = {{ more = "random_int(1, 9)" }}
 name = "other"
 query = "SELECT :more + 1"
 params = {{ more = "random_int(1, 9)" }}
+"""
+SQL_SERVICE = """\
+[[service]]
+start = "python3 server.py {port}"
+ready = { tcp = true }
+"""
+SQL_SERVER = """\
+import shutil
+import signal
+import subprocess
+import sys
+
+data = f"DATA-{sys.argv[1]}"
+subprocess.run(["cp", "-a", "DATA", data], check=True)
+settings = ("listen_addresses=127.0.0.1", f"unix_socket_directories={data}", "fsync=off")
+options = [word for setting in settings for word in ("-c", setting)]
+command = ["BINARIES/postgres", "-D", data, "-p", sys.argv[1], *options]
+server = subprocess.Popen(command, user="USER")
+signal.signal(signal.SIGTERM, lambda *_: server.send_signal(signal.SIGINT))
+code = server.wait()
+shutil.rmtree(data)
+sys.exit(code)
 """
 SQL_WORK = """\
 DROP VIEW IF EXISTS work;
@@ -119,14 +142,21 @@ class Kind:
             (root / name).write_text(content)
 
 
-def kinds(port: int) -> Iterator[Kind]:
-    """Every kind of target."""
+def kinds(data: Path) -> Iterator[Kind]:
+    """Every kind of target.
+
+    Args:
+        data: of PostgreSQL, for each server to copy.
+    """
     table = '[[benchmark]]\nscenario = "it.toml"\n'
-    dsn = f"postgresql://peers@127.0.0.1:{port}/postgres"
-    for driver, where in (("sqlite", ":memory:"), ("postgresql", dsn)):
-        scenario = SQL_SCENARIO.format(driver=driver, dsn=where)
-        files = {"benchgate.toml": table, "it.toml": scenario, "work.sql": SQL_WORK}
-        yield Kind(driver, files, "work.sql", WORK)
+    sql = {"benchgate.toml": table, "work.sql": SQL_WORK}
+    scenario = SQL_SCENARIO.format(service="", driver="sqlite", dsn=":memory:")
+    yield Kind("sqlite", {**sql, "it.toml": scenario}, "work.sql", WORK)
+    dsn = "postgresql://peers@127.0.0.1:{port}/postgres"
+    scenario = SQL_SCENARIO.format(service=SQL_SERVICE, driver="postgresql", dsn=dsn)
+    server = SQL_SERVER.replace("DATA", str(data)).replace("USER", sql_user())
+    server = server.replace("BINARIES", str(sql_binaries()))
+    yield Kind("postgresql", {**sql, "it.toml": scenario, "server.py": server}, "work.sql", WORK)
     files = {"benchgate.toml": table, "it.toml": HTTP_SCENARIO, "serve.py": HTTP_WORK}
     yield Kind("http", files, "serve.py", 10 * WORK)
 
@@ -190,9 +220,8 @@ def main() -> None:
     seconds: dict[tuple[str, float], list[float]] = {}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        data = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        port = stack.enter_context(sql_server(data))
-        chosen = [one for one in kinds(port) if one.name in arguments.kinds.split(",")]
+        data = sql_data(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        chosen = [one for one in kinds(data) if one.name in arguments.kinds.split(",")]
         for kind in chosen:
             start(kind, folder / kind.name)
         for number in range(arguments.builds):

@@ -132,24 +132,37 @@ def http_server(folder: Path) -> Iterator[str]:
 @contextmanager
 def sql_server(folder: Path) -> Iterator[int]:
     """Run PostgreSQL on fresh data; give its port."""
+    binaries, user, port = sql_binaries(), sql_user(), free_port()
+    data = sql_data(folder)
+    settings = ("-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={folder}")
+    with serving(port, binaries / "postgres", "-D", data, "-p", str(port), *settings, user=user):
+        yield port
+
+
+def sql_binaries() -> Path:
+    """The folder of the programs of Debian's PostgreSQL."""
     binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not binaries:
         raise SystemExit("PostgreSQL is not installed: apt install postgresql")
-    user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
-    data, port = folder / "data", free_port()
-    shutil.chown(folder, user)
+    return binaries[-1]
+
+
+def sql_user() -> str:
+    """The user that PostgreSQL runs as, which must not be root."""
+    return "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+
+
+def sql_data(folder: Path) -> Path:
+    """Make the data of a server, with the user `peers`."""
+    shutil.chown(folder, sql_user())
     folder.chmod(0o755)
     subprocess.run(
-        [binaries[-1] / "initdb", "-D", data, "-U", "peers", "-A", "trust"],
+        [sql_binaries() / "initdb", "-D", folder / "data", "-U", "peers", "-A", "trust"],
         check=True,
-        user=user,
+        user=sql_user(),
         stdout=subprocess.DEVNULL,
     )
-    settings = ("-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={folder}")
-    with serving(
-        port, binaries[-1] / "postgres", "-D", data, "-p", str(port), *settings, user=user
-    ):
-        yield port
+    return folder / "data"
 
 
 def figures(module: ModuleType, name: str, text: str, benchmark: str = "") -> dict[str, float]:

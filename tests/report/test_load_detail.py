@@ -124,3 +124,13 @@ def test_launches_of_one_window_have_no_course() -> None:
 )
 def test_a_course_is_drawn_from_zero(counts: tuple[int, ...], drawing: str) -> None:
     assert drawn(counts) == drawing
+
+
+def test_it_says_how_long_the_sides_took_turns() -> None:
+    courses = (replace(COURSES[0], turn_s=0.02), COURSES[1])
+    step = replace(LOOKUP, detail=LoadDetail((), 2e-4, 1e-5, courses))
+    (run,) = result(UNDER_LOAD).runs
+    shown = replace(result(UNDER_LOAD), runs=(replace(run, loads=(step,)),))
+    text = printed(partial(render_result, shown), None)
+    assert "base and head took turns of 20.00 ms in 1 of 2 launches" in text
+    assert "took turns" not in printed(partial(render_result, result(UNDER_LOAD)), None)

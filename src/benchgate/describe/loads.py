@@ -160,4 +160,5 @@ def _course(launch: LoadLaunch, histogram: Histogram) -> Course:
         generator_cpu_ratio=max((group.cpu_ratio for group in generator.groups), default=0.0),
         start_spread_s=generator.start_spread_s,
         late_p99_s=generator.late_p99_s,
+        turn_s=launch.turn_s,
     )

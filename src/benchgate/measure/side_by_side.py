@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from benchgate.measure.scenario_launch import LaunchTools, Loaded, OpenLaunch, Outcome
     from benchgate.measure.scenario_plan import LaunchPlan
 
+_ADVICE = (
+    "The services of both sides run at the same time. If that is the reason, set"
+    " `side_by_side = false` in [experiment] of the scenario."
+)
+
 
 def may_take_turns(arms: Sequence[ArmScenario]) -> bool:
     """Whether launches of these arms can run at the same time without touching each other."""
@@ -88,7 +93,7 @@ def run_in_turns(
             try:
                 launches.append(stack.enter_context(opened(plan, each)))
             except LaunchFailedError as error:
-                return {plan: error}
+                return {plan: _with_advice(error) if launches else error}
         loaded = _loaded(launches, round_index, turn_ns, meeting)
         return {launch.plan: launch.end(result) for launch, result in loaded.items()}
 
@@ -118,3 +123,8 @@ def _loaded(
             raise
     # The one that failed later most likely did so because the other one was not there.
     return {failed[0]: loaded[failed[0]]} if len(failed) > 1 else loaded
+
+
+def _with_advice(error: LaunchFailedError) -> LaunchFailedError:
+    """Say what to do if a service starts only while that of the other side does not run."""
+    return LaunchFailedError(f"{error}\n{_ADVICE}", of_all=error.of_all)

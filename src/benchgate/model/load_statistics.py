@@ -54,7 +54,7 @@ class Course(JsonObject):
         p50_s, p95_s, p99_s, max_s: of its latencies; None if there are none.
         window_ops: operations that ended well in each window.
         generator_cpu_ratio: CPU time per second of the busiest process of the load generator.
-        start_spread_s, late_p99_s: as in the result.
+        start_spread_s, late_p99_s, turn_s: as in the result.
     """
 
     round: Count
@@ -68,6 +68,7 @@ class Course(JsonObject):
     generator_cpu_ratio: NotNegative
     start_spread_s: NotNegative
     late_p99_s: NotNegative | None
+    turn_s: NotNegative | None = None
 
 
 @dataclass(frozen=True, slots=True)

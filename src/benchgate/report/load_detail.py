@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -134,6 +135,12 @@ def _generator(courses: Sequence[Course]) -> str:
     ]
     if late:
         parts.append(f"99 % of operations began at most {format_value(max(late), 's')} late")
+    turns = [course.turn_s for course in courses if course.turn_s is not None]
+    if turns:
+        took = format_value(median(turns), "s")
+        parts.append(
+            f"base and head took turns of {took} in {len(turns)} of {len(courses)} launches"
+        )
     return "; ".join(parts)
 
 
