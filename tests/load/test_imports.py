@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Each takes long to import, and workers in threads that load SQLite need none of them.
 SLOW = {
     "asyncio",
+    "benchgate.config",
     "benchgate.load.cluster",
     "benchgate.load.drivers.http",
     "benchgate.model.codec",
