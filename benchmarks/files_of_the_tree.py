@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.files import read_result
+from benchgate.baselines.own_file import read_result
 from benchgate.model.metrics import TIME
 from benchgate.stats.quantiles import nearest_rank
 

@@ -21,8 +21,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchgate.baselines.own_file import read_result
 from benchgate.errors import BenchgateError
-from benchgate.files import read_result
 
 KILLS = 50
 PATIENCE_S = 20.0

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchgate.files import read_result, write_atomic
+from benchgate.baselines.own_file import read_result
+from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from benchgate.baselines.own_file import read_result
 from benchgate.errors import FormatError, UsageError
-from benchgate.files import ensure_writable, read_bytes, read_result, write_atomic
+from benchgate.files import ensure_writable, read_bytes, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.redact import Redactor

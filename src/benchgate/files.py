@@ -1,4 +1,4 @@
-"""Reads results, compressed or not, and writes any file atomically."""
+"""Reads files, compressed or not, and writes any file atomically."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
-from benchgate.model.codec import decode_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
-
-    from benchgate.model.result import Result
 
 MAX_FILE_BYTES: Final = 1 << 30
 """Size limit of a file, after expansion: four times a result of ten million samples."""
@@ -30,16 +27,6 @@ _CHUNK_BYTES = 1 << 20
 # What tools write for people, beside their results: most files of Criterion are of these kinds.
 _PAGES = frozenset({".css", ".html", ".js", ".png", ".svg"})
 _GZIP_MAGIC = b"\x1f\x8b"
-
-
-def read_result(path: Path) -> Result:
-    """Read the result in a file.
-
-    Raises:
-        UsageError: there is no such file, or it cannot be read.
-        FormatError: it is not a result file, or it is damaged.
-    """
-    return decode_result(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path, *, limit_bytes: int = MAX_FILE_BYTES) -> bytes:

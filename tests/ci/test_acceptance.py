@@ -14,12 +14,12 @@ from tests.contract.records import START, IssueEvent, Pull, Review, Run, User
 from tests.contract.scene import FORK, FORKS_TOKEN, HELLO
 from tests.results import measured
 
+from benchgate.baselines.own_file import read_result
 from benchgate.ci import measuring as module
 from benchgate.ci.job import Job
 from benchgate.ci.measuring import CiRequest, ci
 from benchgate.ci.replay import config_of
 from benchgate.config import load
-from benchgate.files import read_result
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.github.context import Context

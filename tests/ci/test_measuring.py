@@ -9,12 +9,12 @@ from tests.contract.conftest import github
 from tests.contract.scene import FORK, HELLO, TOKEN
 from tests.results import measured
 
+from benchgate.baselines.own_file import read_result
 from benchgate.ci import measuring as module
 from benchgate.ci.job import Job
 from benchgate.ci.measuring import CiRequest, ci
 from benchgate.config.load import loads
 from benchgate.errors import BaselineError, ConfigError
-from benchgate.files import read_result
 from benchgate.gate.stored import OF_PULL_REQUEST, StoredResults
 from benchgate.github.context import Context
 from benchgate.github.events import EventRepository, PullRequestEvent

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchgate.files import read_result, write_atomic
+from benchgate.baselines.own_file import read_result
+from benchgate.files import write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.environment import Environment
 from benchgate.model.joined_shards import ids_of

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.config.benchmarks import KINDS
-from benchgate.config.origin import Origin, line_numbers
+from benchgate.config.origin import Origin
 from benchgate.config.resolved import resolve
-from benchgate.config.tables import TABLES, keys_of
+from benchgate.config.tables import TABLES
 from benchgate.errors import ConfigError
+from benchgate.tables.fields import keys_of
+from benchgate.tables.toml import line_numbers
 
 if TYPE_CHECKING:
     from benchgate.config import Config

@@ -15,8 +15,9 @@ from benchgate.config.conflicts import RULE_SETTINGS
 from benchgate.config.laxer import BY_ROW, LAXER, NEUTRAL
 from benchgate.config.measurement import Measure
 from benchgate.config.rules import covers
-from benchgate.config.tables import TABLES, keys_of
+from benchgate.config.tables import TABLES
 from benchgate.model.policy import Options, PolicyChange
+from benchgate.tables.fields import keys_of
 
 IDS = ("db/insert", "db/select", "sort[n=10]")
 COMMAND = '[[benchmark]]\nname = "cli"\ncommand = "true"\n'

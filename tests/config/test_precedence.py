@@ -12,8 +12,9 @@ import pytest
 
 from benchgate.config import loads, policy_from
 from benchgate.config.resolved import DECIDED_BY, Side
-from benchgate.config.tables import Settings, keys_of
+from benchgate.config.tables import Settings
 from benchgate.model.policy import Options
+from benchgate.tables.fields import keys_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 BASE = """

@@ -9,7 +9,8 @@ import pytest
 
 from benchgate.config import loads
 from benchgate.config.reference import markdown_table, updated
-from benchgate.config.tables import TABLES, keys_of
+from benchgate.config.tables import TABLES
+from benchgate.tables.fields import keys_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.config.reference import config_schema, table_schema
-from benchgate.config.tables import TABLES, keys_of
+from benchgate.config.tables import TABLES
+from benchgate.tables.fields import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.config.fields import Table
+    from benchgate.tables.fields import Table
 
 
 def _nodes(schema: object) -> Iterator[dict[str, Any]]:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from tests.results import measured
 
-from benchgate.config.tables import TABLES, keys_of
+from benchgate.config.tables import TABLES
 from benchgate.errors import FormatError
 from benchgate.model.codec import decode_result, encode_result
 from benchgate.model.policy import OVERRIDES, Acceptance, ConfigTables, Options, Policy
+from benchgate.tables.fields import keys_of
 
 RESULT = measured({"a": 1e-3}, policy=Policy(None, None))
 GIVEN: dict[str, Any] = {

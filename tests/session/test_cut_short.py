@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.baselines.own_file import read_result
 from benchgate.config import loads
-from benchgate.files import read_result
 from benchgate.gate.judging import judge_run
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.waves import WaveSettings

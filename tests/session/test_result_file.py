@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.baselines.own_file import read_result
 from benchgate.errors import Interrupted, UsageError
-from benchgate.files import read_result
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Source, Status
 from benchgate.session.result_file import ResultFile, working_tree_source

@@ -6,12 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.stats.quantiles import (
-    nearest_rank,
-    quantile_interval,
-    quantile_rank,
-    small_sample_note,
-)
+from benchgate.stats.quantile_intervals import quantile_interval
+from benchgate.stats.quantiles import nearest_rank, quantile_rank, small_sample_note
 
 
 @pytest.mark.parametrize(

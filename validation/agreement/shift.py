@@ -10,7 +10,8 @@ import numpy as np
 from scipy import stats
 
 from benchgate.stats.mannwhitney import two_sample_shift
-from benchgate.stats.quantiles import nearest_rank, quantile_interval
+from benchgate.stats.quantile_intervals import quantile_interval
+from benchgate.stats.quantiles import nearest_rank
 from benchgate.stats.signedrank import paired_shift
 from validation.agreement.case import Agreement, Draw, Pair
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from benchgate.baselines.own_file import read_result
 from benchgate.ci.acceptance import ask
 from benchgate.ci.base import checked_out, compare_with, require_baseline
 from benchgate.ci.change import ChangeRequest, measure_change
 from benchgate.ci.stored_artifacts import MEMBERS, environment_key, read_stored
 from benchgate.config import to_keep, with_accepted
 from benchgate.errors import BaselineError, ConfigError, UsageError
-from benchgate.files import read_result, write_atomic
+from benchgate.files import write_atomic
 from benchgate.gate.judging import judge_result
 from benchgate.gate.make_verdict import make_verdict
 from benchgate.gate.stored import StoredResults

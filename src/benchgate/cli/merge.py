@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchgate.baselines.own_file import read_result
 from benchgate.cli import options as o
 from benchgate.cli.outputs import keep
-from benchgate.files import ensure_writable, read_result, write_atomic
+from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.joined_shards import ids_of, join
 from benchgate.model.redact import Redactor

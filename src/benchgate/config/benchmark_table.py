@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from benchgate.config.fields import Table
 from benchgate.config.laxer import Laxer
+from benchgate.tables.fields import Table
 
 DATA_HELP: Final = (
     "Files that the work reads, such as `fixtures/*.json`, relative to the configuration file."

@@ -2,11 +2,11 @@
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from benchgate.config import fields
 from benchgate.config.benchmark_table import BenchmarkTable
-from benchgate.config.fields import shell_of
 from benchgate.config.laxer import less
 from benchgate.config.program_benchmark import ProgramBenchmark
+from benchgate.tables import fields
+from benchgate.tables.fields import shell_of
 
 
 class _Named(BenchmarkTable):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchgate.config.problems import Problem
 from benchgate.config.scenario_benchmark import ScenarioBenchmark
 from benchgate.config.suite_benchmark import OUTPUT, SuiteBenchmark
+from benchgate.tables.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

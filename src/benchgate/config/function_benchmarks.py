@@ -7,7 +7,6 @@ from typing import ClassVar, Final
 
 from pydantic import Field
 
-from benchgate.config import fields
 from benchgate.config.benchmark_table import (
     DATA_HELP,
     TAGS_HELP,
@@ -15,6 +14,7 @@ from benchgate.config.benchmark_table import (
     BenchmarkTable,
 )
 from benchgate.config.laxer import dropped, on
+from benchgate.tables import fields
 
 PATTERN: Final = "bench_*.py"
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchgate.config.fields import Table
+    from benchgate.tables.fields import Table
 
 Place: TypeAlias = tuple[str, ...]
 Laxer: TypeAlias = "Callable[[Any, Any, str], bool]"

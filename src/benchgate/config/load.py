@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.origin import Origin, dotted, paths
+from benchgate.config.origin import Origin
 from benchgate.config.resolved import resolve
 from benchgate.config.suite_benchmark import NOT_KEPT
 from benchgate.errors import ConfigError
 from benchgate.model.policy import MOST_CHARACTERS, ConfigTables
 from benchgate.model.redact import redacted
+from benchgate.tables.document import dotted, read_text
+from benchgate.tables.toml import parse_toml, paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -212,28 +212,6 @@ def _origin(path: Path, name: str) -> Origin | None:
     return _parsed(read_text(path, name), name, path)
 
 
-def read_text(path: Path, name: str) -> str:
-    """Read a file that a user wrote.
-
-    Args:
-        name: what messages call it.
-
-    Raises:
-        ConfigError: it cannot be read, or is not UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{name}: is not UTF-8 text (byte {error.start})", hint="save it as UTF-8"
-        ) from None
-    except OSError as error:
-        raise ConfigError(
-            f"{name}: cannot be read: {(error.strerror or str(error)).lower()}",
-            hint="check the path and its permissions",
-        ) from None
-
-
 def _parsed(text: str, name: str, path: Path | None) -> Origin | None:
     """Parse the document; None for a pyproject.toml that does not configure benchgate."""
     prefix = _prefix(name)
@@ -254,27 +232,3 @@ def _parsed(text: str, name: str, path: Path | None) -> Origin | None:
 def _prefix(name: str) -> tuple[str, ...]:
     """The names of the tables that contain benchgate's tables in a file of this name."""
     return _TABLE if name.endswith(SHARED_FILE) else ()
-
-
-def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """Parse a document.
-
-    Raises:
-        ConfigError: it is not TOML; the message has the line.
-    """
-    try:
-        return tomllib.loads(text)
-    except ValueError as error:  # tomllib does not wrap the error for a number of 5,000 digits
-        what, _, where = str(error).partition(" (at ")
-        line_column = re.match(r"line (\d+), column (\d+)", where)
-        place = ":".join([name, *line_column.groups()]) if line_column else name
-        if where.startswith("end"):
-            what += " at the end of the file"
-        raise ConfigError(
-            f"{place}: is not valid TOML: {what[:1].lower()}{what[1:]}",
-            hint='text needs quotes, as in margin = "2%"; https://toml.io describes the form',
-        ) from None
-    except RecursionError:
-        raise ConfigError(
-            f"{name}: is nested too deeply", hint="no key needs more than three levels"
-        ) from None

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.config.function_benchmarks import FunctionBenchmarks
 from benchgate.config.laxer import BY_ROW, LAXER
-from benchgate.config.origin import dotted
 from benchgate.config.precedence import old_ids, with_options
 from benchgate.config.resolved import DECIDED_BY, Side
 from benchgate.config.rules import concerns, covers, effective_policy
 from benchgate.config.scenario_benchmark import ScenarioBenchmark
-from benchgate.config.tables import field_of
 from benchgate.model.policy import PolicyChange
+from benchgate.tables.document import dotted
+from benchgate.tables.fields import field_of
 from benchgate.units import format_percent
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from benchgate.config.benchmarks import Benchmark
-    from benchgate.config.fields import Table
     from benchgate.config.laxer import Laxer
-    from benchgate.config.origin import KeyPath
     from benchgate.config.resolved import Config
     from benchgate.config.rules import RowPolicy
     from benchgate.config.tables import Rule, Waive
     from benchgate.model.policy import Acceptance
+    from benchgate.tables.document import KeyPath
+    from benchgate.tables.fields import Table
 
     Where: TypeAlias = tuple[str, str | None]
     """A benchmark and a metric of it; None for what is said of all."""

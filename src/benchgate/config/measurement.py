@@ -4,8 +4,8 @@ import math
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from benchgate.config import fields
-from benchgate.config.fields import Table, shell_of
+from benchgate.tables import fields
+from benchgate.tables.fields import Table, shell_of
 
 
 class Measure(Table):

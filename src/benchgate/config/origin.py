@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
-import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import UsageError, did_you_mean
 from benchgate.model.policy import OVERRIDES, Options
+from benchgate.tables.document import Document, dotted
+from benchgate.tables.toml import line_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-KeyPath: TypeAlias = tuple[str | int, ...]
+    from benchgate.tables.document import KeyPath
 
 _SOURCES = {
     "auto": "auto",
@@ -25,18 +24,6 @@ _SOURCES = {
     "dir": "directory",
     "file": "file",
 }
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-# Texts and comments, in which brackets have no meaning; brackets; and line ends.
-_TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?"{3,5}'
-    r"|'''.*?'{3,5}"
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|'[^'\n]*'"
-    r"|#[^\n]*"
-    r"|[\[{\]}\n]",
-    re.DOTALL,
-)
 
 
 @dataclass(frozen=True)
@@ -88,6 +75,10 @@ class Origin:
             return self.kept_lines
         return {dotted(path): line for path, line in line_numbers(self.text).items()}
 
+    @cached_property
+    def _written(self) -> Document:
+        return Document(self.name, self.tables, self.lines)
+
     def option(self, path: KeyPath) -> str | None:
         """The option that gave the value of a key, or of the list that contains the key."""
         for name in self.options.given():
@@ -100,9 +91,7 @@ class Origin:
         """The line of a key, or of the innermost table around it that the file contains."""
         if self.option(path):
             return None
-        full = (*self.prefix, *path)
-        names = (dotted(full[:length]) for length in range(len(full), 0, -1))
-        return next((self.lines[name] for name in names if name in self.lines), None)
+        return self._written.line((*self.prefix, *path))
 
     def file_and_line(self, path: KeyPath) -> str:
         """`benchgate.toml:3`, or only the file if the key is not in it."""
@@ -113,9 +102,7 @@ class Origin:
         """`benchgate.toml:3: gate.margin`, or the option: `--margin`."""
         if option := self.option(path):
             return option
-        file = self.file_and_line(path)
-        key = dotted((*self.prefix, *path))
-        return f"{file}: {key}" if key else file
+        return self._written.place((*self.prefix, *path))
 
     def where(self, key: str) -> str:
         """Like `place`, for a dotted key; a key that nobody set is a default.
@@ -159,84 +146,3 @@ def _set_by(options: Options, name: str, value: object) -> Mapping[str, object]:
     # A path on the command line is relative to the folder where it was typed.
     where = {"against": rest} if kind == "git" else {"path": str(Path(rest).absolute())}
     return {"source": _SOURCES[kind], **where}
-
-
-def dotted(path: KeyPath) -> str:
-    """A key as people write it: `gate.margin`, `benchmark[2].timeout`, `aliases."old/id"`."""
-    text = ""
-    for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            name = part if _BARE_KEY.fullmatch(part) else json.dumps(part, ensure_ascii=False)
-            text += f".{name}" if text else name
-    return text
-
-
-def line_numbers(text: str) -> Mapping[KeyPath, int]:
-    """The line, from 1, on which each table and key of a valid TOML document starts."""
-    found: dict[KeyPath, int] = {}
-    last_entry: dict[KeyPath, int] = {}
-    table: KeyPath = ()
-    for number, statement in statements(text):
-        keys = list(paths(tomllib.loads(statement)))
-        if statement.lstrip().startswith("["):
-            table = _entered(keys[-1], last_entry)
-            if isinstance(table[-1], int):
-                found.setdefault(table[:-1], number)
-            found.setdefault(table, number)
-        else:
-            for path in keys:
-                found.setdefault((*table, *path), number)
-    return found
-
-
-def statements(text: str) -> Iterator[tuple[int, str]]:
-    """The statements of a valid document, with the number of their first line, from 1.
-
-    Blank lines and comments are returned as statements that set nothing.
-    """
-    number, start, depth = 1, 0, 0
-    for token in _TOKEN.finditer(f"{text}\n"):
-        match token[0]:
-            case "[" | "{":
-                depth += 1
-            case "]" | "}":
-                depth -= 1
-            case "\n" if depth == 0:
-                statement = text[start : token.end()]
-                yield number, statement
-                number += statement.count("\n")
-                start = token.end()
-
-
-def paths(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
-    """Every key below a parsed statement, outermost first; 0 stands for an entry of an array."""
-    children: Iterator[tuple[str | int, object]] = iter(())
-    if isinstance(value, dict):
-        children = iter(value.items())
-    elif isinstance(value, list):
-        children = iter(enumerate(value))
-    for key, child in children:
-        yield (*path, key)
-        yield from paths(child, (*path, key))
-
-
-def _entered(header: KeyPath, last_entry: dict[KeyPath, int]) -> KeyPath:
-    """The table that a header opens, in the current entry of each array on the way.
-
-    Args:
-        header: its keys, followed by 0 if it opens a new entry of an array.
-        last_entry: index of the current entry of every array so far; updated for a new entry.
-    """
-    *parents, last = header if header[-1] != 0 else header[:-1]
-    table: KeyPath = ()
-    for part in parents:
-        table = (*table, part)
-        if table in last_entry:
-            table = (*table, last_entry[table])
-    table = (*table, last)
-    if header[-1] != 0:
-        return table
-    last_entry[table] = last_entry.get(table, -1) + 1
-    return (*table, last_entry[table])

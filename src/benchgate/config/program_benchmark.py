@@ -2,15 +2,15 @@
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from benchgate.config import fields
 from benchgate.config.benchmark_table import (
     DATA_HELP,
     TAGS_HELP,
     TIMEOUT_DEFAULT,
     BenchmarkTable,
 )
-from benchgate.config.fields import shell_of
 from benchgate.config.laxer import added, dropped, off, on
+from benchgate.tables import fields
+from benchgate.tables.fields import shell_of
 
 
 class ProgramBenchmark(BenchmarkTable):

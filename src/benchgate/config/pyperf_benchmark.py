@@ -4,8 +4,8 @@ from pathlib import PurePath
 
 from pydantic import Field
 
-from benchgate.config import fields
 from benchgate.config.function_benchmarks import FunctionBenchmarks
+from benchgate.tables import fields
 
 
 class PyperfBenchmark(FunctionBenchmarks):

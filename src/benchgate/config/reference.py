@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import core_schema
 
-    from benchgate.config.fields import Table
+    from benchgate.tables.fields import Table
 
 DIALECT: Final = GenerateJsonSchema.schema_dialect
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from benchgate.config.conflicts import conflicts
-from benchgate.config.problems import config_error, from_validation
+from benchgate.config.layout import LAYOUT
 from benchgate.config.rules import effective_policy, matches
 from benchgate.config.tables import Settings
 from benchgate.errors import did_you_mean
+from benchgate.tables.problems import config_error, from_validation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from benchgate.config.benchmarks import Benchmark
     from benchgate.config.measurement import Build, Measure
     from benchgate.config.origin import Origin
-    from benchgate.config.problems import Problem
     from benchgate.config.rules import RowPolicy
     from benchgate.config.tables import Accept, Baseline, Gate, Rule, Waive
     from benchgate.errors import ConfigError
     from benchgate.model.policy import Acceptance, Options
+    from benchgate.tables.problems import Problem
 
 
 class Side(StrEnum):
@@ -230,7 +231,7 @@ def validated(origin: Origin) -> Settings:
     try:
         return Settings.model_validate(document)
     except ValidationError as error:
-        raise _error(from_validation(error), origin) from None
+        raise _error(from_validation(error, LAYOUT), origin) from None
 
 
 def _error(problems: Sequence[Problem], origin: Origin) -> ConfigError:

@@ -5,9 +5,9 @@ from pathlib import PurePosixPath
 
 from pydantic import Field
 
-from benchgate.config import fields
 from benchgate.config.benchmark_table import DATA_HELP, TAGS_HELP, BenchmarkTable
 from benchgate.config.laxer import dropped, on
+from benchgate.tables import fields
 
 
 class ScenarioBenchmark(BenchmarkTable):

@@ -5,9 +5,9 @@ from typing import Final
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from benchgate.config import fields
-from benchgate.config.fields import PLACEHOLDERS, SHELL, shell_of
 from benchgate.config.program_benchmark import ProgramBenchmark
+from benchgate.tables import fields
+from benchgate.tables.fields import PLACEHOLDERS, SHELL, shell_of
 
 OUTPUT: Final = "{output}"
 """Stands in the command of a suite for a path that benchgate chooses."""

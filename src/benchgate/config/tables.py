@@ -10,13 +10,13 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from benchgate.config import fields
 from benchgate.config.benchmarks import (
     KINDS,
     TaggedBenchmark,
 )
-from benchgate.config.fields import Table
 from benchgate.config.measurement import Build, Measure
+from benchgate.tables import fields
+from benchgate.tables.fields import Table
 from benchgate.units import format_percent
 
 
@@ -222,17 +222,3 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
     ("accept",): Accept,
 }
 """Every table by its path; a tag distinguishes the kinds of [[benchmark]]."""
-
-
-def keys_of(table: type[Table]) -> tuple[str, ...]:
-    """The keys that people may write in a table, in the order of definition."""
-    return tuple(info.alias or name for name, info in table.model_fields.items())
-
-
-def field_of(table: type[Table], key: str) -> str:
-    """Find the field for a key that people write.
-
-    Raises:
-        StopIteration: the table has no such key.
-    """
-    return next(name for name, info in table.model_fields.items() if (info.alias or name) == key)

@@ -29,7 +29,8 @@ from benchgate.stats.power import (
     launches_to_detect,
     least_launches,
 )
-from benchgate.stats.quantiles import nearest_rank, quantile_interval, small_sample_note
+from benchgate.stats.quantile_intervals import quantile_interval
+from benchgate.stats.quantiles import nearest_rank, small_sample_note
 from benchgate.stats.resampling import affordable_resamples
 from benchgate.stats.spread import robust_spread, variance_components
 from benchgate.stats.timeseries import corrected_sem, settled_index, trend_p

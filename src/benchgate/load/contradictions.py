@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchgate.config import fields
-from benchgate.config.problems import Problem
 from benchgate.load.substitution import known_placeholders, wrong_in
+from benchgate.tables import fields
+from benchgate.tables.problems import Problem
 from benchgate.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from benchgate.config.origin import KeyPath
     from benchgate.load.drivers.driver import Driver
     from benchgate.load.scenario import Scenario
     from benchgate.load.tables import Load, Ready, Service
+    from benchgate.tables.document import KeyPath
 
 
 def contradictions(

@@ -6,18 +6,18 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.load import parse_toml, read_text
-from benchgate.config.origin import Origin, dotted, line_numbers
 from benchgate.errors import ConfigError, did_you_mean
+from benchgate.tables.document import Document, dotted, read_text
+from benchgate.tables.toml import line_numbers, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.config.origin import KeyPath
+    from benchgate.tables.document import KeyPath
 
 
-def read_document(path: Path, name: str) -> Origin:
+def read_document(path: Path, name: str) -> Document:
     """Read a file of any of the formats, by its suffix.
 
     Args:
@@ -44,12 +44,7 @@ def read_document(path: Path, name: str) -> Origin:
             f"{name}: must be a table of keys and values",
             hint="it begins with the keys `name`, `target`, `load` and `step`",
         )
-    return Origin(
-        path=path,
-        name=name,
-        tables=tables,
-        kept_lines={dotted(key): line for key, line in lines.items()},
-    )
+    return Document(name, tables, {dotted(key): line for key, line in lines.items()})
 
 
 def _toml(text: str, name: str) -> tuple[Any, Mapping[KeyPath, int]]:

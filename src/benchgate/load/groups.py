@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from benchgate.load.cluster import run_on_cluster
 from benchgate.load.group import EndedGroup, run_workers
 from benchgate.load.meeting import epoch_ns
 from benchgate.load.plan import plan_of
-from benchgate.load.processes import run_in_processes
 
 if TYPE_CHECKING:
     import threading
@@ -63,9 +61,14 @@ def run_groups(launch: Launch, stop: threading.Event) -> tuple[EndedGroup, ...]:
         GivenUpError: it was stopped.
     """
     load, workers = launch.scenario.load, launch.scenario.most_workers
+    # Every launch waits for what this program imports, and few need asyncio or multiprocessing.
     if load.cluster is not None:
+        from benchgate.load.cluster import run_on_cluster  # noqa: PLC0415 - see above
+
         return run_on_cluster(launch, stop.is_set)
     if load.workers == "process":
+        from benchgate.load.processes import run_in_processes  # noqa: PLC0415 - see above
+
         duration_s = plan_of(launch.scenario, 0, launch.order.turns).over_ns / 1e9
         return run_in_processes(launch.order, workers, available_cpus(), duration_s, stop)
     gate = LocalGate(stop, workers, launch.order.turns)

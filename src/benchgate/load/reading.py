@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args, get_
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from benchgate.config import fields
-from benchgate.config.fields import Table
-from benchgate.config.problems import Layout, Problem, config_error, from_validation
 from benchgate.load.contradictions import contradictions
 from benchgate.load.document import TOML, read_document
 from benchgate.load.drivers import registry
@@ -17,13 +14,16 @@ from benchgate.load.drivers.driver import Driver, TargetError
 from benchgate.load.scenario import Scenario
 from benchgate.load.tables import Experiment, Load, Script, Service, Step, Target
 from benchgate.model.redact import Redactor, redacted
+from benchgate.tables import fields
+from benchgate.tables.fields import Table
+from benchgate.tables.problems import Layout, Problem, config_error, from_validation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
     from typing import TypeAlias
 
-    from benchgate.config.origin import KeyPath
+    from benchgate.tables.document import KeyPath
 
     AnyDriver: TypeAlias = type[Driver[Any, Any, Any]]
 
@@ -65,15 +65,15 @@ def read_scenario(path: Path, name: str) -> Scenario:
     Raises:
         ConfigError: it is not valid; the message lists everything, with file, line and key.
     """
-    origin = read_document(path, name)
-    reading = _Reading(origin.tables, is_toml=path.suffix.lower() == TOML)
-    scenario = reading.scenario(name, origin.lines)
+    document = read_document(path, name)
+    reading = _Reading(document.tables, is_toml=path.suffix.lower() == TOML)
+    scenario = reading.scenario(name, document.lines)
     problems = reading.problems
     if scenario is not None:
-        problems = list(contradictions(scenario, reading.drivers, origin.tables))
+        problems = list(contradictions(scenario, reading.drivers, document.tables))
     if problems or scenario is None:
-        in_order = sorted(problems, key=lambda problem: origin.line(problem.path) or 0)
-        raise config_error(redacted(in_order, Redactor({})), origin.place, name)
+        in_order = sorted(problems, key=lambda problem: document.line(problem.path) or 0)
+        raise config_error(redacted(in_order, Redactor({})), document.place, name)
     return scenario
 
 

@@ -20,7 +20,7 @@ from benchgate.load.tables import Experiment, Load, Ready, Service, Stage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.config.fields import Table
+    from benchgate.tables.fields import Table
 
 
 def tables() -> Mapping[tuple[str, ...], type[Table]]:

@@ -13,8 +13,8 @@ from benchgate.load.tables import Experiment, Load, Service
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.config.fields import Table
     from benchgate.load.reading import AnyDriver
+    from benchgate.tables.fields import Table
 
 _Schema = dict[str, Any]
 

@@ -6,9 +6,9 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.fields import PLACEHOLDERS
 from benchgate.load.substitution import PORT, placeholders_in
 from benchgate.model.redact import Redactor, redacted
+from benchgate.tables.fields import PLACEHOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.fields import PLACEHOLDERS
 from benchgate.errors import did_you_mean
+from benchgate.tables.fields import PLACEHOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

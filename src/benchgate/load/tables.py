@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from benchgate.config import fields
-from benchgate.config.fields import Table
 from benchgate.load import parameters
+from benchgate.tables import fields
+from benchgate.tables.fields import Table
 
 
 def _maybe_zero_s(value: object) -> float:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from benchgate.config.origin import Origin
-from benchgate.config.problems import Problem, config_error
 from benchgate.load.contradictions import place_of
 from benchgate.load.drivers.concealing import Concealer, passwords_in
 from benchgate.load.substitution import UnsetVariableError, expanded, variables_in
 from benchgate.model.redact import Redactor
+from benchgate.tables.document import Document
+from benchgate.tables.problems import Problem, config_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pydantic import BaseModel
 
-    from benchgate.config.origin import KeyPath
     from benchgate.load.scenario import Scenario
     from benchgate.load.tables import Target
+    from benchgate.tables.document import KeyPath
 
 # password=word or password='two words', as in a connection string of PostgreSQL.
 _KEY_AND_PASSWORD: Final = re.compile(
@@ -46,8 +46,8 @@ def check_variables(scenario: Scenario, target: Target, environ: Mapping[str, st
         if name not in environ
     ]
     if problems:
-        origin = Origin(name=scenario.file, kept_lines=scenario.lines)
-        raise config_error(problems, origin.place, scenario.file)
+        document = Document(scenario.file, {}, scenario.lines)
+        raise config_error(problems, document.place, scenario.file)
 
 
 def concealer(

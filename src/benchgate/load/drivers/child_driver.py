@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import Field
 
-from benchgate.config import fields
 from benchgate.load.drivers.child import Child, ChildError
 from benchgate.load.drivers.concealing import Concealer, values_in
 from benchgate.load.drivers.driver import Connection, Driver, OperationError, TargetError
 from benchgate.load.tables import Script, Step, Target, Variables
+from benchgate.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
-from benchgate.config import fields
-from benchgate.config.fields import Table
 from benchgate.load.drivers.params import check_params
 from benchgate.load.drivers.placeholders import names_in
 from benchgate.load.drivers.plain_json import PlainJson
 from benchgate.load.tables import Pattern, Script, Step, Target
+from benchgate.tables import fields
+from benchgate.tables.fields import Table
 
 _METHOD = re.compile(r"[A-Za-z]{1,20}")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -12,12 +12,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field
 
-from benchgate.config import fields
 from benchgate.load.drivers.concealing import Concealer, passwords_in, values_in
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.sql import SqlDriver
 from benchgate.load.drivers.sql_tables import SqlStep, SqlTarget
 from benchgate.load.drivers.sql_text import Dialect
+from benchgate.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from benchgate.config import fields
 from benchgate.load.drivers.params import check_params
 from benchgate.load.drivers.sql_text import Dialect, names_in, split
 from benchgate.load.tables import Script, Step, Target
+from benchgate.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import Field, field_validator
 
-from benchgate.config import fields
 from benchgate.load.drivers.driver import TargetError
 from benchgate.load.drivers.sql import SqlDriver
 from benchgate.load.drivers.sql_tables import SqlStep, SqlTarget
 from benchgate.load.drivers.sql_text import Dialect
+from benchgate.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from benchgate.config import fields
+from benchgate.tables import fields
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import tomllib
 
 import pytest
 
-from benchgate.config.origin import KeyPath, Origin, dotted, line_numbers, statements
+from benchgate.tables.document import Document, KeyPath, dotted
+from benchgate.tables.toml import line_numbers, statements
 
 DOCUMENT = '''\
 # a comment
@@ -87,21 +88,8 @@ def test_windows_line_ends() -> None:
     ],
 )
 def test_what_is_not_written_is_placed_in_its_table(path: KeyPath, line: int | None) -> None:
-    assert Origin(text=DOCUMENT).line(path) == line
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (("gate", "margin"), "gate.margin"),
-        (("benchmark", 2, "timeout"), "benchmark[2].timeout"),
-        (("aliases", "old/id"), 'aliases."old/id"'),
-        (("aliases", ""), 'aliases.""'),
-        ((), ""),
-    ],
-)
-def test_dotted_keys(path: KeyPath, text: str) -> None:
-    assert dotted(path) == text
+    lines = {dotted(key): number for key, number in line_numbers(DOCUMENT).items()}
+    assert Document("a.toml", {}, lines).line(path) == line
 
 
 @pytest.mark.parametrize(

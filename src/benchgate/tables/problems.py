@@ -1,4 +1,4 @@
-"""Turns pydantic's findings in a configuration into one ConfigError in plain words."""
+"""Turns pydantic's findings in a document into one ConfigError in plain words."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.config.benchmarks import KINDS
-from benchgate.config.tables import TABLES, keys_of
 from benchgate.errors import ConfigError, did_you_mean
+from benchgate.tables.fields import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pydantic import ValidationError
 
-    from benchgate.config.fields import Table
-    from benchgate.config.origin import KeyPath
+    from benchgate.tables.document import KeyPath
+    from benchgate.tables.fields import Table
 
 NO_VALUE: Final = object()
-_TAGGED: Final = "benchmark"
 _MANY = 20
 _LONGEST_VALUE = 60
 _SHAPES = frozenset({"tuple_type", "model_type", "dict_type"})
@@ -48,10 +46,10 @@ _EXPECTED = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a configuration.
+    """One problem of a document.
 
     Attributes:
-        path: path of the key, from the configuration's root.
+        path: path of the key, from the document's root.
         message: what is wrong, and what is allowed.
         hint: what to do, used if it is the only problem.
         value: as written; NO_VALUE if showing it does not help.
@@ -64,35 +62,51 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Kinds:
+    """The kinds of a table that there can be several of; each entry has the key of its kind.
+
+    Attributes:
+        table: its name.
+        keys: of all kinds.
+        hint: what to do about an entry without any of them.
+    """
+
+    table: str
+    keys: tuple[str, ...]
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """The tables of one kind of document.
 
     Attributes:
-        tables: every table by its path; a tag distinguishes the kinds of [[benchmark]].
+        tables: every table by its path; after the name of a table that has kinds comes the kind.
         lists: tables of which there can be several.
         page: the page of the documentation that describes every key.
         is_toml: whether tables are written in brackets.
+        kinds: of the one table that has them; None if there is none.
     """
 
     tables: Mapping[tuple[str, ...], type[Table]]
     lists: frozenset[str]
     page: str
     is_toml: bool = True
+    kinds: Kinds | None = None
+
+    def is_of_a_kind(self, path: KeyPath) -> bool:
+        """Whether a path begins with the table that has kinds."""
+        return self.kinds is not None and path[:1] == (self.kinds.table,)
 
     def heading(self, place: tuple[str, ...]) -> str:
         """Format a table as people write it."""
-        tagged = place[0] == _TAGGED and len(place) > 1
+        tagged = self.is_of_a_kind(place) and len(place) > 1
         name, kind = (place[0], f" with `{place[1]}`") if tagged else (".".join(place), "")
         return (f"[[{name}]]" if name in self.lists else f"[{name}]") + kind
 
 
-CONFIGURATION: Final = Layout(
-    TABLES, frozenset({_TAGGED, "rule", "waive"}), "docs/configuration.md"
-)
-
-
 def from_validation(
-    error: ValidationError, layout: Layout = CONFIGURATION, inside: KeyPath = ()
+    error: ValidationError, layout: Layout, inside: KeyPath = ()
 ) -> tuple[Problem, ...]:
     """Describe every finding of pydantic in words for the author of the document.
 
@@ -149,15 +163,15 @@ def _echoes(problem: Problem, problems: Iterable[Problem]) -> bool:
 def _problem(found: Mapping[str, Any], layout: Layout) -> Problem:
     kind, value, location = found["type"], found["input"], found["loc"]
     path = tuple(part for part in location if part != "[key]")
-    tagged = len(path) > 2 and path[0] == _TAGGED
+    tagged = len(path) > 2 and layout.is_of_a_kind(path)
     written = (*path[:2], *path[3:]) if tagged else path
     table = tuple(part for part in path[:-1] if isinstance(part, str))
     if kind == "extra_forbidden":
         return _unknown_key(written, table, layout)
     if kind == "missing":
         return Problem(written[:-1], f"`{written[-1]}` is missing", _hint(path, layout))
-    if kind == "union_tag_not_found":
-        return _no_kind(written, value)
+    if kind == "union_tag_not_found" and layout.kinds is not None:
+        return _no_kind(written, value, layout.kinds)
     if kind in _SHAPES and len(path) == 1 and _is_shaped(value):
         return _wrong_shape(str(path[0]), layout)
     if kind == "literal_error":
@@ -208,19 +222,14 @@ def _unknown_key(path: KeyPath, table: tuple[str, ...], layout: Layout) -> Probl
     return Problem(path, f"unknown {kind}{remark}", f"{known}: {', '.join(keys)}")
 
 
-def _no_kind(path: KeyPath, value: object) -> Problem:
-    kinds = tuple(KINDS)
-    hint = (
-        'write `command = "..."` for a program, `python = "benchmarks/"` for functions, '
-        '`suite = "..."` for a suite of another tool, or `scenario = "..."` for a scenario file'
-    )
+def _no_kind(path: KeyPath, value: object, kinds: Kinds) -> Problem:
     if not isinstance(value, dict):
-        return Problem(path, "must be a table: write [[benchmark]]", hint, value)
-    if both := [f"`{kind}`" for kind in kinds if kind in value]:
-        return Problem(path, f"has {' and '.join(both)}: one entry is one of them", hint)
-    near = next(_suggestions(value, kinds), "")
-    known = ", ".join(f"`{kind}`" for kind in kinds)
-    return Problem(path, f"has none of {known}{near}", hint)
+        return Problem(path, f"must be a table: write [[{kinds.table}]]", kinds.hint, value)
+    if both := [f"`{kind}`" for kind in kinds.keys if kind in value]:
+        return Problem(path, f"has {' and '.join(both)}: one entry is one of them", kinds.hint)
+    near = next(_suggestions(value, kinds.keys), "")
+    known = ", ".join(f"`{kind}`" for kind in kinds.keys)
+    return Problem(path, f"has none of {known}{near}", kinds.hint)
 
 
 def _suggestions(words: Iterable[object], candidates: Sequence[str]) -> Iterator[str]:

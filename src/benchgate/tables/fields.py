@@ -40,6 +40,20 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
+def keys_of(table: type[Table]) -> tuple[str, ...]:
+    """The keys that people may write in a table, in the order of definition."""
+    return tuple(info.alias or name for name, info in table.model_fields.items())
+
+
+def field_of(table: type[Table], key: str) -> str:
+    """Find the field for a key that people write.
+
+    Raises:
+        StopIteration: the table has no such key.
+    """
+    return next(name for name, info in table.model_fields.items() if (info.alias or name) == key)
+
+
 def shell_of(info: ValidationInfo) -> bool:
     """Whether the table being read asks for a shell; `shell` comes before its commands."""
     return info.data.get("shell") is True
