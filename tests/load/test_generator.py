@@ -229,11 +229,13 @@ def test_a_variable_that_is_not_set_is_an_error(tmp_path: Path) -> None:
     [
         ([], "usage: python -I -m benchgate.load ORDER REPLY"),
         (["missing.json", "reply.json"], "cannot read missing.json: No such file or directory"),
-        (["broken.json", "reply.json"], "broken.json is no order: "),
+        (["broken.json", "reply.json"], "broken.json is no order: Invalid JSON: "),
+        (["lacking.json", "reply.json"], "lacking.json is no order: scenario: Field required"),
     ],
 )
 def test_a_wrong_call_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
     (tmp_path / "broken.json").write_text('{"scenario": 5')
+    (tmp_path / "lacking.json").write_text("{}")
     found = subprocess.run(
         Program.argv(*arguments), cwd=tmp_path, capture_output=True, text=True, check=False
     )

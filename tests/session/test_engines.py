@@ -14,7 +14,7 @@ from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import Arm, ArmName
 from benchgate.measure.guardian import Guardian
 from benchgate.session.choice import Choice
-from benchgate.session.engines import Place, make_engines
+from benchgate.session.engines import EngineOptions, Place, make_engines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +49,9 @@ def measured(
             (tmp_path / name / file).write_text(text)
         arms.append(Arm(name, tmp_path / name, tmp_path / "env", str(name), guardian.variables))
     place = Place(None, available_cpus(), None, "not pinned")
-    engines = make_engines(config, arms, place, guardian, {"PATH": os.environ["PATH"]}, event=None)
+    engines = make_engines(
+        config, arms, place, guardian, {"PATH": os.environ["PATH"]}, options=EngineOptions()
+    )
     try:
         return _round(engines, id_)
     finally:
@@ -105,7 +107,7 @@ def suites_of(config: Config, tmp_path: Path, guardian: Guardian, **keys: Any) -
     arm = Arm(ArmName.HEAD, tmp_path / "tree", tmp_path / "env", variables=guardian.variables)
     place = Place(None, available_cpus(), None, "not pinned")
     environ = {"PATH": os.environ["PATH"]}
-    return make_engines(config, [arm], place, guardian, environ, event=None, **keys)
+    return make_engines(config, [arm], place, guardian, environ, options=EngineOptions(**keys))
 
 
 def test_each_suite_has_an_engine(tmp_path: Path, guardian: Guardian) -> None:
@@ -151,7 +153,9 @@ def test_suites_are_joined_by_their_titles(tmp_path: Path, guardian: Guardian) -
         arms.append(Arm(name, tmp_path / name, tmp_path / "env", variables=guardian.variables))
     place = Place(None, available_cpus(), None, "not pinned")
     environ = {"PATH": os.environ["PATH"]}
-    engines = make_engines(config, arms, place, guardian, environ, event=None, runs_suites=False)
+    engines = make_engines(
+        config, arms, place, guardian, environ, options=EngineOptions(runs_suites=False)
+    )
     found = [
         {arm: [one.id for one in each] for arm, each in engine.discover().found.items()}
         for engine in engines

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,7 @@ from tests.suites.scratch import make_scratch
 from tests.suites.tools import TOOLS, TOOLS_PYTHON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tests.suites.tools import Tool
 
@@ -28,7 +26,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a test that asks for `section` the section of every tool."""
     if "section" in metafunc.fixturenames:
         sections = [section for section in read_sections() if section.name in TOOLS]
-        metafunc.parametrize("section", sections, ids=lambda section: section.name)
+        server = pytest.mark.xdist_group("server")  # they all use the same port
+        marks = [server if TOOLS[each.name].folder == "server" else () for each in sections]
+        params = [
+            pytest.param(each, marks=mark) for each, mark in zip(sections, marks, strict=True)
+        ]
+        metafunc.parametrize("section", params, ids=lambda section: section.name)
 
 
 @pytest.fixture(autouse=True)
@@ -45,25 +48,15 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def make_project(
-    make_repo: Callable[[str], Git],
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Callable[[Tool], Path]]:
-    """Make the project of a tool, or skip the test and say what is missing.
+    make_repo: Callable[[str], Git], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Tool], Path]:
+    """Make the project of a tool, or skip the test and say what is missing."""
 
-    Servers take turns: they all use the same port.
-    """
-    with ExitStack() as stack:
+    def make(tool: Tool) -> Path:
+        if why := tool.missing():
+            pytest.skip(why)
+        if tool.format == "asv":  # it keeps what it knows about the machine there
+            monkeypatch.setenv("HOME", str(tmp_path))
+        return make_scratch(make_repo(tool.project), tool.project)
 
-        def make(tool: Tool) -> Path:
-            if why := tool.missing():
-                pytest.skip(why)
-            if tool.format == "asv":  # it keeps what it knows about the machine there
-                monkeypatch.setenv("HOME", str(tmp_path))
-            if tool.folder == "server":
-                place = tmp_path_factory.getbasetemp().parent / "server.lock"
-                fcntl.flock(stack.enter_context(place.open("w")), fcntl.LOCK_EX)
-            return make_scratch(make_repo(tool.project), tool.project)
-
-        yield make
+    return make

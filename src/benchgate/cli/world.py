@@ -68,7 +68,7 @@ def kept_builds(*, reads: bool) -> BuildCache | None:
 def working_directory() -> Path:
     """The folder where the command was called, by the name that the shell uses for it.
 
-    A folder that a change replaced with a symbolic link thus keeps its name.
+    So a folder that a change replaced with a symbolic link keeps its name.
     """
     cwd = Path.cwd()
     named = Path(os.environ.get("PWD", ""))

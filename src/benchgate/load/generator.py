@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     except OSError as error:
         return _refuse(f"cannot read {order_path}: {error.strerror}")
     except ValidationError as error:
-        return _refuse(f"{order_path} is no order: {error.errors()[0]['msg']}")
+        return _refuse(f"{order_path} is no order: {_first_of(error)}")
     redact = Redactor(os.environ)
     try:
         with _told_by_signals() as stop:
@@ -51,6 +51,12 @@ def main(arguments: Sequence[str]) -> int:
     except BenchgateError as error:
         return _refuse(redact(" ".join(filter(None, (error.message, error.hint)))))
     return 0
+
+
+def _first_of(error: ValidationError) -> str:
+    """Say what is wrong first, and in which field unless the whole text is no JSON."""
+    first = error.errors()[0]
+    return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
 
 
 def _reply(order: LoadOrder, stop: threading.Event) -> LoadReply:

@@ -1,4 +1,4 @@
-"""Groups of workers in processes of their own, where one Python process would be the limit."""
+"""Groups of workers in processes of their own, for more load than one process can make."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from benchgate.measure.affinity import available_cpus
 from benchgate.measure.engine import ArmName
 from benchgate.model.run import Status
 from benchgate.session.arm_build import ArmBuild, are_alike
-from benchgate.session.engines import Place, config_in, make_engines
+from benchgate.session.engines import EngineOptions, Place, config_in, make_engines
 from benchgate.session.recorder import BaseTrial
 from benchgate.session.session import Session
 from benchgate.units import format_duration
@@ -126,18 +126,8 @@ class Builder:
         light = replace(config, measure=config.measure.model_copy(update=_ONCE))
         place = Place(self.checkout, available_cpus(), None, "")
         environ = clean_environ(effects.environ)
-        tell = effects.progress.message
-        engines = make_engines(
-            light,
-            [arm],
-            place,
-            self.guardian,
-            environ,
-            event=None,
-            choice=self.choice,
-            brief=True,
-            tell=tell,
-        )
+        options = EngineOptions(choice=self.choice, brief=True, tell=effects.progress.message)
+        engines = make_engines(light, [arm], place, self.guardian, environ, options=options)
         with closing(Session(engines, [arm.name], effects.draw_seed(), effects.clock)) as session:
             session.discover()
             found = session.definitions(arm.name)

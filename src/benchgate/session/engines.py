@@ -79,26 +79,11 @@ def choose_place(config: Config, checkout: Path | None) -> Place:
     return Place(checkout, cpus, choose_cpu(before, read_busy_ticks(), cpus), "")
 
 
-def make_engines(
-    config: Config,
-    arms: Sequence[Arm],
-    place: Place,
-    guardian: Guardian,
-    environ: Mapping[str, str],
-    *,
-    event: Event | None,
-    unable: Collection[str] = (),
-    choice: Choice = EVERYTHING,
-    runs_suites: bool = True,
-    brief: bool = False,
-    introspect: bool = False,
-    tell: Callable[[str], None] = ignore,
-) -> list[Engine]:
-    """Make one engine for each kind of benchmark, one for each suite, and one for the canary.
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """How engines measure, beside what the configuration says.
 
-    Each arm's own configuration says what there is to measure in it.
-
-    Args:
+    Attributes:
         event: what is counted as instructions; None if nothing can be counted.
         unable: ids of benchmarks, files, functions and suites that are left out of the base.
         choice: what is measured; a suite that has none of it does not run.
@@ -106,21 +91,40 @@ def make_engines(
         brief: only try whether scenarios work: none of their launches counts.
         introspect: ask the targets of scenarios for their versions and settings.
         tell: tells the user what takes time, and what concerns no single benchmark.
+    """
+
+    event: Event | None = None
+    unable: Collection[str] = ()
+    choice: Choice = EVERYTHING
+    runs_suites: bool = True
+    brief: bool = False
+    introspect: bool = False
+    tell: Callable[[str], None] = ignore
+
+
+def make_engines(
+    config: Config,
+    arms: Sequence[Arm],
+    place: Place,
+    guardian: Guardian,
+    environ: Mapping[str, str],
+    *,
+    options: EngineOptions,
+) -> list[Engine]:
+    """Make one engine for each kind of benchmark, one for each suite, and one for the canary.
+
+    Each arm's own configuration says what there is to measure in it.
 
     Raises:
         ConfigError: a suite names a format that does not exist.
     """
-    measure = config.measure
+    measure, unable = config.measure, options.unable
     checkout = place.checkout or arms[-1].root
     environ = with_environment(environ, checkout / config.folder, checkout)
     functions = {arm.name: _python_benchmarks(config, arm, arms) for arm in arms}
     commands = {arm.name: _command_benchmarks(config, arm, unable) for arm in arms}
-    lead = ArmName.BASE if config.sides else ArmName.HEAD
-    settings = _settings(measure, place, checkout, environ, event)
-    outside = StartingEnvironment(environ, place.checkout)
-    programs = ProgramSettings(
-        measure, config.aliases, lead, place.cpu, place.cpus, place.unpinned, outside
-    )
+    settings = _settings(measure, place, checkout, environ, options.event)
+    programs = _program_settings(config, place, environ)
     engines: list[Engine] = []
     if any(functions.values()):
         engines.append(
@@ -130,17 +134,17 @@ def make_engines(
                 settings,
                 guardian,
                 aliases=config.aliases,
-                lead=lead,
+                lead=programs.lead,
                 unable=unable,
             )
         )
     if any(commands.values()):
-        engines.append(CommandEngine(commands, arms, guardian, programs, event=event))
+        engines.append(CommandEngine(commands, arms, guardian, programs, event=options.event))
     engines.extend(
-        SuiteEngine(suites, arms, guardian, programs, tell=tell)
-        if runs_suites
+        SuiteEngine(suites, arms, guardian, programs, tell=options.tell)
+        if options.runs_suites
         else SuiteListing(suites, arms)
-        for suites in _wanted_suites(config, arms, unable, choice)
+        for suites in _wanted_suites(config, arms, unable, options.choice)
     )
     scenarios = {arm.name: _scenarios(config, arm) for arm in arms}
     if any(scenarios.values()):
@@ -151,8 +155,8 @@ def make_engines(
                 guardian,
                 programs,
                 unable=unable,
-                brief=brief,
-                introspect=introspect,
+                brief=options.brief,
+                introspect=options.introspect,
             )
         )
     if measure.canary and len(arms) > 1:
@@ -176,6 +180,14 @@ def _settings(
         forbidden=(place.checkout,) if place.checkout else (),
         environ=environ,
         event=event,
+    )
+
+
+def _program_settings(config: Config, place: Place, environ: Mapping[str, str]) -> ProgramSettings:
+    lead = ArmName.BASE if config.sides else ArmName.HEAD
+    outside = StartingEnvironment(environ, place.checkout)
+    return ProgramSettings(
+        config.measure, config.aliases, lead, place.cpu, place.cpus, place.unpinned, outside
     )
 
 

@@ -18,11 +18,11 @@ from benchgate.measure.runtime import describe_runtimes
 from benchgate.model.metrics import INSTRUCTIONS
 from benchgate.session.building import Builder
 from benchgate.session.choice import keep_share, leave_out_unwanted
-from benchgate.session.engines import choose_place, config_in, make_engines
+from benchgate.session.engines import EngineOptions, choose_place, config_in, make_engines
 from benchgate.session.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from contextlib import ExitStack
     from pathlib import Path
 
@@ -70,30 +70,22 @@ def open_session(
     guardian = stack.enter_context(Guardian.start())
     ready = _readied(arms, config, guardian)
     seed = effects.draw_seed() if config.measure.seed is None else config.measure.seed
-    # A benchmark must not be able to find out which arm it is in, for example from who runs first:
-    # so no process is told the seed.
-    drawn = random.Random(f"{seed}/arms").sample(ready, len(ready))  # noqa: S311 - repeatable on purpose
-    builder = Builder(config, choice, effects, guardian, checkout, lends)
-    tried = builder.build(drawn, ground, tried)
+    drawn = _drawn(ready, seed)
+    tried = Builder(config, choice, effects, guardian, checkout, lends).build(drawn, ground, tried)
     place = choose_place(config, checkout)
     stack.enter_context(kept_off(place.cpu))
     uncounted = find_obstacle(USER_INSTRUCTIONS)
-    event = None if uncounted else USER_INSTRUCTIONS
+    options = EngineOptions(
+        event=None if uncounted else USER_INSTRUCTIONS,
+        unable=tried.unable,
+        choice=choice,
+        runs_suites=runs_suites,
+        introspect=introspect,
+        tell=effects.progress.message,
+    )
     environ = clean_environ(effects.environ)
     session = Session(
-        make_engines(
-            config,
-            drawn,
-            place,
-            guardian,
-            environ,
-            event=event,
-            unable=tried.unable,
-            choice=choice,
-            runs_suites=runs_suites,
-            introspect=introspect,
-            tell=effects.progress.message,
-        ),
+        make_engines(config, drawn, place, guardian, environ, options=options),
         [arm.name for arm in ready],
         seed,
         effects.clock,
@@ -102,14 +94,34 @@ def open_session(
         ground=ground,
     )
     stack.enter_context(closing(session))
+    _discover(session, config, effects, tried, uncounted)
+    _keep_chosen(session, config, choice)
+    return session
+
+
+def _drawn(arms: Sequence[Arm], seed: int) -> list[Arm]:
+    """Draw the order in which the arms are built and started.
+
+    A benchmark must not be able to find out which arm it is in, for example from who runs first:
+    so no process is told the seed.
+    """
+    return random.Random(f"{seed}/arms").sample(arms, len(arms))  # noqa: S311 - repeatable on purpose
+
+
+def _discover(
+    session: Session, config: Config, effects: Effects, tried: BaseTrial, uncounted: str | None
+) -> None:
+    """Find the benchmarks, and say which runtimes there are and what cannot be measured.
+
+    Args:
+        uncounted: why instructions cannot be counted; None or empty if they can.
+    """
     session.discover()
     for line in describe_runtimes(session.runtimes):
         effects.progress.message(line)
     if uncounted:
         note_uncounted(session, config, uncounted)
     note_unable(session, tried)
-    _keep_chosen(session, config, choice)
-    return session
 
 
 def _keep_chosen(session: Session, config: Config, choice: Choice) -> None:

@@ -147,9 +147,8 @@ def measure_rounds(
     """
     started_s = clock()
     deadline_s = started_s + budget_s
-    units = {session.unit_of(id_) for id_ in session.ids}
-    once = units - {session.unit_of(id_) for id_ in session.ids if id_ not in planner.once}
-    foreteller = Foreteller(budget_s, len(units), once, foresee, progress.message)
+    foreteller = _foreteller(session, planner, budget_s, foresee, progress)
+    pace = _Pace(session)
 
     def on_measured(benchmark: str) -> None:
         progress.measured(benchmark)
@@ -157,39 +156,71 @@ def measure_rounds(
             foreteller.benchmark_ended(session.costs_s, clock() - started_s)
 
     round_index = 0
-    others_s = 0.0  # what a round takes besides its benchmarks: canaries, workers, trees
     while True:
         left_s = deadline_s - clock()
         plan = planner.plan(round_index, left_s)
         if not plan.ids:
             return plan.dropped
-        cost_s = _cost_s(session, plan)
         expected = planner.expected_rounds()
         rounds = max(expected, round_index + 1)
         progress.round_started(
             round_index,
             plan.phase,
             len(plan.ids),
-            min((rounds - round_index) * (cost_s + others_s), left_s) if cost_s else None,
+            min(pace.rounds_s(rounds - round_index, plan), left_s) if pace.knows(plan) else None,
             rounds=expected if expected > round_index else None,
         )
         began_s = clock()
         starting, canary = progress.measuring, plan.canary
         session.measure_round(round_index, plan.ids, on_measured, starting=starting, canary=canary)
         save()
-        cost_s = _cost_s(session, plan)
-        if round_index:
-            others_s = max(0.0, clock() - began_s - cost_s)
+        if round_index:  # the first one also starts everything
+            pace.round_ended(plan, clock() - began_s)
         progress.round_ended(
             round_index,
             planner.counts(),
-            min((rounds - round_index - 1) * (cost_s + others_s), deadline_s - clock()),
+            min(pace.rounds_s(rounds - round_index - 1, plan), deadline_s - clock()),
         )
         if round_index == 0:
             foreteller.round_ended(session.costs_s, clock() - started_s)
         round_index += 1
 
 
-def _cost_s(session: Session, plan: RoundPlan) -> float:
-    units = dict.fromkeys(map(session.unit_of, plan.ids))
-    return sum(session.costs_s.get(unit, 0.0) for unit in units)
+@dataclass(slots=True)
+class _Pace:
+    """How long rounds take, as far as earlier ones have shown it.
+
+    Attributes:
+        beside_s: what a round takes besides its benchmarks: canaries, workers, trees.
+    """
+
+    session: Session
+    beside_s: float = 0.0
+
+    def knows(self, plan: RoundPlan) -> bool:
+        """Whether any of the benchmarks of a round was measured before."""
+        return self._benchmarks_s(plan) > 0
+
+    def rounds_s(self, rounds: int, plan: RoundPlan) -> float:
+        """Estimate what a number of rounds like this one take."""
+        return rounds * (self._benchmarks_s(plan) + self.beside_s)
+
+    def round_ended(self, plan: RoundPlan, took_s: float) -> None:
+        """Learn from a round."""
+        self.beside_s = max(0.0, took_s - self._benchmarks_s(plan))
+
+    def _benchmarks_s(self, plan: RoundPlan) -> float:
+        units = dict.fromkeys(map(self.session.unit_of, plan.ids))
+        return sum(self.session.costs_s.get(unit, 0.0) for unit in units)
+
+
+def _foreteller(
+    session: Session,
+    planner: Planner,
+    budget_s: float,
+    foresee: Callable[[BudgetForecast], Shortage | None],
+    progress: Progress,
+) -> Foreteller:
+    units = {session.unit_of(id_) for id_ in session.ids}
+    once = units - {session.unit_of(id_) for id_ in session.ids if id_ not in planner.once}
+    return Foreteller(budget_s, len(units), once, foresee, progress.message)

@@ -13,7 +13,7 @@ talk in lines of JSON in UTF-8:
    runs after 5 s, benchgate ends it.
 
 An operation also fails if the program exits, answers anything else, or does not answer within
-`timeout`. benchgate then starts it anew. The end of what the program has written to its standard
+`timeout`. benchgate then starts it again. The end of what the program has written to its standard
 error is in the message. `requests` of [setup] and [teardown] go to a process of their own, as they
 are written.
 
