@@ -36,21 +36,24 @@ def main() -> None:
     time.sleep(said.get("sleep", 0.0))
     if order["turns"] and "error_in_turns" in said:
         said["reply"] = {**said["reply"], "error": said["error_in_turns"]}
-    elif order["turns"]:
-        meet(Path(order["turns"]["meeting"]), order["turns"]["place"])
+    elif order["turns"] and not meet(Path(order["turns"]["meeting"]), order["turns"]["place"]):
+        said["reply"] = {**said["reply"], "error": "interrupted before the load had ended"}
     if "exit" in said:
         sys.stderr.write("no room in memory\n")
         sys.exit(said["exit"])
     Path(sys.argv[2]).write_text(json.dumps(said["reply"]), encoding="utf-8")
 
 
-def meet(folder: Path, place: int) -> None:
+def meet(folder: Path, place: int) -> bool:
     (folder / f"fake{place}").touch()
     until_s = time.monotonic() + 10
     while not (folder / f"fake{1 - place}").exists():
-        if time.monotonic() > until_s or (folder / "ended").exists():
+        if (folder / "ended").exists():
+            return False
+        if time.monotonic() > until_s:
             sys.exit("the other one is not there")
         time.sleep(0.01)
+    return True
 
 
 if __name__ == "__main__":

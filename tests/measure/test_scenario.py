@@ -299,6 +299,15 @@ def test_if_one_launch_fails_the_other_one_is_not_blamed(make_engine: MakeEngine
     assert {(one.arm, one.error) for one in seen} == {(BASE, "there is no table orders")}
 
 
+def test_if_both_launches_fail_both_are_told(make_engine: MakeEngine) -> None:
+    engine = make_engine(says(error_in_turns="there is no table orders"))
+    measured(engine)
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+    assert {(one.arm, one.error) for one in seen} == {
+        (arm, "there is no table orders") for arm in ArmName
+    }
+
+
 def test_one_step_is_reported_but_the_whole_scenario_runs(
     make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
 ) -> None:

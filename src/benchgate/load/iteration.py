@@ -12,7 +12,7 @@ from benchgate.load.groups import available_cpus, run_groups
 from benchgate.load.launch import open_launch
 from benchgate.load.limits import Signs, limits
 from benchgate.load.merging import generator_of, late_p99_s, launch_of, merged_steps
-from benchgate.load.order import LoadReply
+from benchgate.load.order import INTERRUPTED, LoadReply
 from benchgate.load.worker import ERRORS_BEFORE_PAUSE, text_of
 from benchgate.units import counted
 
@@ -33,8 +33,6 @@ INTROSPECT_S = 10.0
 
 CLOSE_S = 5.0
 """How long the driver may take to close."""
-
-INTERRUPTED = "interrupted before the load had ended"
 
 
 def run_iteration(order: LoadOrder, stop: threading.Event) -> LoadReply:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from benchgate.json_object import Count, JsonObject, Name, Text
 from benchgate.load.turns import TurnOrder
 from benchgate.model.load import LoadLaunch
+
+INTERRUPTED: Final = "interrupted before the load had ended"
+"""The error of a launch that was told to stop, or whose counterpart in the other arm has ended."""
 
 
 @dataclass(frozen=True, slots=True)

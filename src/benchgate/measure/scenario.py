@@ -149,10 +149,10 @@ class ScenarioEngine:
             except LaunchFailedError as error:
                 launched[plan] = error
         launched = launched or self._launched(unit, ordered, round_index)
-        failed_ids = {id_ for plan in launched for id_ in plan.scenario.ids.values()}
+        launched_ids = {id_ for plan in launched for id_ in plan.scenario.ids.values()}
         for plan in ordered:
             # What only this arm has can be measured although the other one failed.
-            if plan not in launched and not failed_ids.issuperset(plan.scenario.ids.values()):
+            if plan not in launched and not launched_ids.issuperset(plan.scenario.ids.values()):
                 launched[plan] = self._alone(plan, round_index)
         for id_ in ids:
             seen = [
@@ -187,11 +187,7 @@ class ScenarioEngine:
         if (turn_ns := self._turn_ns(unit)) is not None:
             self._pause(pause_s)
             tools = [self._tools[plan.scenario.arm.name] for plan in ordered]
-            meeting = self._scratch.fresh()
-            try:
-                return run_in_turns(ordered, tools, round_index, turn_ns, meeting)
-            finally:
-                self._scratch.discard(meeting)
+            return run_in_turns(ordered, tools, round_index, turn_ns)
         launched: dict[LaunchPlan, Outcome] = {}
         for plan in ordered:
             self._pause(pause_s)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.load.drivers import registry
 from benchgate.load.meeting import tell_ended
+from benchgate.load.order import INTERRUPTED
 from benchgate.load.substitution import OWN_PLACEHOLDERS, PORT, placeholders_in
 from benchgate.load.turns import TurnOrder, turn_ns
 from benchgate.measure.scenario_launch import LaunchFailedError, opened
@@ -73,7 +74,6 @@ def run_in_turns(
     tools: Sequence[LaunchTools],
     round_index: int,
     turn_ns: int,
-    meeting: Path,
 ) -> dict[LaunchPlan, Outcome]:
     """Launch a scenario in two arms at the same time.
 
@@ -81,7 +81,6 @@ def run_in_turns(
         plans: of the arm that has the first turn, and of the other one.
         tools: of the same arms.
         turn_ns: how long a turn takes.
-        meeting: an empty folder.
 
     Returns:
         How the launches ended. If one fails so early that the other one cannot begin, only the one
@@ -94,25 +93,27 @@ def run_in_turns(
                 launches.append(stack.enter_context(opened(plan, each)))
             except LaunchFailedError as error:
                 return {plan: _with_advice(error) if launches else error}
-        loaded = _loaded(launches, round_index, turn_ns, meeting)
+        # Both launches have a folder of their own, and the first one's is as good as any.
+        loaded = _loaded(launches, round_index, turn_ns, launches[0].folder / "meeting")
         return {launch.plan: launch.end(result) for launch, result in loaded.items()}
 
 
 def _loaded(
     launches: Sequence[OpenLaunch], round_index: int, turn_ns: int, meeting: Path
 ) -> dict[OpenLaunch, Loaded]:
-    """Run both load generators."""
-    failed: list[OpenLaunch] = []
+    """Run both load generators; leave out a launch that ended only because the other one did."""
+    first, second = launches
+    try:
+        meeting.mkdir()
+    except OSError as error:
+        return {first: LaunchFailedError(f"no room for its files: {error.strerror}")}
 
     def load(launch: OpenLaunch, place: int) -> Loaded:
         turns = TurnOrder(place=place, turn_ns=turn_ns, meeting=str(meeting))
         loaded = launch.load(round_index, turns=turns)
-        if isinstance(loaded, Exception):
-            failed.append(launch)
         tell_ended(meeting)
         return loaded
 
-    first, second = launches
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(load, second, 1)
         try:
@@ -121,8 +122,12 @@ def _loaded(
             tell_ended(meeting)
             second.give_up()
             raise
-    # The one that failed later most likely did so because the other one was not there.
-    return {failed[0]: loaded[failed[0]]} if len(failed) > 1 else loaded
+    own = {launch: result for launch, result in loaded.items() if not _was_given_up(result)}
+    return own or loaded
+
+
+def _was_given_up(loaded: Loaded) -> bool:
+    return isinstance(loaded, LaunchFailedError) and str(loaded) == INTERRUPTED
 
 
 def _with_advice(error: LaunchFailedError) -> LaunchFailedError:
