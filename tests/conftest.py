@@ -32,6 +32,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name archives by their argument: they hold the time, and all workers need equal names."""
+    return argname if isinstance(val, bytes) and val.startswith(b"PK") else None
+
+
 @pytest.fixture
 def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"):

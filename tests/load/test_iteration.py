@@ -9,7 +9,8 @@ from tests.load.launches import Script, fake_launch, order_in
 
 from benchgate.load import iteration
 from benchgate.load.drivers.driver import TargetError
-from benchgate.load.iteration import INTERRUPTED, run_launch
+from benchgate.load.iteration import run_launch
+from benchgate.load.order import INTERRUPTED
 from benchgate.stats.hdr import decode
 from benchgate.stats.packed import unpack
 
