@@ -213,6 +213,7 @@ def main() -> None:
     parser.add_argument("--clean", type=int, default=1, help="clean builds for each changed one")
     parser.add_argument("--more", type=float, default=0.1, help="how much more work, as a ratio")
     parser.add_argument("--kinds", default="sqlite,postgresql,http")
+    parser.add_argument("--minutes", type=float, default=600, help="begin no check after that")
     arguments = parser.parse_args()
     # By target and by how much more work there is.
     failed: Counter[tuple[str, float]] = Counter()
@@ -224,9 +225,12 @@ def main() -> None:
         chosen = [one for one in kinds(data) if one.name in arguments.kinds.split(",")]
         for kind in chosen:
             start(kind, folder / kind.name)
+        until_s = time.monotonic() + 60 * arguments.minutes
         for number in range(arguments.builds):
             for kind in chosen:
                 for more in (*[0.0] * arguments.clean, arguments.more):
+                    if time.monotonic() > until_s:
+                        continue
                     code, took_s, what = check(kind, folder / kind.name, more, number)
                     key = (kind.name, more)
                     checks[key] += 1
