@@ -3,8 +3,8 @@
 The file has the "reply", the seconds to "sleep" before it, a code to "exit" with instead, a file to
 create while "loading", and one for the "teardown" that SIGTERM causes. Each order is appended to
 `orders.jsonl` in the folder that the variable ORDERS names. If launches take turns, it fails unless
-the other one runs at the same time, or with the "error_in_turns". Standard library only, to start
-fast.
+the other one runs at the same time, or with the "error_in_turns"; it waits for the other one as
+many seconds as it has "patience". Standard library only, to start fast.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ def main() -> None:
     if order["turns"] and "error_in_turns" in said:
         said["reply"] = {**said["reply"], "error": said["error_in_turns"]}
     elif order["turns"]:
-        meet(Path(order["turns"]["meeting"]), order["turns"]["place"])
+        turns = order["turns"]
+        meet(Path(turns["meeting"]), turns["place"], said.get("patience", 10.0))
     if "exit" in said:
         sys.stderr.write("no room in memory\n")
         sys.exit(said["exit"])
     Path(sys.argv[2]).write_text(json.dumps(said["reply"]), encoding="utf-8")
 
 
-def meet(folder: Path, place: int) -> None:
-    (folder / f"fake{place}").touch()
-    until_s = time.monotonic() + 10
-    while not (folder / f"fake{1 - place}").exists():
+def meet(folder: Path, place: int, patience_s: float) -> None:
+    (folder / f"ready{place}").touch()
+    until_s = time.monotonic() + patience_s
+    while not (folder / f"ready{1 - place}").exists():
         if time.monotonic() > until_s or (folder / "ended").exists():
             sys.exit("the other one is not there")
         time.sleep(0.01)

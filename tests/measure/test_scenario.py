@@ -299,6 +299,16 @@ def test_if_one_launch_fails_the_other_one_is_not_blamed(make_engine: MakeEngine
     assert {(one.arm, one.error) for one in seen} == {(BASE, "there is no table orders")}
 
 
+def test_who_times_out_while_it_waits_for_the_other_one_is_not_blamed(
+    make_engine: MakeEngine,
+) -> None:
+    slow = says(sleep=1, error_in_turns="the setup hangs")
+    engine = make_engine(slow, base=says(patience=0.1))
+    measured(engine)
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+    assert {(one.arm, one.error) for one in seen} == {(HEAD, "the setup hangs")}
+
+
 def test_one_step_is_reported_but_the_whole_scenario_runs(
     make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
 ) -> None:

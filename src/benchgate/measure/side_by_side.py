@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from benchgate.load.drivers import registry
-from benchgate.load.meeting import tell_ended
+from benchgate.load.meeting import is_ready, tell_ended
 from benchgate.load.substitution import OWN_PLACEHOLDERS, PORT, placeholders_in
 from benchgate.load.turns import TurnOrder, turn_ns
 from benchgate.measure.scenario_launch import LaunchFailedError, opened
@@ -85,7 +85,7 @@ def run_in_turns(
 
     Returns:
         How the launches ended. If one fails so early that the other one cannot begin, only the one
-        that failed.
+        that failed by itself.
     """
     launches: list[OpenLaunch] = []
     with ExitStack() as stack:
@@ -121,8 +121,12 @@ def _loaded(
             tell_ended(meeting)
             second.give_up()
             raise
-    # The one that failed later most likely did so because the other one was not there.
-    return {failed[0]: loaded[failed[0]]} if len(failed) > 1 else loaded
+    if len(failed) < len(launches):
+        return loaded
+    # One that was ready waited for the other one, and perhaps so long that it timed out first. If
+    # both were, the one that failed later most likely did so because the other one was not there.
+    unready = [one for place, one in enumerate(launches) if not is_ready(meeting, place)]
+    return {one: loaded[one] for one in unready or failed[:1]}
 
 
 def _with_advice(error: LaunchFailedError) -> LaunchFailedError:
