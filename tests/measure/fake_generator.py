@@ -3,8 +3,9 @@
 The file has the "reply", the seconds to "sleep" before it, a code to "exit" with instead, a file to
 create while "loading", and one for the "teardown" that SIGTERM causes. Each order is appended to
 `orders.jsonl` in the folder that the variable ORDERS names. If launches take turns, it fails unless
-the other one runs at the same time, or with the "error_in_turns"; it waits for the other one as
-many seconds as it has "patience". Standard library only, to start fast.
+the other one runs at the same time, or with the "error_in_turns", after "sleep_in_turns" seconds.
+It waits for the other one as many seconds as it has "patience". Standard library only, to start
+fast.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def main() -> None:
     if "loading" in said:
         Path(said["loading"]).write_text("now", encoding="utf-8")
     time.sleep(said.get("sleep", 0.0))
+    if order["turns"]:
+        time.sleep(said.get("sleep_in_turns", 0.0))
     if order["turns"] and "error_in_turns" in said:
         said["reply"] = {**said["reply"], "error": said["error_in_turns"]}
     elif order["turns"]:

@@ -302,7 +302,7 @@ def test_if_one_launch_fails_the_other_one_is_not_blamed(make_engine: MakeEngine
 def test_who_times_out_while_it_waits_for_the_other_one_is_not_blamed(
     make_engine: MakeEngine,
 ) -> None:
-    slow = says(sleep=1, error_in_turns="the setup hangs")
+    slow = says(sleep_in_turns=1, error_in_turns="the setup hangs")
     engine = make_engine(slow, base=says(patience=0.1))
     measured(engine)
     seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
@@ -409,6 +409,19 @@ def test_a_generator_that_hangs_reaches_the_timeout(
         "the load generator: timed out: it took longer than 1.0 s; `timeout` sets the limit"
     )
     assert torn_down.read_text() == "done"
+
+
+def test_only_the_load_gets_more_time_if_launches_take_turns(make_engine: MakeEngine) -> None:
+    scenario = ORDERS.replace('"1s"', '"100ms"')
+    engine = make_engine({FILE: scenario, **says(sleep_in_turns=60)}, timeout="2s")
+    measured(engine)
+
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+
+    assert {one.arm for one in seen} == {BASE, HEAD}
+    assert {one.error for one in seen} == {
+        "the load generator: timed out: it took longer than 2.1 s; `timeout` sets the limit"
+    }
 
 
 def test_notes_of_the_generator_are_those_of_every_step(make_engine: MakeEngine) -> None:
