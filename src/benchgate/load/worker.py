@@ -191,7 +191,7 @@ class Worker:
         before, and waited for a worker, count as unfinished.
         """
         choose, draw, operations = self._choose, self._draw, self._operations
-        append, append_late = [one.append for one in self._latencies], self._late.append
+        append = [one.append for one in self._latencies]
         due_at, now_ns, control = phase.due_ns, self._now_ns, self._control
         clock_at, whole_ns = phase.times.at_ns, phase.times.passed_ns(phase.end_ns)
         # Both are times of the load, which stand still in the turns of the other launch. So what an
@@ -205,16 +205,12 @@ class Worker:
                 self._leave_unfinished(step, begin_ns - due_ns)
                 continue
             clock_ns = clock_at(begin_ns)
-            begun_ns = now_ns()
-            if begun_ns < clock_ns:
+            if now_ns() < clock_ns:
                 self._wait(clock_ns)
                 if control.is_stopped:
                     return
                 if free_ns < due_ns:
-                    late_ns = now_ns() - clock_ns
-                    append_late(late_ns)
-                    if not self.started_ns:
-                        self.started_ns = phase.begin_ns + late_ns
+                    self._note_late(now_ns() - clock_ns, phase)
             try:
                 operation(parameters)
             except Exception as error:  # noqa: BLE001 - a driver may fail in any way
@@ -230,6 +226,12 @@ class Worker:
                 self.flush(ended_ns)
             free_ns = begin_ns + ended_ns - clock_ns
             append[step](free_ns - due_ns)
+
+    def _note_late(self, late_ns: int, phase: Phase) -> None:
+        """Note how late it began what was due although it was free."""
+        self._late.append(late_ns)
+        if not self.started_ns:
+            self.started_ns = phase.begin_ns + late_ns
 
     def give_up(self, phase: Phase, now_ns: int, take: Callable[[], int]) -> None:
         """Count what is due and not begun, when no worker will be free any more."""
