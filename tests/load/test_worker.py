@@ -393,3 +393,49 @@ def test_launches_that_take_turns_work_as_long_as_planned_and_not_at_once(takes_
         turns = phase.working_times_ns(0)
         for at_ns in starts:
             assert any(begin_ns <= at_ns < end_ns for begin_ns, end_ns in turns)
+
+
+@pytest.mark.parametrize(
+    ("takes_ms", "workers", "stalls_s"), [(1, 1, 0), (9, 1, 0), (15, 1, 0), (30, 2, 0), (1, 1, 0.5)]
+)
+def test_an_open_loop_that_takes_turns_waits_for_a_slow_target_as_it_does_alone(
+    takes_ms: int, workers: int, stalls_s: float
+) -> None:
+    alone = open_loop(None, takes_ms, workers, stalls_s)
+    turns = TurnOrder(place=1, turn_ns=100 * MS, meeting="/nowhere")
+    record = open_loop(turns, takes_ms, workers, stalls_s)
+    assert record.ops == pytest.approx(alone.ops, abs=1)
+    assert record.unfinished == pytest.approx(alone.unfinished, abs=1)
+    assert percentiles_ms(record) == pytest.approx(percentiles_ms(alone), rel=0.02)
+
+
+def open_loop(turns: TurnOrder | None, takes_ms: int, workers: int, stalls_s: float) -> StepRecord:
+    """100 operations per second for 4 s; the target stalls once, in the middle of a turn."""
+    time, length_ns = VirtualTime(), 4 * S
+    times = Timetable.of(MS, length_ns, turns)
+    phase = Phase(times, times.at_ns(length_ns), arrivals=Arrivals(ramps(100, (), 4)))
+    recorder = Recorder(["lookup"], Windowing.of(4), times=times, seed="1")
+    stall_ns = times.at_ns(round(2.05 * S))
+
+    def operate(_: Parameters) -> None:
+        now_ns = time.now_ns
+        assert any(begin_ns <= now_ns < end_ns for begin_ns, end_ns in times.parts_ns(0, length_ns))
+        stalls = stall_ns <= now_ns < stall_ns + stalls_s * S
+        time.sleep_until(stall_ns + round(stalls_s * S) if stalls else now_ns + takes_ms * MS)
+
+    take = count().__next__
+    crew = [
+        Worker(
+            index,
+            [operate],
+            [repeat({})],
+            repeat(0),
+            control=Control(),
+            timing=time.timing,
+            conceal=str,
+        )
+        for index in range(workers)
+    ]
+    plan = Plan(None, phase)
+    time.run([partial(one.run, plan, recorder, [take, take]) for one in crew])
+    return recorder.records()["lookup"]

@@ -3,7 +3,8 @@
 The file has the "reply", the seconds to "sleep" before it, a code to "exit" with instead, a file to
 create while "loading", and one for the "teardown" that SIGTERM causes. Each order is appended to
 `orders.jsonl` in the folder that the variable ORDERS names. If launches take turns, it fails unless
-the other one runs at the same time, or with the "error_in_turns". Standard library only, to start
+the other one runs at the same time, or with the "error_in_turns", after "sleep_in_turns" seconds.
+It waits for the other one as many seconds as it has "patience". Standard library only, to start
 fast.
 """
 
@@ -15,6 +16,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 
 def main() -> None:
@@ -34,9 +36,11 @@ def main() -> None:
     if "loading" in said:
         Path(said["loading"]).write_text("now", encoding="utf-8")
     time.sleep(said.get("sleep", 0.0))
+    if order["turns"]:
+        time.sleep(said.get("sleep_in_turns", 0.0))
     if order["turns"] and "error_in_turns" in said:
         said["reply"] = {**said["reply"], "error": said["error_in_turns"]}
-    elif order["turns"] and not meet(Path(order["turns"]["meeting"]), order["turns"]["place"]):
+    elif order["turns"] and not meet(order["turns"], said.get("patience", 10.0)):
         said["reply"] = {**said["reply"], "error": "interrupted before the load had ended"}
     if "exit" in said:
         sys.stderr.write("no room in memory\n")
@@ -44,10 +48,11 @@ def main() -> None:
     Path(sys.argv[2]).write_text(json.dumps(said["reply"]), encoding="utf-8")
 
 
-def meet(folder: Path, place: int) -> bool:
-    (folder / f"fake{place}").touch()
-    until_s = time.monotonic() + 10
-    while not (folder / f"fake{1 - place}").exists():
+def meet(turns: dict[str, Any], patience_s: float) -> bool:
+    folder, place = Path(turns["meeting"]), turns["place"]
+    (folder / f"ready{place}").touch()
+    until_s = time.monotonic() + patience_s
+    while not (folder / f"ready{1 - place}").exists():
         if (folder / "ended").exists():
             return False
         if time.monotonic() > until_s:

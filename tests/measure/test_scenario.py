@@ -308,6 +308,16 @@ def test_if_both_launches_fail_both_are_told(make_engine: MakeEngine) -> None:
     }
 
 
+def test_who_times_out_while_it_waits_for_the_other_one_is_not_blamed(
+    make_engine: MakeEngine,
+) -> None:
+    slow = says(sleep_in_turns=1, error_in_turns="the setup hangs")
+    engine = make_engine(slow, base=says(patience=0.1))
+    measured(engine)
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+    assert {(one.arm, one.error) for one in seen} == {(HEAD, "the setup hangs")}
+
+
 def test_one_step_is_reported_but_the_whole_scenario_runs(
     make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]]
 ) -> None:
@@ -408,6 +418,19 @@ def test_a_generator_that_hangs_reaches_the_timeout(
         "the load generator: timed out: it took longer than 1.0 s; `timeout` sets the limit"
     )
     assert torn_down.read_text() == "done"
+
+
+def test_only_the_load_gets_more_time_if_launches_take_turns(make_engine: MakeEngine) -> None:
+    scenario = ORDERS.replace('"1s"', '"100ms"')
+    engine = make_engine({FILE: scenario, **says(sleep_in_turns=60)}, timeout="2s")
+    measured(engine)
+
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+
+    assert {one.arm for one in seen} == {BASE, HEAD}
+    assert {one.error for one in seen} == {
+        "the load generator: timed out: it took longer than 2.1 s; `timeout` sets the limit"
+    }
 
 
 def test_notes_of_the_generator_are_those_of_every_step(make_engine: MakeEngine) -> None:
@@ -571,6 +594,33 @@ def test_services_run_during_a_launch(
     ports = [order["placeholders"]["api_port"] for order in orders()]
     assert len(set(ports)) == 2
     assert [order["placeholders"]["port"] for order in orders()] == ports
+
+
+ALONE = """\
+import signal, sys
+from pathlib import Path
+lock = Path("{}")
+lock.mkdir()
+def end(*_):
+    lock.rmdir()
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+print("listening", flush=True)
+signal.pause()
+"""
+
+
+def test_services_that_do_not_start_side_by_side_run_one_after_the_other(
+    make_engine: MakeEngine, orders: Callable[[], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    engine = make_engine({FILE: SERVED, "server.py": ALONE.format(tmp_path / "lock")})
+    seen = measured(engine)
+    for round_index in (1, 2):
+        seen = list(engine.measure_round(["orders/lookup"], RNG, round_index))
+        assert [one.error for one in seen] == [None, None]
+        assert all("one after the other" in note for one in seen for note in one.notes)
+        assert "exited with 1" in seen[0].notes[0]
+    assert [order["turns"] for order in orders()] == [None] * 6
 
 
 def test_a_service_that_dies_ends_the_load(make_engine: MakeEngine) -> None:

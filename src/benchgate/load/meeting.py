@@ -33,6 +33,16 @@ def tell_ended(meeting: Path) -> None:
         (meeting / _ENDED).touch()
 
 
+def is_ready(meeting: Path, place: int) -> bool:
+    """Whether a load generator is ready, or was when it ended: from then on it needs the other one.
+
+    Args:
+        meeting: the folder.
+        place: as in `TurnOrder`.
+    """
+    return _ready_file(meeting, place).exists()
+
+
 def epoch_ns(turns: TurnOrder | None, to_wake_ns: int, is_stopped: Callable[[], bool]) -> int:
     """Return when the warm-up begins, once the other load generator is ready too.
 
@@ -51,24 +61,28 @@ def epoch_ns(turns: TurnOrder | None, to_wake_ns: int, is_stopped: Callable[[], 
     if turns is None:
         return time.perf_counter_ns() + to_wake_ns
     meeting = Path(turns.meeting)
-    _write(meeting, f"{_READY}{turns.place}", to_wake_ns)
+    _write(_ready_file(meeting, turns.place), to_wake_ns)
     if turns.place:
-        return _awaited(meeting, _EPOCH, is_stopped)
-    other_ns = _awaited(meeting, f"{_READY}1", is_stopped)
+        return _awaited(meeting / _EPOCH, is_stopped)
+    other_ns = _awaited(_ready_file(meeting, 1), is_stopped)
     begin_ns = time.perf_counter_ns() + _TO_LOOK_NS + max(to_wake_ns, other_ns)
-    _write(meeting, _EPOCH, begin_ns)
+    _write(meeting / _EPOCH, begin_ns)
     return begin_ns
 
 
-def _awaited(meeting: Path, name: str, is_stopped: Callable[[], bool]) -> int:
+def _ready_file(meeting: Path, place: int) -> Path:
+    return meeting / f"{_READY}{place}"
+
+
+def _awaited(file: Path, is_stopped: Callable[[], bool]) -> int:
     """Wait for a number."""
     while True:
-        if (meeting / name).exists():
-            return int((meeting / name).read_text())
-        if is_stopped() or (meeting / _ENDED).exists():
+        if file.exists():
+            return int(file.read_text())
+        if is_stopped() or (file.parent / _ENDED).exists():
             raise GivenUpError
         time.sleep(_LOOK_S)
 
 
-def _write(meeting: Path, name: str, number: int) -> None:
-    write_atomic(meeting / name, str(number).encode())
+def _write(file: Path, number: int) -> None:
+    write_atomic(file, str(number).encode())

@@ -52,9 +52,11 @@ class Phase:
         ]
 
     def due_ns(self, index: int) -> int | None:
-        """Return when an operation of an open loop is due; None if that is after the end."""
-        passed_ns = None if self.arrivals is None else self.arrivals.due_ns(index)
-        return None if passed_ns is None else self.times.at_ns(passed_ns)
+        """Return when an operation of an open loop is due; None if that is after the end.
+
+        It is a time of the load: see `Timetable.at_ns`.
+        """
+        return None if self.arrivals is None else self.arrivals.due_ns(index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,43 +191,54 @@ class Worker:
         before, and waited for a worker, count as unfinished.
         """
         choose, draw, operations = self._choose, self._draw, self._operations
-        append, append_late = [one.append for one in self._latencies], self._late.append
+        append = [one.append for one in self._latencies]
         due_at, now_ns, control = phase.due_ns, self._now_ns, self._control
+        clock_at, whole_ns = phase.times.at_ns, phase.times.passed_ns(phase.end_ns)
+        # Both are times of the load, which stand still in the turns of the other launch. So what an
+        # operation takes of those turns keeps the worker from the next ones of its own.
+        free_ns = phase.times.passed_ns(now_ns())
         while (due_ns := due_at(take())) is not None:
             self.current_step = step = choose()
             operation, parameters = operations[step], draw[step]()
-            free_ns = now_ns()
-            if free_ns < due_ns:
-                self._wait(due_ns)
+            begin_ns = max(due_ns, free_ns)
+            if begin_ns >= whole_ns:
+                self._leave_unfinished(step, begin_ns - due_ns)
+                continue
+            clock_ns = clock_at(begin_ns)
+            if now_ns() < clock_ns:
+                self._wait(clock_ns)
                 if control.is_stopped:
                     return
-                late_ns = now_ns() - due_ns
-                append_late(late_ns)
-                if not self.started_ns:
-                    self.started_ns = phase.begin_ns + late_ns
-            elif free_ns >= phase.end_ns:
-                self._leave_unfinished(step, free_ns - due_ns)
-                continue
+                if free_ns < due_ns:
+                    self._note_late(now_ns() - clock_ns, phase)
             try:
                 operation(parameters)
             except Exception as error:  # noqa: BLE001 - a driver may fail in any way
                 if control.is_stopped:
                     return
                 self._fail(step, error)
+                free_ns = begin_ns + now_ns() - clock_ns
                 continue
             ended_ns = now_ns()
             if control.is_stopped:
                 return
             if ended_ns >= self._flush_ns:
                 self.flush(ended_ns)
-            append[step](ended_ns - due_ns)
+            free_ns = begin_ns + ended_ns - clock_ns
+            append[step](free_ns - due_ns)
+
+    def _note_late(self, late_ns: int, phase: Phase) -> None:
+        """Note how late it began what was due although it was free."""
+        self._late.append(late_ns)
+        if not self.started_ns:
+            self.started_ns = phase.begin_ns + late_ns
 
     def give_up(self, phase: Phase, now_ns: int, take: Callable[[], int]) -> None:
         """Count what is due and not begun, when no worker will be free any more."""
         if phase.arrivals is None:
             return
         while (due_ns := phase.due_ns(take())) is not None:
-            self._leave_unfinished(self._choose(), max(now_ns - due_ns, 0))
+            self._leave_unfinished(self._choose(), max(now_ns - phase.times.at_ns(due_ns), 0))
 
     def flush(self, now_ns: int) -> None:
         """Hand over what was measured in the window until now, and begin the next one."""

@@ -26,7 +26,12 @@ from benchgate.measure.scenario_launch import LaunchFailedError, LaunchTools, ch
 from benchgate.measure.scenario_plan import GENERATOR, launch_plans
 from benchgate.measure.scenario_values import observed
 from benchgate.measure.service_log import KeptLogs, logs_folder
-from benchgate.measure.side_by_side import may_take_turns, run_in_turns, turn_of
+from benchgate.measure.side_by_side import (
+    NotSideBySideError,
+    may_take_turns,
+    run_in_turns,
+    turn_of,
+)
 from benchgate.measure.suite_output import Scratch
 
 if TYPE_CHECKING:
@@ -84,6 +89,7 @@ class ScenarioEngine:
         self._plans: dict[str, tuple[LaunchPlan, ...]] = {}
         self._notes: dict[tuple[str, ArmName], tuple[str, ...]] = {}
         self._seen: dict[str, dict[ArmName, LoadReply]] = {}
+        self._parted: set[str] = set()
         self._scratch = Scratch()
         # Launches of two arms may run at the same time, and a launcher executes one command.
         self._launchers = {arm: CommandLauncher(guardian) for arm in self._arms}
@@ -187,7 +193,10 @@ class ScenarioEngine:
         if (turn_ns := self._turn_ns(unit)) is not None:
             self._pause(pause_s)
             tools = [self._tools[plan.scenario.arm.name] for plan in ordered]
-            return run_in_turns(ordered, tools, round_index, turn_ns)
+            try:
+                return run_in_turns(ordered, tools, round_index, turn_ns)
+            except NotSideBySideError as error:
+                self._part(unit, error)
         launched: dict[LaunchPlan, Outcome] = {}
         for plan in ordered:
             self._pause(pause_s)
@@ -196,6 +205,17 @@ class ScenarioEngine:
                 self._seen.setdefault(unit.title, {}).setdefault(plan.scenario.arm.name, reply)
         return launched
 
+    def _part(self, unit: Unit, error: NotSideBySideError) -> None:
+        """From now on, launch the arms one after the other."""
+        self._parted.add(unit.title)
+        note = (
+            "base and head are loaded one after the other, which is less exact: their services do"
+            f" not start side by side ({error})"
+        )
+        for one in unit.arms:
+            key = unit.title, one.arm.name
+            self._notes[key] = (*self._notes.get(key, ()), note)
+
     def _alone(self, plan: LaunchPlan, round_index: int) -> Outcome:
         tools = self._tools[plan.scenario.arm.name]
         return run_alone(plan, tools, round_index, brief=self._brief)
@@ -203,7 +223,9 @@ class ScenarioEngine:
     def _turn_ns(self, unit: Unit) -> int | None:
         """How long a turn takes if the arms take turns; None if they do not, or not yet."""
         seen = self._seen.get(unit.title, {})
-        if self._brief or len(seen) < len(unit.arms) or not may_take_turns(unit.arms):
+        if self._brief or unit.title in self._parted or len(seen) < len(unit.arms):
+            return None
+        if not may_take_turns(unit.arms):
             return None
         duration_s = unit.arms[0].scenario.duration_s
         return turn_of(seen.values(), duration_s)

@@ -162,7 +162,9 @@ class OpenLaunch:
         """
         settings, runner = self.plan.settings, self.tools.runner
         if order.turns is not None:
-            settings = replace(settings, timeout_s=settings.timeout_s * STRETCH)
+            scenario = self.plan.scenario.scenario
+            load_s = scenario.load.warmup_s + scenario.duration_s
+            settings = replace(settings, timeout_s=settings.timeout_s + load_s * (STRETCH - 1))
         asked, answer = self.folder / "order.json", self.folder / "reply.json"
         try:
             asked.write_bytes(_ORDERS.dump_json(order, context=str))

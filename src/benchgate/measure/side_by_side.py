@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from benchgate.load.drivers import registry
-from benchgate.load.meeting import tell_ended
+from benchgate.load.meeting import is_ready, tell_ended
 from benchgate.load.order import INTERRUPTED
 from benchgate.load.substitution import OWN_PLACEHOLDERS, PORT, placeholders_in
 from benchgate.load.turns import TurnOrder, turn_ns
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from benchgate.measure.scenario_launch import LaunchTools, Loaded, OpenLaunch, Outcome
     from benchgate.measure.scenario_plan import LaunchPlan
 
-_ADVICE = (
-    "The services of both sides run at the same time. If that is the reason, set"
-    " `side_by_side = false` in [experiment] of the scenario."
-)
+
+class NotSideBySideError(Exception):
+    """The services of one arm do not start while those of the other arm run."""
 
 
 def may_take_turns(arms: Sequence[ArmScenario]) -> bool:
@@ -84,7 +83,10 @@ def run_in_turns(
 
     Returns:
         How the launches ended. If one fails so early that the other one cannot begin, only the one
-        that failed.
+        that failed by itself.
+
+    Raises:
+        NotSideBySideError: the services of the second arm failed to start; nothing was measured.
     """
     launches: list[OpenLaunch] = []
     with ExitStack() as stack:
@@ -92,7 +94,9 @@ def run_in_turns(
             try:
                 launches.append(stack.enter_context(opened(plan, each)))
             except LaunchFailedError as error:
-                return {plan: _with_advice(error) if launches else error}
+                if launches:
+                    raise NotSideBySideError(str(error).partition("\n")[0]) from error
+                return {plan: error}
         # Both launches have a folder of their own, and the first one's is as good as any.
         loaded = _loaded(launches, round_index, turn_ns, launches[0].folder / "meeting")
         return {launch.plan: launch.end(result) for launch, result in loaded.items()}
@@ -123,13 +127,10 @@ def _loaded(
             second.give_up()
             raise
     own = {launch: result for launch, result in loaded.items() if not _was_given_up(result)}
-    return own or loaded
+    # One that was ready may have waited for the other one until its time was over.
+    unready = [one for place, one in enumerate(launches) if not is_ready(meeting, place)]
+    return {one: result for one, result in own.items() if one in unready} or own or loaded
 
 
 def _was_given_up(loaded: Loaded) -> bool:
     return isinstance(loaded, LaunchFailedError) and str(loaded) == INTERRUPTED
-
-
-def _with_advice(error: LaunchFailedError) -> LaunchFailedError:
-    """Say what to do if a service starts only while that of the other side does not run."""
-    return LaunchFailedError(f"{error}\n{_ADVICE}", of_all=error.of_all)
