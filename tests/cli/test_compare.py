@@ -10,6 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from benchgate.cli.options import VERDICT_FILES
 from benchgate.files import write_atomic
 from benchgate.model.codec import VERDICT, encode_result
 from benchgate.model.environment import Environment
@@ -129,6 +130,38 @@ def test_the_same_change_by_fewer_runs_advises(call: Call, history: list[Path], 
 def test_advice_fails_where_that_is_asked_for(call: Call, history: list[Path], slow: Path) -> None:
     (slow.parent / "benchgate.toml").write_text(CONFIG + "[baseline]\nadvisory_fails = true\n")
     assert call(slow.parent, "compare", *history[:2], slow).code == 3
+
+
+def test_every_file_has_the_verdict(call: Call, history: list[Path], slow: Path) -> None:
+    files = {name: slow.parent / f"verdict.{name}" for name in VERDICT_FILES}
+    options = [f"--{name}={path}" for name, path in files.items()]
+    done = call(slow.parent, "compare", *history, slow, *options)
+    assert done.code == 3
+    assert "fail: 1 of 2 benchmarks is slower: sort by" in done.out
+    written = {name: path.read_bytes().decode() for name, path in files.items()}
+    assert json.loads(written["json"])["decision"] == "fail"
+    assert "benchgate: fail: " in written["markdown"].splitlines()[0]
+    assert '<failure type="regressed"' in written["junit"]
+    assert "\r\nsort,time,p25,regressed,true," in written["csv"]
+    for name, text in written.items():
+        alone = call(slow.parent, "compare", *history, slow, f"--{name}", "-")
+        assert (alone.code, alone.out) == (3, text)
+
+
+def test_advice_fails_no_test_case(call: Call, history: list[Path], slow: Path) -> None:
+    arguments: list[str | Path] = ["compare", *history[:2], slow, "--junit", "-"]
+    advised = call(slow.parent, *arguments)
+    assert 'failures="0"' in advised.out
+    assert '<skipped type="regressed" message="regressed: +3' in advised.out
+    (slow.parent / "benchgate.toml").write_text(CONFIG + "[baseline]\nadvisory_fails = true\n")
+    assert '<failure type="regressed" message="regressed: +3' in call(slow.parent, *arguments).out
+
+
+def test_a_result_that_is_read_is_not_overwritten(
+    call: Call, history: list[Path], slow: Path
+) -> None:
+    done = call(slow.parent, "compare", *history[:2], slow, "--junit", slow)
+    done.check(2, f"--junit {slow} would overwrite the result")
 
 
 def test_two_files_are_compared_as_ever(call: Call, history: list[Path], slow: Path) -> None:

@@ -94,9 +94,13 @@ def test_a_configuration_file_that_is_not_there(call: Call, project: Path, comma
         (("--fail-on", "regresed"), ("--fail-on", "regressed")),
         (("--json", "-", "--markdown", "-"), ("--json and --markdown", "standard output")),
         (("--output", "a.json", "--json", "./a.json"), ("--output and --json", "a.json")),
+        (("--junit", "a.xml", "--csv", "./a.xml"), ("--junit and --csv", "a.xml")),
+        (("--csv", "-", "--json", "-"), ("--json and --csv", "standard output")),
         (("--output", "no/folder/result.json"), ("no/folder", "hint: mkdir -p")),
         (("--json", "no/folder/verdict.json"), ("no/folder", "hint: mkdir -p")),
         (("--markdown", "no/folder/comment.md"), ("no/folder", "hint: mkdir -p")),
+        (("--junit", "no/folder/benchgate.xml"), ("no/folder", "hint: mkdir -p")),
+        (("--csv", "no/folder/verdict.csv"), ("no/folder", "hint: mkdir -p")),
         (("--output", "benchmarks"), ("--output", "benchmarks", "is a directory")),
         (
             ("--artifact", "a"),

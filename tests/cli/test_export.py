@@ -118,6 +118,13 @@ def test_windows_are_lines_and_those_without_anything_too(
     assert float(rows[1][7]) * 1e9 == pytest.approx(windows.p50_ns[1])
 
 
+def test_no_name_runs_as_a_formula(result: Path, export: Callable[..., str]) -> None:
+    step = measured_step(np.random.default_rng(1), rounds=1, id_="=1+1")
+    written(result, Result(run_of(step)))
+    _, *rows = csv.reader(export("--csv", "-").splitlines())
+    assert {row[0] for row in rows} == {"'=1+1"}
+
+
 def test_both_files_at_once(tmp_path: Path, export: Callable[..., str]) -> None:
     log = tmp_path / "latencies.hlog"
     assert export("--hdr", log, "--csv", "-").startswith("benchmark,arm,")

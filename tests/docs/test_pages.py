@@ -21,7 +21,9 @@ _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _IMAGE = re.compile(r"(?:src|srcset)=\"(?P<source>[^\"]+)\"|!\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 _TARGET = re.compile(r"\]\([^)]+\)")
 _WIDTH = 100
-_LANGUAGES = {"sql", "console", "sh", "text", "toml", "python", "json", "yaml", "js", "ruby"}
+_LANGUAGES = {
+    *("sql", "console", "sh", "text", "toml", "python", "json", "yaml", "js", "ruby", "groovy")
+}
 
 
 def anchors(path: Path) -> set[str]:

@@ -8,7 +8,7 @@ from benchgate.gate.conclude import Conclusion, Terms, benchmarks_needed, conclu
 from benchgate.model.outcome import Outcome
 from benchgate.model.policy import Waiver
 from benchgate.model.row import ConfirmationCost, Row
-from benchgate.model.verdict import Decision, Reason, compared_benchmarks
+from benchgate.model.verdict import Decision, GateSettings, Reason, compared_benchmarks
 
 PASS, FAIL, NONE = Decision.PASS, Decision.FAIL, Decision.NO_VERDICT
 ALL = ("regressed", "failed", "missing", "inconclusive", "incomparable")
@@ -306,3 +306,18 @@ def test_an_accepted_removal_of_everything_fails_nothing_and_is_no_pass() -> Non
     for some in ([removed], [removed, added]):
         assert decided(some, Terms(DEFAULT, 1)) == (NONE, 0)
     assert decided([removed, *rows("missing", "missing")[1:]], Terms(DEFAULT, 2)) == (NONE, 4)
+
+
+@pytest.mark.parametrize("fail_on", [(), DEFAULT, ALL])
+@pytest.mark.parametrize("advisory_fails", [True, False])
+@pytest.mark.parametrize("advisory", [True, False])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_the_row_that_is_to_blame(
+    outcome: str, fail_on: tuple[str, ...], *, advisory: bool, advisory_fails: bool
+) -> None:
+    (row,) = rows(outcome, advisory=advisory)
+    kept = conclude(
+        [*rows("unchanged"), replace(row, benchmark="other")], Terms(fail_on, 0, advisory_fails)
+    )
+    to_blame = GateSettings(fail_on=fail_on, advisory_fails=advisory_fails).fails(row)
+    assert to_blame is (kept.exit_code != 0)

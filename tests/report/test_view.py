@@ -53,6 +53,7 @@ def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
         outcome=Outcome.REGRESSED,
         benchmark="parse/large",
         decides=True,
+        fails=True,
         statistic="typical (p25)",
         base="12.30 ms",
         head="14.10 ms",

@@ -153,10 +153,8 @@ def benchmark_annotations(view: VerdictView) -> list[Annotation]:
 
 def _said(row: RowView, interval_title: str) -> str:
     """The row in one line: "typical (p25): +14.6 % (95 % interval ...), 12.30 ms to 14.10 ms"."""
-    interval = f" ({interval_title} {row.interval})" if row.interval else ""
-    change = f"{row.change}{interval}" if row.change else ""
-    change = ", ".join(filter(None, (change, row.values)))
-    measured = f"{row.statistic}: {change}" if change else ""
+    compared = row.compared(interval_title)
+    measured = f"{row.statistic}: {compared}" if compared else ""
     return "; ".join(filter(None, (measured, row.note)))
 
 

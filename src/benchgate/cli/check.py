@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _OF_RUN_ALONE = frozenset({"artifact"})
 _ALSO_OF_RUN = frozenset(
-    {"run_url", "output", "json_file", "markdown_file", "quiet", "verbose"} | _OF_RUN_ALONE
+    {"run_url", "output", "quiet", "verbose", *(f"{name}_file" for name in o.VERDICT_FILES)}
+    | _OF_RUN_ALONE
 )
 
 
@@ -68,14 +69,13 @@ _ALSO_OF_RUN = frozenset(
     o.QUIET,
     o.VERBOSE,
 )
+@o.reporting
 @o.overriding
 def command(
     globs: tuple[str, ...],
     tags: tuple[str, ...],
     shard: Shard | None,
     output: Path | None,
-    json_file: Path | None,
-    markdown_file: Path | None,
     config_file: Path | None,
     benchmarks: Literal["auto", "own", "head"],
     run_url: str | None,
@@ -84,6 +84,7 @@ def command(
     rebuild: bool,
     quiet: bool,
     verbose: bool,
+    reports: Mapping[str, Path],
     overrides: Options,
 ) -> int:
     """Measure base and head in turn, decide, and report.
@@ -99,6 +100,7 @@ def command(
       benchgate check --against v1.2 --benchmarks head
       benchgate check --baseline dir:.benchgate
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
+      benchgate check --junit benchgate.xml --csv verdict.csv
       benchgate check --run https://github.com/OWNER/NAME/actions/runs/1234567890
 
     With --run, benchgate downloads the result of a GitHub run and decides again with the
@@ -109,12 +111,12 @@ def command(
     Exit code 0: pass, 3: a regression, 4: no verdict, 5: a benchmark failed, 6: no baseline.
     """
     effects = real_effects(quiet=quiet, builds=kept_builds(reads=not rebuild))
-    outputs = Outputs(json_file, markdown_file, verbose=verbose)
+    outputs = Outputs(reports, verbose=verbose)
     outputs.require_writable(output)
     _require_effect(click.get_current_context(), of_run=run_url is not None)
     if run_url is not None:
         return _replay(run_url, artifact, output, outputs, effects.environ)
-    git = repository(effects.cwd, (output, json_file, markdown_file))
+    git = repository(effects.cwd, (output, *reports.values()))
     config = configuration(effects.cwd, git, config_file).with_overrides(overrides)
     must_save = output is not None
     output = output or prepare_last_result(git.root, effects.environ, effects.progress.message)

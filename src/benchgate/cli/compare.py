@@ -21,7 +21,7 @@ from benchgate.gate.other_tests import CompareSettings, with_details
 from benchgate.gate.stored import EarlierResult, StoredResults, newest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.config import Config
     from benchgate.gate.judging import JudgedRuns
@@ -108,17 +108,17 @@ def _several(name: str, what: str) -> Callable[[F], F]:
 @_several("--head", "Files of the head, likewise.")
 @o.options(o.FORMAT, o.DECIDING, o.REPORTS, o.CONFIG, o.VERBOSE)
 @click.option("--detail", is_flag=True, help="Show every other estimate and test of each row.")
+@o.reporting
 @o.overriding
 def command(
     results: tuple[Path, ...],
     base: tuple[Path, ...],
     head: tuple[Path, ...],
     format_name: str | None,
-    json_file: Path | None,
-    markdown_file: Path | None,
     config_file: Path | None,
     verbose: bool,
     detail: bool,
+    reports: Mapping[str, Path],
     overrides: Options,
 ) -> int:
     """Compare result files and decide.
@@ -145,12 +145,12 @@ def command(
     cwd = Path.cwd()
     git = repository_or_none(cwd)
     config = configuration(cwd, git, config_file).with_overrides(overrides)
-    outputs = Outputs(json_file, markdown_file, verbose=verbose)
+    outputs = Outputs(reports, verbose=verbose)
     outputs.require_writable()
     earlier, last = _sides(results, base, head)
     last = last or (require_last_result(repository(cwd).root, os.environ),)
     for path in (*chain.from_iterable(earlier), *last):
-        keep(path, json=json_file, markdown=markdown_file)
+        keep(path, **reports)
     verdict = compare(earlier, last, config, format_name=format_name, detail=detail)
     outputs.write(verdict, os.environ)
     return verdict.exit_code

@@ -218,7 +218,7 @@ def command(
     render_self_check(check, console())
     if check.verdict.decision is not Decision.PASS:
         click.echo()
-        Outputs(None, None).write(check.verdict, effects.environ)
+        Outputs({}).write(check.verdict, effects.environ)
     return check.verdict.exit_code
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from functools import wraps
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
 
@@ -159,10 +168,29 @@ def report_option(flag: str, what: str) -> _Option:
     )
 
 
-REPORTS = (
-    report_option("--json", "the verdict as JSON"),
-    report_option("--markdown", "the verdict as Markdown"),
-)
+VERDICT_FILES: Final = {
+    "json": "the verdict as JSON",
+    "markdown": "the verdict as Markdown",
+    "junit": "the verdict as JUnit XML",
+    "csv": "the rows of the verdict as CSV",
+}
+"""The files that a verdict can be written to: `cli/outputs.py` says how."""
+
+REPORTS = tuple(report_option(f"--{name}", what) for name, what in VERDICT_FILES.items())
+
+
+def reporting(function: Callable[..., int]) -> Callable[..., int]:
+    """Pass the files of `REPORTS` that are wanted to a command as one value, `reports`, by name."""
+
+    @wraps(function)
+    def gathered(**values: Any) -> int:  # noqa: ANN401 - those of the command line
+        files = {name: values.pop(f"{name}_file") for name in VERDICT_FILES}
+        wanted = {name: path for name, path in files.items() if path is not None}
+        return function(**values, reports=wanted)
+
+    return gathered
+
+
 OUTPUT = click.option(
     "--output",
     "output",

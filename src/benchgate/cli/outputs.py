@@ -1,4 +1,4 @@
-"""Writes a verdict: to the terminal, as JSON, as markdown; and stores a project's last result."""
+"""Writes a verdict to the terminal and to files; and stores a project's last result."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import sys
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
 from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import VERDICT
 from benchgate.model.redact import Redactor
+from benchgate.report.junit import render_junit
 from benchgate.report.markdown import render_markdown
+from benchgate.report.spreadsheet import render_csv
 from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict, without_secrets
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from benchgate.model.verdict import Verdict
+    from benchgate.report.view import VerdictView
 
 _FILE = "last.json.gz"
 
@@ -80,10 +83,12 @@ STANDARD_OUTPUT = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """The files to write; `-` means standard output, which then gets no report for the terminal."""
+    """The files to write, by the names of their options.
 
-    json_file: Path | None
-    markdown_file: Path | None
+    `-` means standard output, which then gets no report for the terminal.
+    """
+
+    files: Mapping[str, Path]
     verbose: bool = False
 
     def require_writable(self, output: Path | None = None) -> None:
@@ -93,8 +98,8 @@ class Outputs:
             UsageError: names a file that cannot be written, or two outputs that overwrite each
                 other.
         """
-        options = {"--output": output, "--json": self.json_file, "--markdown": self.markdown_file}
-        wanted = [(option, path) for option, path in options.items() if path is not None]
+        wanted = [] if output is None else [("--output", output)]
+        wanted += [(f"--{name}", path) for name, path in self.files.items()]
         for (one, path), (other, same) in combinations(wanted, 2):
             if path.absolute() == same.absolute():
                 where = "standard output" if path == STANDARD_OUTPUT else path
@@ -117,16 +122,22 @@ class Outputs:
         """
         redact = Redactor(environ)
         view = view_verdict(verdict)
-        if self.json_file is not None:
-            put(self.json_file, VERDICT.write(verdict, redact))
-        if self.markdown_file is not None:
-            put(self.markdown_file, render_markdown(without_secrets(view, redact)).encode())
-        if STANDARD_OUTPUT not in {self.json_file, self.markdown_file}:
+        for name, path in self.files.items():
+            put(path, _WRITERS[name](verdict, view, redact))
+        if STANDARD_OUTPUT not in self.files.values():
             if told and _is_one_stream():
                 known = {text.removeprefix("warning: ") for text in told}
                 news = tuple(text for text in verdict.warnings if text not in known)
                 view = view_verdict(replace(verdict, warnings=news))
             render_verdict(view, console(), verbose=self.verbose)
+
+
+_WRITERS: Final[Mapping[str, Callable[[Verdict, VerdictView, Redactor], bytes]]] = {
+    "json": lambda verdict, _, redact: VERDICT.write(verdict, redact),
+    "markdown": lambda _, view, redact: render_markdown(without_secrets(view, redact)).encode(),
+    "junit": lambda _, view, redact: render_junit(without_secrets(view, redact)),
+    "csv": lambda verdict, _, redact: render_csv(verdict, redact),
+}
 
 
 def _is_one_stream() -> bool:

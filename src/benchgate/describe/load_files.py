@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from benchgate.describe.loads import histogram_of
+from benchgate.report.escape import spreadsheet_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,11 +105,12 @@ def windows_csv(arms: Sequence[LoadedArm]) -> str:
 def _rows(one: LoadedArm, launch: LoadLaunch) -> Iterator[list[object]]:
     windows = launch.windows
     last = len(windows.ops) - 1
+    benchmark = spreadsheet_cell(one.benchmark)
     percentiles = zip(windows.p50_ns, windows.p95_ns, windows.p99_ns, strict=True)
     for index, values in enumerate(percentiles):
         width_s = windows.last_s if index == last else windows.width_s
         yield [
-            *(one.benchmark, one.arm, launch.round, index * windows.width_s, width_s),
+            *(benchmark, one.arm, launch.round, index * windows.width_s, width_s),
             *(windows.ops[index], windows.errors[index]),
             *("" if value is None else f"{value / 1e9:.9f}" for value in values),
         ]

@@ -93,6 +93,7 @@ def _settings(judged: JudgedRuns, config: Config, min_compared: int) -> GateSett
         correction=_correction(judged, config),
         confidence=gate.confidence,
         fail_on=tuple(gate.fail_on),
+        advisory_fails=config.baseline.advisory_fails,
         min_compared=min_compared,
         policy="base" if config.sides else "head",
         max_rounds=None if judged.head.until_decided else config.measure.max_rounds,

@@ -201,6 +201,11 @@ class Source(JsonObject):
     why: Text = ""
     untracked: Count = 0
 
+    @property
+    def uncommitted(self) -> bool:
+        """Whether it includes anything that is in no commit."""
+        return self.dirty or self.untracked > 0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run(JsonObject):

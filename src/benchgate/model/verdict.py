@@ -47,6 +47,7 @@ class GateSettings(JsonObject):
     """The rule that decided the rows.
 
     Attributes:
+        advisory_fails: whether advisory rows count like all others.
         policy: whose configuration judges: "base" or "head".
         max_rounds: the most rounds that a benchmark may get; None if there is no such limit.
     """
@@ -56,9 +57,14 @@ class GateSettings(JsonObject):
     correction: Text = "holm"
     confidence: Probability = 0.95
     fail_on: tuple[Text, ...] = ("regressed", "failed")
+    advisory_fails: bool = False
     min_compared: Count | None = None
     policy: Text = "head"
     max_rounds: Count | None = None
+
+    def fails(self, row: Row) -> bool:
+        """Whether the outcome of a row keeps the suite from passing."""
+        return row.outcome.value in self.fail_on and (self.advisory_fails or not row.advisory)
 
 
 NO_BASELINE = "none"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.model.outcome import Outcome
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from benchgate.model.row import Row
+    from benchgate.model.verdict import GateSettings
     from benchgate.report.comparison import ComparisonView
     from benchgate.report.footnotes import Footnote
 
@@ -31,6 +33,7 @@ class RowView:
         p: adjusted for the number of rows, except under the classical rule.
         rounds: launches per arm, "10 v 5" if they differ.
         decides: whether the metric decides; else the row only shows it.
+        fails: whether the outcome keeps the suite from passing.
         note: what a reader needs to know, in words.
         error: the tail of a failed benchmark's output, several lines.
         medians, test, p_raw, detectable, classical: for those who want to check the decision.
@@ -40,6 +43,7 @@ class RowView:
     outcome: Outcome
     benchmark: str
     decides: bool
+    fails: bool
     statistic: str
     base: str
     head: str
@@ -68,6 +72,12 @@ class RowView:
     def measured(self) -> str:
         """What was measured: "typical (p25): 12.30 ms to 14.10 ms"; "" if nothing was."""
         return ": ".join(filter(None, (self.statistic, self.values))) if self.values else ""
+
+    def compared(self, interval_title: str) -> str:
+        """Both sides: "+14.6 % (95 % interval +12.3 to +16.9 %), 12.30 ms to 14.10 ms"; or ""."""
+        interval = f" ({interval_title} {self.interval})" if self.interval else ""
+        change = f"{self.change}{interval}" if self.change else ""
+        return ", ".join(filter(None, (change, self.values)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +131,10 @@ class Failure:
 
 
 def view_benchmark(
-    rows: Sequence[Row], notes: Mapping[Row, Sequence[str]], shared: Mapping[str, Footnote]
+    rows: Sequence[Row],
+    settings: GateSettings,
+    notes: Mapping[Row, Sequence[str]],
+    shared: Mapping[str, Footnote],
 ) -> BenchmarkView:
     """A benchmark as strings.
 
@@ -139,20 +152,22 @@ def view_benchmark(
         text = "; ".join(text for text in new if text not in shared)
         return " ".join(filter(None, (text, *(shared[x].mark for x in new if x in shared))))
 
+    view = partial(_row, settings=settings)
     return BenchmarkView(
-        _row(first, notes[first]),
+        view(first, notes[first]),
         own(first),
-        tuple((_row(row, notes[row]), own(row, known)) for row in others),
+        tuple((view(row, notes[row]), own(row, known)) for row in others),
         tuple(marks),
     )
 
 
-def _row(row: Row, notes: Iterable[str]) -> RowView:
+def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
     base, head = words.sides(row)
     return RowView(
         outcome=row.outcome,
         benchmark=words.name(row),
         decides=row.decides,
+        fails=settings.fails(row),
         statistic=words.statistic(row),
         base=base,
         head=head,

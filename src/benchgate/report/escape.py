@@ -1,7 +1,8 @@
-"""Makes text from outside (names, errors, notes) harmless for a terminal and GitHub's Markdown.
+"""Makes text from outside (names, errors, notes) harmless wherever benchgate writes it.
 
-A pull request from a fork can choose the name of a benchmark. Such a name must not move the cursor,
-reverse the direction of the text, leave its table cell, add a link, or notify anybody.
+A pull request from a fork can choose the name of a benchmark. In a terminal and in GitHub's
+Markdown, such a name must not move the cursor, reverse the direction of the text, leave its table
+cell, add a link, or notify anybody. In a spreadsheet it must not run as a formula.
 """
 
 from __future__ import annotations
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _CUT = "..."
+# Ids may be this long, and two of them must not become the same cell.
+_CELL_LIMIT = 10_000
 _COMMENT = re.compile(r"<(?=!--)")
 _START_OF_BLOCK = re.compile(r"^(?P<number>\d*)(?P<mark>(?<=\d)[.)]|(?<!\d)[#+-])")
 _BACKTICKS = re.compile(r"`+")
+# Spreadsheets also know the full-width forms. Where numbers have a decimal comma, they split lines
+# at semicolons.
+_FORMULA = re.compile("(^|;)(?=[=+@'\uff1d\uff0b\uff0d\uff20-])")
 
 _PUNCTUATION = str.maketrans(
     {character: f"\\{character}" for character in "\\`*_[]|~"}
@@ -104,6 +110,14 @@ def html_text(text: str) -> str:
 def html_code(text: str) -> str:
     """A plain line as code inside of an HTML block."""
     return f"<code>{html.escape(text, quote=False)}</code>"
+
+
+def spreadsheet_cell(text: str) -> str:
+    """One line that no spreadsheet takes for a formula, because an apostrophe stands before it.
+
+    Whoever needs the exact text removes one apostrophe from the beginning, and after a semicolon.
+    """
+    return _FORMULA.sub(r"\1'", plain_line(text, _CELL_LIMIT))
 
 
 def _visible(text: str) -> str:

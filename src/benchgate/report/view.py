@@ -54,6 +54,7 @@ class VerdictView:
     """The whole verdict as strings.
 
     Attributes:
+        exit_code: of the command that decided.
         headline: begins with the decision's word; no longer than a heading may be.
         more: what else the verdict says in words.
         is_first_run: whether there was nothing to compare with yet.
@@ -65,10 +66,14 @@ class VerdictView:
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
         loosening: how the change loosens its own gate, for the reader's attention.
+        base_commit, head_commit: what was compared; "" if unknown.
+        uncommitted: whether the head had changes or new files that are in no commit.
+        duration_s: how many seconds building and measuring took, as a plain number.
         last_line: what was compared, on which machine, how long, and the false-alarm rate.
     """
 
     decision: Decision
+    exit_code: int
     headline: str
     more: str
     is_first_run: bool
@@ -79,6 +84,10 @@ class VerdictView:
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
     repeat: str
+    base_commit: str
+    head_commit: str
+    uncommitted: bool
+    duration_s: str
     last_line: str
     skipped: tuple[tuple[str, str], ...] = ()
     skipped_in_short: tuple[tuple[str, str], ...] = ()
@@ -109,11 +118,12 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
     aside = minor_left_open(verdict.rows)
     notes = {row: _notes(row, verdict.settings, aside) for rows in groups for row in rows}
     shared = shared_notes([text for row in rows for text in notes[row]] for rows in groups)
-    view = partial(view_benchmark, notes=notes, shared=shared)
+    view = partial(view_benchmark, settings=verdict.settings, notes=notes, shared=shared)
     first, more = heading(verdict)
     shown = tuple(map(view, arranged.shown))
     return VerdictView(
         decision=verdict.decision,
+        exit_code=verdict.exit_code,
         headline=first,
         more=more,
         is_first_run=verdict.reason is Reason.FIRST_RUN,
@@ -124,6 +134,10 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         failures=view_failures(shown),
         warnings=tuple(plain_line(warning, 1000) for warning in verdict.warnings),
         repeat=_repeat(verdict, arranged.shown),
+        base_commit=plain_line(verdict.base.sha or ""),
+        head_commit=plain_line(verdict.head.sha or ""),
+        uncommitted=verdict.head.uncommitted,
+        duration_s=f"{verdict.duration_s:.3f}",
         last_line=last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
         skipped=_skipped(verdict.skipped),

@@ -1,0 +1,249 @@
+"""The verdict as JUnit XML, against the schema of Jenkins.
+
+junit-10.xsd is that of Jenkins' xUnit plugin, with its license, as the sources of pytest hold it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from xml.etree import ElementTree as ET
+
+import pytest
+import xmlschema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.report.page import STATES
+
+from benchgate import __version__
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.run import Source
+from benchgate.model.verdict import Decision, GateSettings, Reason, Verdict
+from benchgate.report.junit import render_junit
+from benchgate.report.view import view_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+SCHEMA = xmlschema.XMLSchema(Path(__file__).with_name("junit-10.xsd"))
+FAIL_ON = ("regressed", "failed")
+
+
+class Case(NamedTuple):
+    classname: str
+    name: str
+    state: str
+    kind: str
+    text: str
+
+
+def suite_of(verdict: Verdict) -> ET.Element:
+    """The only suite, of a file that is valid and counts what it has."""
+    written = render_junit(view_verdict(verdict))
+    assert written.startswith(b"<?xml version='1.0' encoding='utf-8'?>\n")
+    SCHEMA.validate(written.decode())
+    root = ET.fromstring(written)  # noqa: S314 - just written
+    (suite,) = root
+    found = [case.state for case in cases_in(suite)]
+    for each in (root, suite):
+        assert int(each.attrib["tests"]) == len(found)
+        assert int(each.attrib["failures"]) == found.count("failure")
+        assert int(each.attrib["errors"]) == found.count("error")
+    assert int(suite.attrib["skipped"]) == found.count("skipped")
+    return suite
+
+
+def cases_in(suite: ET.Element) -> list[Case]:
+    cases = []
+    for one in suite.iter("testcase"):
+        (said,) = one
+        text = said.text or ""
+        state = "passed" if said.tag == "system-out" else said.tag
+        assert state == "passed" or said.attrib["message"] == text.splitlines()[0]
+        cases.append(
+            Case(one.attrib["classname"], one.attrib["name"], state, said.get("type") or "", text)
+        )
+    return cases
+
+
+def cases_of(verdict: Verdict) -> list[Case]:
+    return cases_in(suite_of(verdict))
+
+
+def verdict_of(*rows: Row, settings: GateSettings | None = None) -> Verdict:
+    return Verdict(
+        Decision.PASS,
+        0,
+        "",
+        Source(),
+        Source(),
+        settings or GateSettings(),
+        rows,
+        duration_s=1234.5,
+    )
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_verdict_is_valid(samples: Mapping[str, Verdict], state: str) -> None:
+    suite_of(samples[state])
+
+
+@pytest.mark.parametrize("state", ["fail", "failed", "inconclusive", "first-run"])
+def test_looks(
+    samples: Mapping[str, Verdict], golden: Callable[[str, str], None], state: str
+) -> None:
+    written = render_junit(view_verdict(samples[state])).decode()
+    golden(f"{state}.junit.xml", written.replace(__version__, "VERSION"))
+
+
+@pytest.mark.parametrize(
+    ("row", "fail_on", "state"),
+    [
+        (Row("x", Outcome.UNCHANGED), FAIL_ON, "passed"),
+        (Row("x", Outcome.IMPROVED), FAIL_ON, "passed"),
+        (Row("x", Outcome.REGRESSED), FAIL_ON, "failure"),
+        (Row("x", Outcome.REGRESSED, advisory=True), FAIL_ON, "skipped"),
+        (Row("x", Outcome.REGRESSED), (), "skipped"),
+        (Row("x", Outcome.FAILED), FAIL_ON, "error"),
+        (Row("x", Outcome.FAILED), (), "skipped"),
+        (Row("x", Outcome.BASE_FAILED), FAIL_ON, "skipped"),
+        (Row("x", Outcome.MISSING), FAIL_ON, "skipped"),
+        (Row("x", Outcome.MISSING), ("missing",), "failure"),
+        (Row("x", Outcome.INCONCLUSIVE), FAIL_ON, "skipped"),
+        (Row("x", Outcome.INCONCLUSIVE), ("inconclusive",), "failure"),
+        (Row("x", Outcome.INCOMPARABLE), FAIL_ON, "skipped"),
+        (Row("x", Outcome.INCOMPARABLE), ("incomparable",), "failure"),
+        (Row("x", Outcome.NOT_TESTED), FAIL_ON, "skipped"),
+        (Row("x", Outcome.NEW), FAIL_ON, "skipped"),
+        (Row("x", Outcome.WAIVED), FAIL_ON, "skipped"),
+    ],
+)
+def test_the_state_of_a_row(row: Row, fail_on: tuple[str, ...], state: str) -> None:
+    (case,) = cases_of(verdict_of(row, settings=GateSettings(fail_on=fail_on)))
+    assert case.state == state
+    assert case.text.startswith(row.outcome.value)
+
+
+def test_an_advisory_row_fails_where_the_user_wants_that() -> None:
+    row = Row("x", Outcome.REGRESSED, advisory=True)
+    (case,) = cases_of(verdict_of(row, settings=GateSettings(advisory_fails=True)))
+    assert case.state == "failure"
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "group"),
+    [
+        ("logs/parse[lines=10]", "logs"),
+        ("a/b/c", "a/b"),
+        ("text/slug[path=/etc/hosts]", "text"),
+        ("sort", "benchgate"),
+        ("sort[path=/tmp]", "benchgate"),
+    ],
+)
+def test_the_group_is_the_class(benchmark: str, group: str) -> None:
+    rows = (
+        Row(benchmark, Outcome.UNCHANGED, metric="time", statistic="p95"),
+        Row(benchmark, Outcome.UNCHANGED, metric="peak_rss", statistic="median"),
+        Row(benchmark, Outcome.NEW),
+    )
+    assert {(case.classname, case.name) for case in cases_of(verdict_of(*rows))} == {
+        (group, f"{benchmark}: tail (p95)"),
+        (group, f"{benchmark}: peak_rss, typical (median)"),
+        (group, benchmark),
+    }
+
+
+def test_what_is_only_shown_is_no_test() -> None:
+    shown = Row("x", Outcome.NOT_TESTED, metric="cpu_time", decides=False)
+    cases = cases_of(verdict_of(Row("x", Outcome.UNCHANGED, metric="time"), shown))
+    assert [case.name for case in cases] == ["x"]
+
+
+def test_a_failure_says_why_and_where(samples: Mapping[str, Verdict]) -> None:
+    slow = next(case for case in cases_of(samples["fail"]) if case.state == "failure")
+    assert slow.text == (
+        "regressed: +14.6 % (95 % interval +12.3 to +16.9 %), 12.30 ms to 14.10 ms; "
+        "slower in 12 of 12 rounds"
+    )
+    broken = next(case for case in cases_of(samples["failed"]) if case.state == "error")
+    assert broken.text.splitlines()[:4] == [
+        "failed: ValueError: the fixture is gone",
+        "defined at benchmarks/bench_db.py:10",
+        "ValueError: the fixture is gone",
+        "Traceback (most recent call last):",
+    ]
+    assert "\x1b" not in broken.text
+
+
+def test_a_suite_that_does_not_pass_never_looks_green(samples: Mapping[str, Verdict]) -> None:
+    compared_nothing = cases_of(samples["nothing"])
+    assert [case[:4] for case in compared_nothing] == [
+        ("benchgate", "verdict", "failure", "no verdict")
+    ]
+    assert compared_nothing[0].text == "no verdict: there was nothing to compare"
+
+    first, *rest = cases_of(samples["first-run"])
+    assert first[:4] == ("benchgate", "verdict", "skipped", "no verdict")
+    assert {case.state for case in rest} == {"skipped"}
+
+    few = replace(
+        samples["pass"],
+        decision=Decision.NO_VERDICT,
+        exit_code=4,
+        reason=Reason.TOO_FEW_COMPARED,
+        settings=GateSettings(min_compared=9),
+    )
+    assert cases_of(few)[0].state == "failure"
+    assert "only 7 of 7 benchmarks could be compared, but 9 must be" in cases_of(few)[0].text
+
+
+def test_a_row_that_fails_stands_for_the_suite(samples: Mapping[str, Verdict]) -> None:
+    left_open = cases_of(samples["inconclusive"])
+    assert "verdict" not in {case.name for case in left_open}
+    assert [case.state for case in left_open].count("failure") == 2
+
+
+def test_the_suite_says_what_was_compared(samples: Mapping[str, Verdict]) -> None:
+    suite = suite_of(samples["loosened"])
+    properties = {one.attrib["name"]: one.attrib["value"] for one in suite.iter("property")}
+    assert properties == {
+        "benchgate_version": __version__,
+        "decision": "fail",
+        "exit_code": "3",
+        "base_commit": "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678",
+        "head_commit": "e4f5a6b7c8d90112233445566778899aabbccdde",
+        "uncommitted": "true",
+    }
+    about = suite.findtext("system-out") or ""
+    assert about.startswith("fail: ")
+    assert "gate.margin" in about
+    assert about.splitlines()[-1].startswith("Compared base a1b2c3d (merge base with main)")
+
+
+def test_times_are_those_of_the_run_in_seconds() -> None:
+    suite = suite_of(verdict_of(Row("x", Outcome.UNCHANGED)))
+    assert suite.attrib["time"] == "1234.500"
+    assert all("time" not in case.attrib for case in suite.iter("testcase"))
+
+
+anything = st.text(st.characters(), max_size=30)
+
+
+@settings(deadline=None)
+@given(anything, anything, anything)
+def test_no_text_breaks_the_file(name: str, metric: str, error: str) -> None:
+    row = Row(
+        name,
+        Outcome.FAILED,
+        metric=metric,
+        notes=(error,),
+        error=error,
+        location=metric,
+    )
+    ((*_, state, kind, text),) = cases_of(
+        replace(verdict_of(row), base=Source(sha=name), warnings=(error,))
+    )
+    assert (state, kind) == ("error", "failed")
+    assert not any(c < " " and c != "\n" for c in text)

@@ -1,0 +1,149 @@
+"""Terminal, Markdown, JSON, JUnit and CSV say the same about a verdict."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.console import Console
+from tests.report.page import STATES
+
+from benchgate.model.codec import VERDICT
+from benchgate.model.outcome import Outcome
+from benchgate.report.junit import render_junit
+from benchgate.report.markdown import render_markdown
+from benchgate.report.spreadsheet import render_csv
+from benchgate.report.terminal import render_verdict
+from benchgate.report.view import view_verdict
+from benchgate.units import format_change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.model.verdict import Verdict
+
+# Names of the others are shown without what could do harm, and shortened.
+PLAIN = [state for state in STATES if state not in {"hostile", "detailed"}]
+STATISTICS = {"p25": "typical (p25)", "p95": "tail (p95)", "exact": "exact", "": ""}
+OUTCOMES = tuple(Outcome)
+
+
+class Said(NamedTuple):
+    """What a reader takes from a row."""
+
+    benchmark: str
+    statistic: str
+    outcome: str
+    change: str
+
+
+@pytest.fixture(params=PLAIN)
+def verdict(samples: Mapping[str, Verdict], request: pytest.FixtureRequest) -> Verdict:
+    return samples[str(request.param)]
+
+
+def statistic(metric: str, name: str) -> str:
+    shown = "" if metric == "time" else metric
+    return ", ".join(filter(None, (shown, STATISTICS[name])))
+
+
+def change(ratio: float | None, base: float | None) -> str:
+    if ratio is None:
+        return "from 0" if base == 0 else ""
+    return format_change(ratio)
+
+
+def in_json(verdict: Verdict) -> tuple[str, set[Said]]:
+    document: dict[str, Any] = json.loads(VERDICT.write(verdict, str))
+    rows = {
+        Said(
+            row["benchmark"],
+            statistic(row["metric"], row["statistic"]),
+            row["outcome"],
+            change(row["ratio"], row["base"]),
+        )
+        for row in document["rows"]
+    }
+    return document["decision"], rows
+
+
+def in_csv(verdict: Verdict) -> set[tuple[str, Said]]:
+    text = render_csv(verdict, str).decode()
+    return {
+        (
+            line["decision"],
+            Said(
+                line["benchmark"],
+                statistic(line["metric"], line["statistic"]),
+                line["outcome"],
+                change(
+                    1 + float(line["change_ratio"]) if line["change_ratio"] else None,
+                    float(line["base"]) if line["base"] else None,
+                ),
+            ),
+        )
+        for line in csv.DictReader(io.StringIO(text, newline=""))
+    }
+
+
+def in_junit(verdict: Verdict) -> tuple[str, set[Said]]:
+    root = ET.fromstring(render_junit(view_verdict(verdict)))  # noqa: S314 - just written
+    (decision,) = (
+        one.attrib["value"] for one in root.iter("property") if one.attrib["name"] == "decision"
+    )
+    rows = set()
+    for case in root.iter("testcase"):
+        name, _, shown = case.attrib["name"].partition(": ")
+        outcome, _, why = str(case[0].text).splitlines()[0].partition(": ")
+        changed = re.match(r"[+-][\d.]+ %|x [\d.]+|from 0", why)
+        if name != "verdict":
+            rows.add(Said(name, shown, outcome, changed[0] if changed else ""))
+    return decision, rows
+
+
+def in_terminal(verdict: Verdict) -> str:
+    stream = io.StringIO()
+    render_verdict(view_verdict(verdict), Console(file=stream, width=400), verbose=True)
+    return stream.getvalue()
+
+
+def in_markdown(verdict: Verdict) -> str:
+    shown = render_markdown(view_verdict(verdict)).replace("&nbsp;", " ")
+    return re.sub(r"\\(.)", r"\1", shown)
+
+
+def test_the_same_rows_in_every_file(verdict: Verdict) -> None:
+    decision, rows = in_json(verdict)
+    assert len(rows) == len(verdict.rows)
+    assert in_junit(verdict) == (decision, rows)
+    assert in_csv(verdict) == {(decision, row) for row in rows}
+
+
+def test_people_read_the_same(verdict: Verdict) -> None:
+    decision, rows = in_json(verdict)
+    terminal, markdown = in_terminal(verdict), in_markdown(verdict)
+    assert terminal.startswith(f"{decision}: ")
+    assert f"benchgate: {decision}: " in markdown.splitlines()[0]
+    for row in rows:
+        (printed,) = (x for x in terminal.splitlines() if is_printed(x, row.benchmark))
+        (written,) = (x for x in markdown.splitlines() if is_written(x, row.benchmark))
+        for line in (printed, written):
+            assert row.outcome in line
+            assert row.change in line
+            assert row.statistic in line or not row.change
+
+
+def is_printed(line: str, benchmark: str) -> bool:
+    """Whether a line of the terminal is that of a benchmark in the table of changes."""
+    return line.startswith(OUTCOMES) and f"  {benchmark}  " in f"{line.partition(' # ')[0]}  "
+
+
+def is_written(line: str, benchmark: str) -> bool:
+    """Whether a line of Markdown is that of a benchmark in the table of changes."""
+    cells = line.split(" | ")
+    return len(cells) == 2 and f"`{benchmark}`" in cells[1]
