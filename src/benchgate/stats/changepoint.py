@@ -1,40 +1,52 @@
 """Finds change points in a history: where a series moved to another level and stayed there.
 
-The method is E-divisive means (Matteson and James, 2014; for benchmarks Daly et al., 2020). The
+The method is E-divisive (Matteson and James, 2014; for benchmarks Daly et al., 2020), on ranks. The
 energy statistic says where to cut a stretch of the history in two, and a test says whether to cut.
 Then both parts are examined in turn.
 
+Each stretch is replaced by the ranks of its values. However far off an outlier is, it is then only
+one rank further than its neighbor, and how well an unchanged stretch can be cut by chance depends
+on its length alone. So the critical values are simulated once, and no stretch has to be permuted.
+
 If a place is judged only by everything before and after it, a regression that was soon fixed stays
 hidden, because most values after it are like those before. So a place is also judged by the values
-near it, as Fleming et al. (2023) do for the same reason: by windows from `min_segment` values on
+near it, as Fleming et al. (2023) do for the same reason: by windows from `LEAST_RUNS` values on
 each side up to all values.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchgate.stats.checks import require_fraction, require_vector
-from benchgate.stats.differences import two_sample_t
+from benchgate.stats.checks import require_vector
+from benchgate.stats.critical_values import CRITICAL, TAILS
 from benchgate.stats.energy import EnergyScan
 from benchgate.stats.moments import binary_scaled
 
 if TYPE_CHECKING:
-    from benchgate.arrays import FloatArray
-    from benchgate.stats.energy import Cut
+    from benchgate.arrays import FloatArray, IntArray
 
-ChangeTest: TypeAlias = Literal["permutation", "t"]
+DEFAULT_ALPHA: Final = 0.005
+"""The chance to cut a stretch in which nothing changed."""
 
-LONGEST_HISTORY = 2000
+LEAST_RUNS: Final = 5
+"""The fewest values between two changes, before the first and after the last."""
+
+LONGEST_HISTORY: Final = 2000
 """All distances are in memory at once: 32 MB for this many values."""
 
-# The order of additions changes the statistic, which is in mean distances, by less than this.
-_ROUNDING = 1e-9
+# What is farther from most values than this many times their range is pulled nearer.
+_NEAR: Final = 0.1
+_REACH: Final = 3.0
+# The statistic is in mean distances; the order of additions changes it by less than this.
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,7 @@ class ChangePoint:
 
     Attributes:
         index: of the first value after the change.
-        p: of the test that found it; with "permutation" at least 1 / (permutations + 1).
+        p: of the cut; no less than the smallest in `TAILS`.
         before: median of the values since the previous change, or since the beginning.
         after: median of the values up to the next change, or up to the end.
     """
@@ -54,68 +66,29 @@ class ChangePoint:
     after: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """When a stretch is cut; see `change_points`."""
-
-    alpha: float
-    min_segment: int
-    test: ChangeTest
-    seed: int
-    permutations: int
-
-    def __post_init__(self) -> None:
-        require_fraction("alpha", self.alpha)
-        if self.min_segment < 2:
-            raise ValueError(f"min_segment must be at least 2, and is {self.min_segment}")
-        if self.test not in {"permutation", "t"}:
-            raise ValueError(f"test must be permutation or t, and is {self.test!r}")
-        needed = math.ceil(1 / self.alpha) - 1
-        if self.test == "permutation" and self.permutations < needed:
-            raise ValueError(
-                f"{self.permutations} permutations cannot give a p of {self.alpha}: "
-                f"at least {needed} are needed"
-            )
-
-
-def change_points(
-    values: FloatArray,
-    *,
-    alpha: float = 0.01,
-    min_segment: int = 5,
-    test: ChangeTest = "permutation",
-    seed: int = 0,
-    permutations: int = 199,
-) -> tuple[ChangePoint, ...]:
+def change_points(values: FloatArray, *, alpha: float = DEFAULT_ALPHA) -> tuple[ChangePoint, ...]:
     """Find the places at which a history moved, if its values are independent of each other.
 
-    A single outlier is not a change, wherever it is: it cancels out of the energy statistic, and
-    its Welch's t is about 1. But one outlier can hide a change from the t test, and several can
-    hide one from both tests.
+    A single outlier is not a change, wherever it is and however far off. Two values that are equal
+    count as mixed evenly, so that a metric with few different values gives no more false alarms.
 
     Args:
         values: shape (n,), in the order of the history, finite, n <= 2000.
-        alpha: the chance to cut a stretch in which nothing changed.
-        min_segment: the fewest values between two changes, >= 2.
-        test: "permutation" compares the statistic of the stretch with that of its values in
-            random orders. It assumes no distribution, and also finds a change of the spread.
-            "t" is Welch's test in the window around the place that gives the smallest p,
-            multiplied by the number of all windows examined (Bonferroni). It is quicker and
-            strict, and assumes normal values.
-        seed: of the random orders; the same seed gives the same result.
-        permutations: random orders, >= 1 / alpha - 1. Fewer are drawn if p > alpha is certain.
+        alpha: the chance to cut a stretch in which nothing changed; between the smallest and the
+            largest of `TAILS`.
 
     Returns:
-        The changes in order; none if n < 2 min_segment or all values are equal.
+        The changes in order; none if n < 10, or if all values are equal.
 
     Raises:
-        ValueError: on NaN, infinity, an empty array, another shape, n > 2000, an unknown test,
-            or another argument out of its range.
+        ValueError: on NaN, infinity, an empty array, another shape, n > 2000, or another alpha.
     """
     require_vector("values", values)
     if len(values) > LONGEST_HISTORY:
         raise ValueError(f"at most {LONGEST_HISTORY} values are taken, not {len(values)}")
-    found = _changes(values, _Rule(alpha, min_segment, test, seed, permutations))
+    if not TAILS[-1] <= alpha <= TAILS[0]:
+        raise ValueError(f"alpha must be from {TAILS[-1]} to {TAILS[0]}, and is {alpha}")
+    found = _changes(values, alpha)
     edges = [0, *(index for index, _ in found), len(values)]
     levels = [float(np.median(values[low:high])) for low, high in pairwise(edges)]
     return tuple(
@@ -124,59 +97,125 @@ def change_points(
     )
 
 
-def _changes(values: FloatArray, rule: _Rule) -> list[tuple[int, float]]:
+def _changes(values: FloatArray, alpha: float) -> list[tuple[int, float]]:
     """Return the changes in order, each as its index and p."""
     found = []
     stretches = [(0, len(values))]
     while stretches:
         low, high = stretches.pop()
-        if change := _change(values[low:high], rule):
+        if change := _change(values[low:high], alpha):
             index, p = low + change[0], change[1]
             found.append((index, p))
             stretches += [(low, index), (index, high)]
     return sorted(found)
 
 
-def _change(stretch: FloatArray, rule: _Rule) -> tuple[int, float] | None:
-    """Return where to cut a stretch, and the p of the cut; None if the rule does not cut."""
-    if len(stretch) < 2 * rule.min_segment:
+def _change(stretch: FloatArray, alpha: float) -> tuple[int, float] | None:
+    """Return where to cut a stretch, and the p of the cut; None if it is not to be cut."""
+    n = len(stretch)
+    if n < 2 * LEAST_RUNS or stretch.min() == stretch.max():
         return None
-    scan = EnergyScan(len(stretch), rule.min_segment)
-    scaled, _ = binary_scaled(stretch)
-    cut = scan.best(scaled)
-    if cut.statistic < _ROUNDING:
+    ranks = even_ranks(stretch)
+    cut = EnergyScan(n, LEAST_RUNS).best(ranks)
+    p = p_of_cut(cut.statistic, n)
+    if p > alpha:
         return None
-    window = scaled[cut.low : cut.high]
-    # Windows of equal length find a change, but it need not be in their middle.
-    index = cut.low + EnergyScan(len(window), rule.min_segment).best(window).index
-    if rule.test == "t":
-        p = min(_welch_p(scaled[low:high], index - low) for low, high in scan.windows(index))
-        p = min(1.0, p * scan.looks)
-    else:
-        p = _permutation_p(scaled, cut, scan, rule)
-    return (index, p) if p <= rule.alpha else None
+    # Windows of equal length find a change, but it need not be in their middle. Distances between
+    # the values place it better than those between the ranks, which forget how far a change went.
+    window = _without_extremes(stretch[cut.low : cut.high])
+    return cut.low + EnergyScan(len(window), LEAST_RUNS).best(window).index, p
 
 
-def _permutation_p(stretch: FloatArray, cut: Cut, scan: EnergyScan, rule: _Rule) -> float:
-    """Return the share of orders, including the observed one, that can be cut as well.
+def _without_extremes(values: FloatArray) -> FloatArray:
+    """Scale values, and pull those that are far off nearer; ranks if most values are equal."""
+    low, high = np.quantile(values, [_NEAR, 1 - _NEAR])
+    if low == high:
+        return even_ranks(values)
+    reach = _REACH * (high - low)
+    scaled, _ = binary_scaled(np.clip(values, low - reach, high + reach))
+    return scaled
 
-    A history gives the same p forwards and backwards, because both start from the same order.
+
+def even_ranks(values: FloatArray) -> FloatArray:
+    """Replace values by their ranks, evenly from -0.5 to 0.5, and equal ones in a mixed order.
+
+    The order of equal values is that of the van der Corput sequence, in which no part differs much
+    from any other.
+
+    Args:
+        values: shape (n,).
+    """
+    n = len(values)
+    ranks = np.empty(n)
+    ranks[np.lexsort((_mixed(n), values))] = (np.arange(n) + 0.5) / n - 0.5
+    return ranks
+
+
+def _mixed(n: int) -> IntArray:
+    """The bits of 0 .. n - 1 in reverse order."""
+    bits = max(1, (n - 1).bit_length())
+    numbers = np.arange(n)
+    return sum((numbers >> bit & 1) << (bits - 1 - bit) for bit in range(bits)) + 0 * numbers
+
+
+def p_of_cut(statistic: float, n: int) -> float:
+    """How often a series of n ranks in random order can be cut as well.
 
     Returns:
-        p, or the least that p can still be if it is certain to exceed alpha.
+        1 above the largest of `TAILS`, and no less than the smallest.
     """
-    rng = np.random.default_rng(rule.seed)
-    start = np.array(min(stretch.tolist(), stretch[::-1].tolist()))
-    as_good = 1
-    for _ in range(rule.permutations):
-        permuted = scan.best(rng.permutation(start))
-        as_good += permuted.statistic >= cut.statistic - _ROUNDING
-        if as_good / (rule.permutations + 1) > rule.alpha:
-            break
-    return as_good / (rule.permutations + 1)
+    critical = _critical(n)
+    if statistic < critical[0] - _ROUNDING:
+        return 1.0
+    place = bisect_right(critical, statistic + _ROUNDING) - 1
+    if place + 1 == len(TAILS) or math.isinf(critical[place + 1]):
+        return TAILS[place]
+    low, high = critical[place], critical[place + 1]
+    share = min(1.0, max(0.0, (statistic - low) / (high - low))) if high > low else 0.0
+    return float(TAILS[place] * (TAILS[place + 1] / TAILS[place]) ** share)
 
 
-def _welch_p(values: FloatArray, at: int) -> float:
-    """Return the two-sided p of Welch's t at a place; 0 if neither side varies."""
-    found = two_sample_t(values[:at], values[at:], 0.95, equal_variance=False)
-    return 0.0 if found.p_two_sided is None else found.p_two_sided
+@cache
+def _critical(n: int) -> tuple[float, ...]:
+    """The critical values of a length, ascending; between two lengths linear in the logarithm."""
+    if n in CRITICAL:
+        return CRITICAL[n]
+    lengths = list(CRITICAL)
+    place = bisect_right(lengths, n)
+    shorter, longer = lengths[place - 1], lengths[place]
+    share = math.log(n / shorter) / math.log(longer / shorter)
+    return tuple(
+        low if low == high else low + (high - low) * share
+        for low, high in zip(CRITICAL[shorter], CRITICAL[longer], strict=True)
+    )
+
+
+LEAST_EQUAL: Final = 3
+"""The fewest equal values in a row that make a level of a count."""
+
+
+def count_changes(values: FloatArray, *, alpha: float = DEFAULT_ALPHA) -> tuple[ChangePoint, ...]:
+    """Find the places at which a count moved that hardly ever varies, such as allocations.
+
+    If such a count is the same `LEAST_EQUAL` times in a row, and then differs from what it was, it
+    moved: there is no noise, so a few runs are enough. A count that varies is taken by
+    `change_points`.
+
+    Args:
+        values: as of `change_points`.
+        alpha: as of `change_points`, for a count that varies.
+
+    Raises:
+        ValueError: as `change_points` does.
+    """
+    require_vector("values", values)
+    edges = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
+    stretches = list(pairwise(edges))
+    if len(stretches) > 3 + len(values) / 10:
+        return change_points(values, alpha=alpha)
+    levels = [(low, float(values[low])) for low, high in stretches if high - low >= LEAST_EQUAL]
+    return tuple(
+        ChangePoint(index, 0.0, before, after)
+        for (_, before), (index, after) in pairwise(levels)
+        if before != after
+    )

@@ -102,7 +102,7 @@ class Histogram:
         """
         if self._is_empty():
             return None
-        middles, counts = self._middles()
+        middles, counts = self.middles()
         return float(min(max(_weighted_mean(middles, counts), self._min), self._max))
 
     @property
@@ -114,7 +114,7 @@ class Histogram:
         """
         if self._is_empty():
             return None
-        middles, counts = self._middles()
+        middles, counts = self.middles()
         deviations = middles - _weighted_mean(middles, counts)
         return math.sqrt(_weighted_mean(deviations**2, counts))
 
@@ -193,18 +193,21 @@ class Histogram:
         bucket = np.searchsorted(cumulated, [rank])
         return min(int(_lowest(bucket + 1)[0]) - 1, self._max)
 
+    def middles(self) -> tuple[FloatArray, IntArray]:
+        """Return the mid-points in ns of the buckets that hold something, and their counts.
+
+        The buckets are in ascending order.
+        """
+        counts = self._view()
+        held = np.flatnonzero(counts)
+        return (_lowest(held) + _lowest(held + 1) - 1) / 2, counts[held]
+
     def _is_empty(self) -> bool:
         return self._min > self._max
 
     def _view(self) -> IntArray:
         """Return the counters as an array that shares their memory."""
         return np.frombuffer(self._counts, dtype=np.int64)
-
-    def _middles(self) -> tuple[FloatArray, IntArray]:
-        """Return the mid-points of the buckets that hold something, ascending, and their counts."""
-        counts = self._view()
-        held = np.flatnonzero(counts)
-        return (_lowest(held) + _lowest(held + 1) - 1) / 2, counts[held]
 
 
 def _require_not_negative(value: int) -> None:
