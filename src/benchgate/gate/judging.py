@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.errors import UsageError
+from benchgate.gate.recent import courses, courses_of, with_courses
 from benchgate.gate.settled import joined as with_settled
 from benchgate.gate.shards import about_shard, joined, share_of
 from benchgate.gate.stored import EarlierResult, StoredResults, choose_stored
@@ -64,17 +65,22 @@ def judge_result(result: Result, config: Config) -> JudgedRuns:
     plain = replace(result, screening=None)
     if screening.head is None:
         measured = judge_run(plain, config)
-        said = (*found.warnings, *measured.warnings)
-        return replace(measured, skipped=found.skipped, warnings=said)
+        return replace(
+            measured,
+            judgment=with_courses(measured.judgment, screening.recent),
+            skipped=found.skipped,
+            warnings=(*found.warnings, *measured.warnings),
+        )
     if result.base is None:
         judged = judge_stored(found, replace(plain, head=screening.head), config)
         source = NO_BASELINE if screening.is_first else found.source
         return replace(judged, base_source=source)
     stored = judge_stored(found, replace(plain, head=screening.head, warnings=()), config)
     measured = judge_run(plain, config)
+    judgment = with_settled(stored.judgment, measured.judgment)
     return replace(
         measured,
-        judgment=with_settled(stored.judgment, measured.judgment),
+        judgment=with_courses(judgment, courses_of(stored.judgment.rows)),
         skipped=stored.skipped,
         warnings=(*found.warnings, *measured.warnings),
         complete=stored.complete and measured.complete,
@@ -149,6 +155,7 @@ def judge_stored(found: StoredResults, head: Result, config: Config) -> JudgedRu
         earlier=stored.runs,
         shards=_shards(head),
     )
+    judgment = with_courses(judgment, courses(stored.runs, head.head, config))
     warnings = (*found.warnings, *stored.warnings, *base.warnings, *head.warnings)
     return JudgedRuns(
         run,

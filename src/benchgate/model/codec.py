@@ -1,4 +1,4 @@
-"""Results, verdicts and statistics as versioned JSON."""
+"""Results, verdicts, statistics and histories as versioned JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import FormatError, UsageError
 from benchgate.model.document import REWRITE, Format
+from benchgate.model.history import History
 from benchgate.model.joined_shards import join
 from benchgate.model.result import Result
 from benchgate.model.statistics import ResultStatistics
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 RESULT: Final = Format("result file", Result, hallmark="tool")
 VERDICT: Final = Format("verdict", Verdict, hallmark="rows", indent=2)
 STATISTICS: Final = Format("statistics", ResultStatistics, hallmark="runs", indent=2)
+HISTORY: Final = Format("history", History, hallmark="trends")
 
 
 def encode_result(result: Result, redact: Redact) -> bytes:

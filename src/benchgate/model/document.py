@@ -90,6 +90,11 @@ class Format(Generic[D]):
         """Whether the beginning of a file is that of a document; `read` says of which kind."""
         return _START.match(head) is not None
 
+    def recognizes(self, data: bytes) -> bool:
+        """Whether a file has the key that no other kind has; damage elsewhere does not matter."""
+        key = re.escape(self.hallmark.encode())
+        return self.begins(data) and re.search(rb'"%b"\s*:' % key, data) is not None
+
     def write(self, document: D, redact: Redact) -> bytes:
         """The document as a file: uncompressed UTF-8, every text redacted, ending in a newline.
 

@@ -9,6 +9,7 @@ from pydantic import FailFast, Field, model_validator
 
 from benchgate.json_object import JsonObject, Name, NotNegative, Text, misplaced
 from benchgate.model.policy import Policy
+from benchgate.model.row import MOST_RECENT
 from benchgate.model.run import Run
 
 if TYPE_CHECKING:
@@ -96,6 +97,20 @@ class StoredRun(JsonObject):
     run: Run
 
 
+@dataclass(frozen=True, slots=True)
+class Course(JsonObject):
+    """What earlier runs measured for a row; decides nothing.
+
+    Attributes:
+        values: see `Row.recent`.
+    """
+
+    benchmark: Name
+    metric: Text
+    statistic: Text
+    values: Annotated[tuple[float, ...], Field(max_length=MOST_RECENT)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Screening(JsonObject):
     """A head that was measured alone, and the stored runs that it was compared with.
@@ -106,6 +121,7 @@ class Screening(JsonObject):
         skipped: stored results that could not be used.
         warnings: what a reader of the verdict must know about the stored runs.
         is_first: whether there is nothing to compare with yet, and that is not an error.
+        recent: what stored runs of this machine measured, if the head was not compared with them.
     """
 
     head: Run | None
@@ -113,6 +129,7 @@ class Screening(JsonObject):
     skipped: tuple[SkippedResult, ...] = ()
     warnings: tuple[Text, ...] = ()
     is_first: bool = False
+    recent: Annotated[tuple[Course, ...], FailFast()] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

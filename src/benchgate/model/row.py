@@ -7,7 +7,9 @@ suspicion: they describe what was measured, and decide nothing. Ratios are head 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from benchgate.interval import Interval
 from benchgate.json_object import (
@@ -153,6 +155,10 @@ class Calibration(JsonObject):
         return self.floor is not None
 
 
+MOST_RECENT: Final = 20
+"""Most earlier runs of which a row has the values."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConfirmationCost(JsonObject):
     """What it would take to confirm that a row got worse, or to clear it.
@@ -192,6 +198,8 @@ class Row(JsonObject):
         decides: whether the metric is one of those that decide; the others are only shown.
         advisory: the evidence must not fail a build by itself.
         calibration: for rows that are compared with stored launches.
+        recent: what the newest earlier runs of the same work on the same machine measured, in
+            `unit`, the oldest first. They decide nothing here.
         waiver: what allows the regression or the removal; on a row that regressed all the same, the
             waiver that the regression exceeds.
         renamed_from: the base's id, if an alias joins it with the head's.
@@ -224,6 +232,7 @@ class Row(JsonObject):
     decides: bool = True
     advisory: bool = False
     calibration: Calibration | None = None
+    recent: Annotated[tuple[float, ...], Field(max_length=MOST_RECENT)] = ()
     waiver: Waiver | None = None
     classical: Classical | None = None
     renamed_from: Text | None = None

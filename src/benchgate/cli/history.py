@@ -1,0 +1,245 @@
+"""`benchgate history`: the course of each benchmark over many runs, and where it changed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from benchgate.cli import options as o
+from benchgate.cli.history_page import page_of_history
+from benchgate.cli.history_sources import ARTIFACTS, of_job, read_artifacts, read_new, store_address
+from benchgate.cli.outputs import STANDARD_OUTPUT, Outputs, put
+from benchgate.cli.world import console, repository_or_none
+from benchgate.errors import UsageError
+from benchgate.history.need import require_packages
+from benchgate.model.codec import HISTORY
+from benchgate.model.redact import Redactor
+from benchgate.model.result import SkippedResult, by_reason
+from benchgate.report.escape import plain_line
+from benchgate.report.history_table import render_history
+from benchgate.report.history_view import view_history
+from benchgate.session.choice import Choice
+from benchgate.units import counted, parse_ratio_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from benchgate.git.repository import Git
+    from benchgate.history.find import HistoryRequest
+    from benchgate.history.record import RunRecord
+    from benchgate.model.history import History
+
+_LINE_LIMIT: Final = 1000
+_HOW_TO_ADD: Final = "`benchgate history --add RESULT` appends the result of a run."
+
+
+def find(
+    sources: Sequence[str], git: Git | None, request: HistoryRequest, redact: Redactor
+) -> History:
+    """Read the runs of some sources, and make their history.
+
+    Raises:
+        UsageError: there are no runs, or a source cannot be read.
+    """
+    from benchgate.history.commits import commits_of  # noqa: PLC0415 - see `require_packages`
+    from benchgate.history.find import find_history  # noqa: PLC0415
+    from benchgate.history.query import Rows  # noqa: PLC0415
+    from benchgate.history.sources import read_sources  # noqa: PLC0415
+
+    found = read_sources(sources, redact, {ARTIFACTS: lambda: read_artifacts(git)})
+    table = found.table()
+    if not table.num_rows:
+        where = plain_line(" or ".join(map(redact, sources)))
+        details = "\n".join(f"{one.what}: {one.reason}" for one in by_reason(found.skipped))
+        raise UsageError(f"no runs in {where}", hint=_HOW_TO_ADD, details=plain_details(details))
+    with Rows(table) as rows:
+        return find_history(rows, request, lambda shas: commits_of(git, shas), found.notes())
+
+
+def show(
+    sources: Sequence[str],
+    git: Git | None,
+    request: HistoryRequest,
+    outputs: Outputs,
+) -> None:
+    """Write the history of some sources to the terminal and to files.
+
+    Raises:
+        UsageError: as `find`, or a file cannot be written.
+    """
+    redact = Redactor(os.environ)
+    outputs.require_writable()
+    history = find(sources, git, request, redact)
+    if json_file := outputs.files.get("json"):
+        put(json_file, HISTORY.write(history, redact))
+    if html_file := outputs.files.get("html"):
+        put(html_file, page_of_history(history, git, redact))
+    if STANDARD_OUTPUT not in outputs.files.values():
+        render_history(view_history(history), console(), verbose=outputs.verbose)
+
+
+def plain_details(text: str) -> str:
+    """Lines from outside, harmless for a terminal."""
+    return "\n".join(plain_line(line, _LINE_LIMIT) for line in text.splitlines())
+
+
+def add(
+    runs: Iterator[RunRecord | SkippedResult], address: str, git: Git | None, redact: Redactor
+) -> int:
+    """Append runs to a store, and say what became of each.
+
+    Raises:
+        UsageError: none of them can be part of a history, or the store cannot be written to.
+    """
+    from benchgate.history.adding import add_runs  # noqa: PLC0415 - see `require_packages`
+    from benchgate.history.store import Store  # noqa: PLC0415
+
+    store = Store.at(address)
+    done = add_runs(store, runs, git, redact)
+    for one in by_reason(done.skipped):
+        _say(f"warning: {one.what} is left out: {one.reason}")
+    for record in done.added:
+        if record.failed:
+            failed = counted(record.failed, "benchmark")
+            _say(f"warning: {record.started}: {failed} failed, and left out")
+    if not done.added and not done.present:
+        raise UsageError("nothing was added: there is no usable result", hint=_HOW_TO_ADD)
+    there = f"; {counted(len(done.present), 'run')} there already" if done.present else ""
+    click.echo(f"added {counted(len(done.added), 'run')} to {store.name}{there}")
+    return 0
+
+
+def _say(text: str) -> None:
+    click.echo(plain_line(text, _LINE_LIMIT), err=True)
+
+
+def _percent(_context: click.Context, _parameter: click.Parameter, value: str) -> float:
+    try:
+        margin = parse_ratio_change(value)
+    except ValueError as error:
+        raise UsageError(f"--margin: {error}") from None
+    if margin < 0:
+        raise UsageError(f"--margin: {value} is negative", hint="Write it as 2% or 0.5%.")
+    return margin
+
+
+@click.command("history")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option("--add", "adds", is_flag=True, help="Append the sources to the store.")
+@click.option(
+    "--store",
+    metavar="PLACE",
+    help="Folder or address of the store; default: [history] store, or .benchgate/history.",
+)
+@click.option(
+    "--commit",
+    metavar="REF",
+    help="With --add: the commit of results that do not name theirs, as those of other tools.",
+)
+@o.options(o.FILTER)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Only the metric of this name; may be repeated. By default those that usually decide.",
+)
+@click.option("--suite", metavar="NAME", help="Name of the suite, if there are several.")
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N runs.")
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="Only runs of commits since this day, such as 2026-05-03.",
+)
+@click.option(
+    "--margin",
+    metavar="PERCENT",
+    default="2%",
+    show_default=True,
+    callback=_percent,
+    help="Smallest change of a level that is shown.",
+)
+@o.report_option("--json", "the history as JSON")
+@o.report_option("--html", "the history as a page of HTML")
+@o.options(o.CONFIG)
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show every change of every trend, tails, and trends that ended.",
+)
+def command(
+    sources: tuple[str, ...],
+    adds: bool,
+    store: str | None,
+    commit: str | None,
+    globs: tuple[str, ...],
+    metrics: tuple[str, ...],
+    suite: str | None,
+    last: int | None,
+    since: datetime | None,
+    margin: float,
+    json_file: Path | None,
+    html_file: Path | None,
+    config_file: Path | None,
+    verbose: bool,
+) -> int:
+    """Show the course of each benchmark over many runs, and where it changed.
+
+    A SOURCE is a store, a folder with result files, a result file (also of another tool), or the
+    word artifacts: the results that jobs on GitHub left for the default branch. Without a SOURCE
+    it is the store of the project.
+
+    Runs are put in the order of their commits, if they are in this repository; otherwise they
+    are ordered by date. Values of different machines are never in one trend.
+
+    \b
+    Examples:
+      benchgate history --add result.json.gz
+      benchgate history
+      benchgate history results/ --filter 'parse/*' --last 50
+      benchgate history --add artifacts --store s3://bucket/hello
+      benchgate history s3://bucket/hello --json history.json
+
+    You need a few more packages: pip install "benchgate[history]"
+    """
+    require_packages()
+    from benchgate.history.find import HistoryRequest  # noqa: PLC0415 - see `require_packages`
+
+    git = repository_or_none(Path.cwd())
+    files = {"json": json_file, "html": html_file}
+    if adds:
+        shown = {"filter": globs or None, "metric": metrics or None, **files}
+        _require_effect_of(**shown, last=last, since=since, suite=suite)
+        runs = of_job(read_new(sources, commit, git), os.environ)
+        return add(runs, store_address(store, config_file, git), git, Redactor(os.environ))
+    if commit is not None:
+        raise UsageError("--commit needs --add")
+    if store is not None and sources:
+        raise UsageError("--store and a source are given", hint="Name one of them, or use --add.")
+    request = HistoryRequest(
+        suite=suite,
+        wants=lambda id_: Choice(globs).wants(id_, ()),
+        metrics=metrics,
+        last=last,
+        since=f"{since:%Y-%m-%d}" if since else "",
+        margin=margin,
+    )
+    places = sources or (store_address(store, config_file, git),)
+    written = {name: path for name, path in files.items() if path is not None}
+    show(places, git, request, Outputs(written, verbose=verbose))
+    return 0
+
+
+def _require_effect_of(**options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(
+                f"--{name} has no effect with --add",
+                hint="Show the history in a second call, without --add.",
+            )

@@ -1,0 +1,1 @@
+"""Keeps what each run measured, and finds where the values of a benchmark changed."""

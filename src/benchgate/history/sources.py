@@ -1,0 +1,161 @@
+"""Reads the runs of a history: from a store, or from result files of any kind."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import pyarrow as pa
+
+from benchgate.baselines.any_file import read_any
+from benchgate.errors import BenchgateError, UsageError
+from benchgate.gate.stored import in_short
+from benchgate.history.parquet import SCHEMA, to_table
+from benchgate.history.record import record_of, why_not_kept
+from benchgate.history.store import Store
+from benchgate.model.result import SkippedResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from benchgate.history.record import RunRecord
+    from benchgate.json_object import Redact
+    from benchgate.model.result import Result
+
+Runs: TypeAlias = "Callable[[], Iterator[RunRecord | SkippedResult]]"
+
+_STORED: Final = ".parquet"
+_NOTHING: Final[Mapping[str, Runs]] = MappingProxyType({})
+
+
+@dataclass(slots=True)
+class Found:
+    """The runs of all sources, each of them once.
+
+    Attributes:
+        tables: the rows.
+        skipped: what could not be used, and why.
+        count: of files, including those that could not be used.
+    """
+
+    tables: list[pa.Table] = field(default_factory=list)
+    skipped: list[SkippedResult] = field(default_factory=list)
+    count: int = 0
+    _ids: set[str] = field(default_factory=set)
+
+    def take(self, one: pa.Table | SkippedResult) -> None:
+        """Add the rows of a file, unless its run is there already."""
+        self.count += 1
+        if isinstance(one, SkippedResult):
+            self.skipped.append(one)
+            return
+        ids = set(one.column("run").unique().to_pylist())
+        if ids and not ids & self._ids:
+            self.tables.append(one)
+        self._ids |= ids
+
+    def table(self) -> pa.Table:
+        """All rows."""
+        return pa.concat_tables(self.tables) if self.tables else SCHEMA.empty_table()
+
+    def notes(self) -> tuple[str, ...]:
+        """What could not be used, in short."""
+        return tuple(
+            text.replace("stored results", "runs") for text in in_short(self.skipped, self.count)
+        )
+
+
+def read_sources(
+    addresses: Sequence[str], redact: Redact, named: Mapping[str, Runs] = _NOTHING
+) -> Found:
+    """Read all runs at some addresses: of a store, of a folder with results, or of one result.
+
+    Args:
+        named: reads what a name stands for, by that name.
+
+    Raises:
+        UsageError: there is nothing at an address, or it cannot be read.
+    """
+    found = Found()
+    for address in addresses:
+        is_name, is_url = address in named, "://" in address
+        if is_url or (not is_name and _is_folder(Path(address))):
+            for one in Store.at(address).read():
+                found.take(one)
+        if not is_url:
+            for run in named[address]() if is_name else read_results(Path(address)):
+                found.take(run if isinstance(run, SkippedResult) else to_table([run], redact))
+    return found
+
+
+def read_results(path: Path) -> Iterator[RunRecord | SkippedResult]:
+    """Read a result file, or all result files of a folder.
+
+    A file of a folder that cannot be used is skipped, with the reason.
+
+    Raises:
+        UsageError: there is no such file or folder, it cannot be read, or it is not a result.
+    """
+    if _is_folder(path):
+        yield from _of_folder(path)
+    else:
+        yield _record(read_any([path]), str(path))
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder, not a file.
+
+    Raises:
+        UsageError: it is neither, or that cannot be known.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(
+            f"there is no file or folder {path}",
+            hint="`benchgate history --add RESULT` begins a store; `benchgate history FOLDER` "
+            "shows a folder of results without one.",
+        ) from None
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {path}: {error.strerror}", hint="Check the path and its permissions."
+        ) from None
+
+
+def _of_folder(folder: Path) -> Iterator[RunRecord | SkippedResult]:
+    try:
+        files = sorted(
+            path
+            for path in folder.iterdir()
+            if path.is_file() and path.suffix != _STORED and not path.name.startswith(".")
+        )
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {folder}: {error.strerror}", hint="Check its permissions."
+        ) from None
+    for path in files:
+        try:
+            yield _record(read_any([path]), str(path))
+        except BenchgateError as error:
+            yield SkippedResult(str(path), error.message.removeprefix(f"{path}: "))
+
+
+def _record(result: Result, name: str) -> RunRecord | SkippedResult:
+    run = result.head
+    screening = result.screening
+    if screening is not None and screening.head is not None:
+        run = screening.head  # the whole suite; the head has only what was still open
+    record = record_of(run)
+    why = why_not_kept(run, record)
+    return SkippedResult(name, why) if why else record
+
+
+def at_commit(
+    records: Iterable[RunRecord | SkippedResult], sha: str
+) -> Iterator[RunRecord | SkippedResult]:
+    """Say which commit results are of that do not say it themselves."""
+    for one in records:
+        yield replace(one, sha=sha) if not isinstance(one, SkippedResult) and not one.sha else one

@@ -1,0 +1,169 @@
+"""A store of runs: a folder of Parquet files, here or at any address that fsspec knows.
+
+Each run is a file of its own, named after the run. So nothing is ever rewritten, and writers need
+no lock: two of them write different files, or the same file with the same content.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from benchgate.errors import BenchgateError, FormatError, UsageError
+from benchgate.files import write_atomic
+from benchgate.history.parquet import decode_run, encode_run
+from benchgate.model.redact import Redactor
+from benchgate.model.result import SkippedResult
+from benchgate.report.escape import plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from benchgate.history.record import RunRecord
+    from benchgate.json_object import Redact
+
+_NAME: Final = re.compile(r"run-([0-9a-f]{24})\.parquet")
+_MOST_BYTES: Final = 256 << 20
+_AT_ONCE: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where runs are kept.
+
+    Attributes:
+        files: the file system of fsspec.
+        root: the folder, as `files` names it.
+        name: the address as messages show it, without a password.
+    """
+
+    files: Any
+    root: str
+    name: str
+
+    @classmethod
+    def at(cls, address: str) -> Store:
+        """Open a store; it need not exist.
+
+        Raises:
+            UsageError: there is no such kind of address, or a package for it is missing.
+        """
+        name = plain_line(Redactor({})(address))
+        try:
+            files, root = fsspec.core.url_to_fs(address)
+        except ImportError as error:
+            raise UsageError(f"cannot open {name}: {_said(error)}") from None
+        except ValueError as error:
+            raise UsageError(
+                f"cannot open {name}: {_said(error)}",
+                hint="Name a folder, or an address such as s3://bucket/folder.",
+            ) from None
+        except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
+            raise UsageError(f"cannot open {name}: {_said(error)}") from None
+        return cls(files, root, name)
+
+    def ids(self) -> frozenset[str]:
+        """The ids of all runs.
+
+        Raises:
+            UsageError: the store cannot be reached, or may not be read.
+        """
+        return frozenset(self._listed())
+
+    def add(self, record: RunRecord, redact: Redact) -> None:
+        """Write the file of a run. If it is there already, its content stays the same.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        data = encode_run(record, redact)
+        file = f"run-{record.id}.parquet"
+        if isinstance(self.files, LocalFileSystem):
+            folder = Path(self.root)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise UsageError(
+                    f"cannot make the folder {folder}: {error.strerror}",
+                    hint="Name another folder with --store.",
+                ) from None
+            write_atomic(folder / file, data)
+            return
+        with self._reached("write to"):
+            self.files.pipe_file(f"{self.root.rstrip('/')}/{file}", data)
+
+    def read(self) -> Iterator[pa.Table | SkippedResult]:
+        """Read all runs; in place of a file that cannot be used comes the reason.
+
+        Raises:
+            UsageError: the store cannot be reached, or may not be read.
+        """
+        listed = self._listed()
+        sizes = {path: size for path, size in listed.values() if size <= _MOST_BYTES}
+        paths = sorted(path for path, _ in listed.values())
+        for start in range(0, len(paths), _AT_ONCE):
+            some = [path for path in paths[start : start + _AT_ONCE] if path in sizes]
+            with self._reached("read"):
+                found = self.files.cat(some, on_error="return") if some else {}
+            for path in paths[start : start + _AT_ONCE]:
+                yield _decoded(path, found.get(path))
+
+    def _listed(self) -> dict[str, tuple[str, int]]:
+        """The path and the size in bytes of each run's file, by the run's id."""
+        with self._reached("read"):
+            self.files.invalidate_cache()
+            try:
+                entries = self.files.ls(self.root, detail=True)
+            except FileNotFoundError:
+                return {}
+        found = {}
+        for entry in entries:
+            match = _NAME.fullmatch(entry["name"].rpartition("/")[2])
+            if match and entry["type"] == "file":
+                found[match[1]] = (entry["name"], entry["size"] or 0)
+        return found
+
+    @contextmanager
+    def _reached(self, what: str) -> Iterator[None]:
+        """Turn the errors of a file system into one that names the store."""
+        try:
+            yield
+        except BenchgateError:
+            raise
+        except PermissionError as error:
+            raise UsageError(
+                f"may not {what} {self.name}: {_said(error)}",
+                hint="Check the credentials, or the permissions of the folder.",
+            ) from None
+        except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
+            raise UsageError(
+                f"cannot {what} {self.name}: {_said(error)}",
+                hint="Check the address, the network, and the credentials.",
+            ) from None
+
+
+def _decoded(path: str, data: object) -> pa.Table | SkippedResult:
+    name = path.rpartition("/")[2]
+    if data is None:
+        return SkippedResult(name, f"it is larger than {_MOST_BYTES >> 20} MiB")
+    if not isinstance(data, bytes):
+        why = _said(data) if isinstance(data, BaseException) else "it holds no bytes"
+        return SkippedResult(name, f"it cannot be read: {why}")
+    try:
+        return decode_run(data, name)
+    except FormatError as error:
+        return SkippedResult(name, error.message.removeprefix(f"{name}: "))
+
+
+def _said(error: BaseException) -> str:
+    """What an error says, on one line and without secrets."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return plain_line(Redactor({})(text))

@@ -1,0 +1,128 @@
+"""What the figures of a report show, as plain numbers: computed from a result, and never stored.
+
+Values are in base units. Long courses are thinned: what is kept are measured values, or means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchgate.model.run import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFigure:
+    """The launches of an arm, in the order of measurement; all fields have equal lengths.
+
+    Attributes:
+        typical: the p25 of each launch.
+        upper: its p75.
+    """
+
+    rounds: tuple[int, ...]
+    typical: tuple[float, ...]
+    upper: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFigures:
+    """One metric of one benchmark in one arm.
+
+    Attributes:
+        samples: how many there are in all launches.
+        values: of the samples, ascending; all of them, or so many that stand for them.
+        shares: for each of `values` the share of samples that are at most as great.
+        thinned: whether `values` leaves samples out.
+        bars: shares of the samples between neighbors of `SeriesFigures.edges`; may be empty.
+        warmup: the first values of a launch, medians over the launches; may be empty.
+        discarded: how many of these are warm-up and not samples.
+    """
+
+    samples: int
+    values: tuple[float, ...]
+    shares: tuple[float, ...]
+    thinned: bool
+    launches: LaunchFigure
+    bars: tuple[float, ...] = ()
+    warmup: tuple[float, ...] = ()
+    discarded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFigures:
+    """One metric of one benchmark.
+
+    Attributes:
+        edges: of the histogram of both arms, one more than bars; () if samples are too few.
+        beyond: the share of all samples above the last edge.
+        greatest: the greatest sample.
+    """
+
+    metric: str
+    unit: str
+    kind: Kind
+    base: ArmFigures | None
+    head: ArmFigures | None
+    edges: tuple[float, ...] = ()
+    beyond: float = 0.0
+    greatest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyBar:
+    """A percentile of the latencies: the mean over the launches.
+
+    Attributes:
+        low, high: ends of its 95 % interval; None if there are too few launches.
+    """
+
+    name: str
+    value_s: float
+    low_s: float | None
+    high_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadArm:
+    """A step of a scenario in one arm, over the time of a launch.
+
+    Attributes:
+        at_s: middles of the windows since the measured time of a launch began; if the launches are
+            `in_line`, since that of the first.
+        ops_per_s: mean over the launches.
+        p95_s: median over the launches; None where no operation ended.
+        latencies: by ascending percentile.
+    """
+
+    launches: int
+    at_s: tuple[float, ...]
+    ops_per_s: tuple[float, ...]
+    p95_s: tuple[float | None, ...]
+    latencies: tuple[LatencyBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFigures:
+    """A step of a scenario.
+
+    Attributes:
+        window_s: width of what one value of a course stands for.
+        in_line: whether the launches are shown one after the other, because each has one window.
+    """
+
+    window_s: float
+    base: LoadArm | None
+    head: LoadArm | None
+    in_line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkFigures:
+    """All figures of one benchmark, by the head's id; the base's id if the head has none."""
+
+    benchmark: str
+    display_unit: str | None
+    series: tuple[SeriesFigures, ...]
+    load: LoadFigures | None = None

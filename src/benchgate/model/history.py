@@ -1,0 +1,124 @@
+"""The history of a project: each benchmark's values in commit order, and where they changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import FailFast, Field
+
+from benchgate.json_object import Count, JsonObject, Name, NotNegative, Probability, Text, Timestamp
+from benchgate.model.run import Better
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRun(JsonObject):
+    """One commit, measured in one job.
+
+    Attributes:
+        id: distinguishes runs of one commit.
+        sha: the commit; "" if it is not known.
+        ref: the branch; "" if it is not known.
+        subject: first line of the commit's message; "" if it is not known.
+        started: when measuring began.
+        machine: name of the environment, as in `Trend.machine`.
+        url: address of the run's log; "" if there is none.
+        committed: when the commit was made; None if it is not known.
+    """
+
+    id: Name
+    sha: Text
+    ref: Text
+    subject: Text
+    started: Timestamp
+    machine: Text
+    url: Text = ""
+    committed: Timestamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint(JsonObject):
+    """The value of one run.
+
+    Attributes:
+        run: index in `History.runs`.
+        value: median over the launches, in the unit of the trend.
+        low, high: the middle half of the launches; both equal `value` for a single launch.
+    """
+
+    run: Count
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shift(JsonObject):
+    """A change point: the values moved to another level, and stayed there.
+
+    Attributes:
+        point: index in `Trend.points` of the first value after the change.
+        p: of the test that found it.
+        before, after: the levels, in the unit of the trend.
+        ratio: after / before; None if `before` is 0.
+        worse: whether the metric got worse.
+        last_before, first_after: the commits between which it changed; "" if not known.
+        also: what else changed between these runs, such as "python: '3.12.1' and '3.13.0'".
+    """
+
+    point: Count
+    p: Probability
+    before: float
+    after: float
+    ratio: float | None
+    worse: bool
+    last_before: Text
+    first_after: Text
+    also: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trend(JsonObject):
+    """One statistic of one benchmark, run by run, on one machine.
+
+    Attributes:
+        machine: name of the environment: values of different machines are never in one trend.
+        points: in commit order.
+        shifts: by ascending point.
+        noise_ratio: robust standard deviation of the runs around their level, as a fraction of it;
+            None if there are too few runs to know it.
+        workload: hash of the benchmark's definition: values of different work are never in one
+            trend.
+        ended: whether a newer trend continues it, because the benchmark's definition has changed.
+    """
+
+    benchmark: Name
+    metric: Name
+    statistic: Text
+    unit: Text
+    better: Better
+    display_unit: Text
+    machine: Text
+    points: Annotated[tuple[TrendPoint, ...], FailFast()]
+    shifts: tuple[Shift, ...] = ()
+    noise_ratio: NotNegative | None = None
+    workload: Text = ""
+    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class History(JsonObject):
+    """What `benchgate history` found.
+
+    Attributes:
+        suite: name of the suite.
+        runs: all runs, in commit order.
+        trends: those that changed last come first.
+        notes: what a reader must know, such as runs that could not be read.
+    """
+
+    schema: Annotated[int, Field(ge=1, le=1)] = field(default=1, kw_only=True)
+    suite: Text
+    runs: Annotated[tuple[HistoryRun, ...], FailFast()]
+    trends: Annotated[tuple[Trend, ...], FailFast()]
+    notes: tuple[Text, ...] = ()

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from tests.history.conftest import HERE, record_at, run_at
+from tests.results import bench
+
+from benchgate.errors import UsageError
+from benchgate.history.find import HistoryRequest, find_history
+from benchgate.history.order import Commit
+from benchgate.history.parquet import to_table
+from benchgate.history.query import Rows
+from benchgate.history.record import record_of, why_not_kept
+from benchgate.model.codec import HISTORY
+from benchgate.model.run import CANARY_ID, Kind, Launch, Metric, Series, Source, Status, Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from benchgate.history.record import RunRecord
+    from benchgate.model.history import History
+    from benchgate.model.run import BenchmarkResult
+
+NOISE = np.random.default_rng(7).normal(1, 0.005, 200)
+
+
+def found(records: Iterable[RunRecord], **wanted: Any) -> History:  # noqa: ANN401 - any field
+    with Rows(to_table(records, str)) as rows:
+        history = find_history(rows, HistoryRequest(**wanted), lambda _: {})
+    assert HISTORY.read(HISTORY.write(history, str), "history.json") == history
+    return history
+
+
+def course(values_s: Sequence[float], **more: Any) -> list[RunRecord]:  # noqa: ANN401
+    return [record_at(hour, {"a": value}, **more) for hour, value in enumerate(values_s)]
+
+
+def step(at: int, count: int, ratio: float) -> list[float]:
+    return [1e-3 * NOISE[i] * (ratio if i >= at else 1) for i in range(count)]
+
+
+def test_a_change_is_found_with_its_commits_and_size() -> None:
+    history = found(course(step(20, 40, 1.1)))
+    (trend,) = history.trends
+    (shift,) = trend.shifts
+    assert (shift.point, shift.worse) == (20, True)
+    assert (shift.last_before, shift.first_after) == (f"{19:040x}", f"{20:040x}")
+    assert shift.ratio == pytest.approx(1.1, abs=0.01)
+    assert trend.noise_ratio == pytest.approx(0.005, rel=0.5)
+    assert [point.run for point in trend.points] == list(range(40))
+    assert history.notes == ()
+
+
+def test_a_count_that_hardly_varies_has_changed_after_three_runs() -> None:
+    values = [100.0] * 6 + [101.0] + [100.0] * 5 + [120.0] * 3
+    counts = [odd("a", value, "allocations", kind=Kind.EXACT) for value in values]
+    runs = [replace(run_at(hour, {}), benchmarks=(one,)) for hour, one in enumerate(counts)]
+    (trend,) = found(map(record_of, runs)).trends
+    assert [(one.point, one.p, one.before, one.after) for one in trend.shifts] == [
+        (12, 0.0, 100.0, 120.0)
+    ]
+
+
+def test_no_change_of_less_than_the_margin_is_shown() -> None:
+    records = course(step(20, 40, 1.015))
+    assert found(records).trends[0].shifts == ()
+    assert len(found(records, margin=0.0).trends[0].shifts) == 1
+
+
+def test_machines_are_never_joined() -> None:
+    records = course([1e-3] * 12)
+    other = replace(HERE, cpu_model="Xeon")
+    records += [record_at(12 + hour, {"a": 2e-3}, environment=other) for hour in range(12)]
+    history = found(records)
+    assert [len(one.points) for one in history.trends] == [12, 12]
+    assert [one.shifts for one in history.trends] == [(), ()]
+    assert len({one.machine for one in history.trends}) == 2
+    assert history.notes == ("the runs are from 2 machines: each has trends of its own",)
+
+
+def test_machines_of_one_name_are_told_apart() -> None:
+    arms = [
+        record_at(i, {"a": 1e-3}, environment=replace(HERE, machine=name))
+        for i, name in enumerate(("x86_64", "aarch64"))
+    ]
+    names = {one.machine for one in found(arms).trends}
+    assert len(names) == 2
+
+
+def test_new_tools_stay_in_the_trend_and_are_named_at_the_change() -> None:
+    values = step(20, 40, 1.2)
+    records = [
+        record_at(
+            hour,
+            {"a": value},
+            environment=replace(
+                HERE,
+                toolchains={"python": "3.12.1" if hour < 20 else "3.13.0"},
+                runner_image=f"ubuntu24 2026{hour // 20}",
+            ),
+        )
+        for hour, value in enumerate(values)
+    ]
+    (trend,) = found(records).trends
+    (shift,) = trend.shifts
+    assert shift.also == ("python: '3.12.1' and '3.13.0'", "runner image: '20260' and '20261'")
+
+
+def test_other_work_begins_a_new_trend() -> None:
+    def run(hour: int, workload: str) -> RunRecord:
+        return record_of(
+            replace(run_at(hour, {}), benchmarks=(replace(bench("a", 1e-3), workload=workload),))
+        )
+
+    history = found(
+        [*(run(hour, "old") for hour in range(6)), *(run(hour, "new") for hour in (6, 7))]
+    )
+    assert {(one.workload, len(one.points), one.ended) for one in history.trends} == {
+        ("old", 6, True),
+        ("new", 2, False),
+    }
+    assert "1 trend ended because the work of the benchmark changed" in history.notes
+
+
+def test_those_that_changed_last_come_first() -> None:
+    late, early = step(30, 40, 1.1), step(10, 40, 0.9)
+    records = [
+        record_at(hour, {"a/same": 1e-3, "b/early": early[hour], "c/late": late[hour]})
+        for hour in range(40)
+    ]
+    names = [one.benchmark for one in found(records).trends]
+    assert names == ["c/late", "b/early", "a/same"]
+    assert [one.shifts[0].worse for one in found(records).trends[:2]] == [True, False]
+
+
+def test_a_single_run_has_a_history() -> None:
+    history = found(course([1e-3]))
+    assert [(len(one.points), one.noise_ratio) for one in history.trends] == [(1, None)]
+    (note,) = history.notes
+    assert note.startswith("changes can be found from 11 runs on one machine on")
+
+
+def test_values_that_are_no_numbers_are_left_out_and_counted() -> None:
+    good, bad = course([1e-3, 1e-3])
+    bad = replace(bad, measured=(replace(bad.measured[0], value=float("nan")),))
+    history = found([good, bad])
+    assert [len(one.points) for one in history.trends] == [1]
+    assert history.notes[0] == "1 value left out: not a finite number"
+
+
+def test_a_run_without_a_valid_time_is_left_out_and_counted() -> None:
+    good, bad = course([1e-3, 1e-3])
+    history = found([good, replace(bad, started="yesterday")])
+    assert len(history.runs) == 1
+    assert history.notes[0] == "1 run left out: no valid time"
+
+
+def test_zero_and_negative_values_have_a_history() -> None:
+    records = [
+        record_of(replace(run_at(hour, {}), benchmarks=(odd("a", float(hour >= 10) - 1.0),)))
+        for hour in range(20)
+    ]
+    (trend,) = found(records).trends
+    assert [(one.before, one.after, one.ratio) for one in trend.shifts] == [(-1.0, 0.0, 0.0)]
+    assert trend.noise_ratio is None
+
+
+def odd(id_: str, value: float, metric: str = "delta", **more: Any) -> BenchmarkResult:  # noqa: ANN401
+    launch = Launch(0, 0, np.array([value]), np.empty(0))
+    series = Series(Metric(metric, "", **more), 1, (launch,))
+    return replace(bench(id_, 1.0, rounds=0), series=(series,))
+
+
+def test_a_part_can_be_chosen() -> None:
+    records = [record_at(hour, {"a/x": 1e-3, "b/y": 1e-3}) for hour in range(30)]
+    assert [one.benchmark for one in found(records, wants=lambda id_: id_ == "b/y").trends] == [
+        "b/y"
+    ]
+    assert len(found(records, last=3).runs) == 3
+    assert len(found(records, since="2026-01-02").runs) == 6
+    with pytest.raises(UsageError, match="no benchmark matches --filter"):
+        found(records, wants=lambda _: False)
+    with pytest.raises(UsageError, match="no run of the suite 'default' is left"):
+        found(records, since="2027-01-01")
+    with pytest.raises(UsageError, match="a metric 'tim'; did you mean 'time'"):
+        found(records, metrics=("tim",))
+
+
+def test_suites_are_apart() -> None:
+    records = [record_at(hour, {"a": 1e-3}, suite=suite) for hour, suite in enumerate("xyxy")]
+    assert len(found(records, suite="y").runs) == 2
+    with pytest.raises(UsageError, match="there are runs of 2 suites"):
+        found(records)
+    with pytest.raises(UsageError, match="no runs of the suite 'z'"):
+        found(records, suite="z")
+
+
+def test_the_usual_metrics_are_those_that_decide() -> None:
+    time = odd("a", 1.0, "time")
+    both = replace(time, series=(*time.series, *odd("a", 1.0, "peak_rss").series))
+    run = replace(run_at(0, {}), benchmarks=(both, odd("b", 1.0, "size", kind=Kind.EXACT)))
+    history = found([record_of(run)])
+    assert [(one.benchmark, one.metric, one.statistic) for one in history.trends] == [
+        ("a", "time", "p25"),
+        ("b", "size", "exact"),
+    ]
+    assert [one.metric for one in found([record_of(run)], metrics=("peak_rss",)).trends] == [
+        "peak_rss"
+    ]
+
+
+def test_commits_of_which_the_repository_knows_only_some() -> None:
+    records = course([1e-3, 1e-3])
+    known = {records[1].sha: Commit(0, "2020-01-01T00:00:00Z", "the first")}
+    with Rows(to_table(records, str)) as rows:
+        history = find_history(rows, HistoryRequest(), lambda _: known)
+    assert [run.sha for run in history.runs] == [records[1].sha, records[0].sha]
+    assert history.runs[0].subject == "the first"
+    assert "lacks the commits of 1 run of 2" in history.notes[0]
+
+
+def test_what_does_not_belong_into_a_history() -> None:
+    run = run_at(0, {"a": 1e-3})
+    whole = record_of(run)
+    assert why_not_kept(run, whole) is None
+    interrupted = replace(run, complete=False)
+    assert why_not_kept(interrupted, record_of(interrupted)) == "it was interrupted"
+    dirty = replace(run, source=Source("1" * 40, dirty=True))
+    assert "uncommitted changes" in str(why_not_kept(dirty, record_of(dirty)))
+    failed = replace(run, benchmarks=(bench("a", 1.0, status=Status.FAILED, error="boom"),))
+    assert record_of(failed).failed == 1
+    assert why_not_kept(failed, record_of(failed)) == "no benchmark in it was measured"
+
+
+def test_the_id_is_that_of_the_measurement() -> None:
+    run = run_at(0, {"a": 1e-3})
+    assert record_of(run).id == record_of(replace(run)).id
+    assert record_of(run).id != record_of(replace(run, seed=1)).id
+    # A copy of another tool's file may be younger than the file.
+    foreign = replace(run, benchmarks=(replace(bench("a", 1e-3), tier=Tier.STORED),))
+    later = replace(foreign, started="2027-01-01T00:00:00Z")
+    assert record_of(foreign).id == record_of(later).id
+
+
+def test_the_canary_is_kept_beside_the_values() -> None:
+    run = run_at(0, {"a": 1e-3, CANARY_ID: 2e-3})
+    record = record_of(run)
+    assert record.canary_s == pytest.approx(2e-3, rel=1e-5)
+    assert {one.benchmark for one in record.measured} == {"a"}

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.history.conftest import record_at
+
+from benchgate.errors import UsageError
+from benchgate.history.adding import add_runs
+from benchgate.history.parquet import SCHEMA, VERSION, encode_run
+from benchgate.history.sources import read_sources
+from benchgate.history.store import Store
+from benchgate.model.result import SkippedResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VALUES_S = {"parse/large": 1e-3, "text/slug": 2e-5}
+
+
+@pytest.fixture(params=["folder", "file", "s3"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The same store in each kind of place."""
+    if request.param == "s3":
+        return str(request.getfixturevalue("s3"))
+    folder = tmp_path / "not there" / "yet"
+    return str(folder) if request.param == "folder" else folder.as_uri()
+
+
+def ids_in(address: str) -> list[str]:
+    return sorted(read_sources([address], str).table().column("run").unique().to_pylist())
+
+
+def only(folder: Path) -> Path:
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_runs_are_appended_and_read_anywhere(address: str) -> None:
+    first, second = record_at(1, VALUES_S), record_at(2, VALUES_S)
+    store = Store.at(address)
+    assert store.ids() == frozenset()
+    done = add_runs(store, [first], None, str)
+    assert (done.added, done.present, done.skipped) == ((first,), (), ())
+    done = add_runs(Store.at(address), [first, second, second], None, str)
+    assert (done.added, done.present) == ((second,), (first, second))
+    assert ids_in(address) == sorted([first.id, second.id])
+
+
+def test_a_file_holds_what_is_known_of_its_run(tmp_path: Path) -> None:
+    record = record_at(1, VALUES_S)
+    Store.at(str(tmp_path)).add(record, str)
+    table = pq.read_table(only(tmp_path))
+    assert table.schema.names == SCHEMA.names
+    row = table.to_pylist()[0]
+    assert (row["run"], row["sha"], row["ref"]) == (record.id, f"{1:040x}", "main")
+    assert (row["benchmark"], row["metric"], row["statistic"]) == ("parse/large", "time", "p25")
+    assert (row["unit"], row["better"], row["launches"]) == ("s", "lower", 5)
+    assert row["low"] <= row["value"] <= row["high"]
+    assert row["value"] == pytest.approx(1e-3, rel=1e-5)
+    assert row["machine"] == "AMD EPYC 7763, 4 cores, Debian 12"
+
+
+def test_hostile_names_are_kept_as_they_are_and_secrets_are_not(tmp_path: Path) -> None:
+    names = ["a'; DROP TABLE stored; --", "\x1b[31m\u202e", 'x"/../../y', "\udc80 no utf-8"]
+    record = record_at(1, dict.fromkeys(names, 1e-3) | {"token=hunter2": 1.0})
+    Store.at(str(tmp_path)).add(record, lambda text: text.replace("hunter2", "[removed]"))
+    found = pq.read_table(only(tmp_path)).column("benchmark").to_pylist()
+    assert found == [*names[:3], "\\udc80 no utf-8", "token=[removed]"]
+
+
+def test_what_is_broken_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    store = Store.at(str(tmp_path))
+    store.add(record_at(1, VALUES_S), str)
+    whole = encode_run(record_at(2, VALUES_S), str)
+    (tmp_path / f"run-{'1' * 24}.parquet").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / f"run-{'2' * 24}.parquet").write_bytes(b"")
+    table = pq.read_table(pa.BufferReader(whole))
+    newer = {b"benchgate_history": str(VERSION + 1).encode()}
+    pq.write_table(table.replace_schema_metadata(newer), tmp_path / f"run-{'3' * 24}.parquet")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / f"run-{'4' * 24}.parquet")
+    fewer = table.drop_columns(["value"]).replace_schema_metadata(SCHEMA.metadata)
+    pq.write_table(fewer, tmp_path / f"run-{'5' * 24}.parquet")
+    (tmp_path / "run-of-somebody.parquet").write_bytes(b"not ours")
+    found = list(store.read())
+    skipped = {one.what[4]: one.reason for one in found if isinstance(one, SkippedResult)}
+    assert len(found) == 6
+    assert sorted(skipped) == ["1", "2", "3", "4", "5"]
+    assert skipped["1"].startswith("not a readable Parquet file: ")
+    assert skipped["3"] == ("version 2 was written by a newer benchgate; this one reads up to 1")
+    assert skipped["4"] == "is a Parquet file, but not one of benchgate"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "why"),
+    [
+        ("better", "sideways", "a metric has no direction"),
+        ("display_unit", "weeks", "a display unit is unknown"),
+        ("benchmark", "", "a name is empty"),
+        ("sha", None, "not a readable Parquet file: Casting field 'sha' with null values"),
+        ("value", None, "not a readable Parquet file"),
+        ("run", ["a", "b"], "holds 2 runs, and not one"),
+        ("value", ["fast", "slow"], "not a readable Parquet file"),
+    ],
+)
+def test_rows_that_benchgate_would_not_write(
+    tmp_path: Path, column: str, value: object, why: str
+) -> None:
+    table = pq.read_table(pa.BufferReader(encode_run(record_at(1, VALUES_S), str)))
+    values = value if isinstance(value, list) else [value] * len(table)
+    kind = pa.string() if isinstance(values[0], str) else SCHEMA.field(column).type
+    place = table.schema.get_field_index(column)
+    changed = table.set_column(place, pa.field(column, kind), pa.array(values, kind))
+    pq.write_table(changed, tmp_path / f"run-{'1' * 24}.parquet")
+    (found,) = Store.at(str(tmp_path)).read()
+    assert isinstance(found, SkippedResult)
+    assert found.reason.startswith(why)
+
+
+def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with spawn.Pool(2) as pool:
+        pool.starmap(append_some, [(str(tmp_path), 0), (str(tmp_path), 4)])
+    assert ids_in(str(tmp_path)) == sorted(record_at(hour, VALUES_S).id for hour in range(12))
+
+
+def append_some(folder: str, start: int) -> None:
+    store = Store.at(folder)
+    add_runs(store, [record_at(hour, VALUES_S) for hour in range(start, start + 8)], None, str)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("s4://bucket/x", "cannot open s4://bucket/x: Protocol not known: s4"),
+        ("gs://bucket/x", "cannot open gs://bucket/x: Please install gcsfs"),
+    ],
+)
+def test_an_address_that_nothing_opens(address: str, message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        Store.at(address)
+    assert raised.value.message.startswith(message)
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    with pytest.raises(UsageError) as raised:
+        Store.at("nowhere://user:hunter2-hunter2@host/x")
+    assert "hunter2" not in raised.value.message
+
+
+def test_a_bucket_that_is_not_there(s3: str) -> None:
+    address = s3.replace("runs-of-hello", "somebody-elses")
+    store = Store.at(address)
+    with pytest.raises(UsageError, match=r"cannot write to s3://somebody-elses/hello: .*bucket"):
+        store.add(record_at(1, VALUES_S), str)
+
+
+def test_a_server_that_does_not_answer(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    type(Store.at(s3).files).clear_instance_cache()
+    with pytest.raises(UsageError, match="cannot read s3://runs-of-hello/hello: "):
+        Store.at(s3).ids()
+
+
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    """A limit on the size of files stands for it: the process gets the same kind of error."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            import signal  # noqa: PLC0415 - in the child alone
+
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+            Store.at(str(tmp_path)).add(record_at(1, VALUES_S), str)
+        except UsageError as error:
+            code = 0 if error.message.startswith(f"cannot write {tmp_path}/run-") else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o500)
+    with pytest.raises(UsageError, match=r"cannot write .*: Permission denied"):
+        Store.at(str(folder)).add(record_at(1, VALUES_S), str)
+    folder.chmod(0o000)
+    with pytest.raises(UsageError, match=r"may not read .*locked: Permission denied"):
+        Store.at(str(folder)).ids()
+    folder.chmod(0o700)
+
+
+def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot make the folder .*/file: File exists"):
+        Store.at(str(tmp_path / "file")).add(record_at(1, VALUES_S), str)
+
+
+def test_the_same_run_gives_the_same_file() -> None:
+    record = record_at(1, VALUES_S)
+    assert encode_run(record, str) == encode_run(record, str)
