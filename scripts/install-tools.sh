@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what tests/suites and tests/load run and PyPI and npm do not have, from the packages of
-# Debian or Ubuntu: benchmark tools and databases. What is missing later is skipped by the tests.
+# Installs what slow tests run and PyPI and npm do not have, from the packages of Debian or Ubuntu:
+# benchmark tools, databases and a browser. What is missing later is skipped by the tests.
 set -euo pipefail
 
 packages=(
@@ -16,6 +16,15 @@ packages=(
   ruby ruby-benchmark-ips
   wrk
 )
+# Any of these will do. Ubuntu's Chromium is a snap that does not see /tmp, but GitHub's runners with
+# Ubuntu have Google Chrome.
+if ! command -v google-chrome chromium chromium-browser >/dev/null; then
+  if grep -qx ID=ubuntu /etc/os-release; then
+    echo "no browser was found: install Google Chrome for tests/browser" >&2
+  else
+    packages+=(chromium)
+  fi
+fi
 
 if ! command -v apt-get >/dev/null; then
   echo "apt-get was not found: install these yourself: ${packages[*]}" >&2

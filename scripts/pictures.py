@@ -8,7 +8,6 @@ in README, docs/comment-THEME.png. It needs Chromium, and the packages of requir
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import cmarkgfm  # type: ignore[import-untyped]
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]
+from scripts.browser import browser_flags, find_browser
 from scripts.verdicts import verdicts
 
 from benchgate.report.comment import render_comment
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ROOT / "requirements" / "pictures" / "node_modules"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-WIDE_PX, PHONE_PX = 880, 412
+WIDE_PX, PHONE_PX = 880, 375
 MARGIN_PX = 12
 IN_README = "fail"
 _REPOSITORY = "https://github.com/octo-org/textkit"
@@ -114,7 +113,7 @@ def browser() -> str:
     Raises:
         SystemExit: there is none.
     """
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = find_browser()
     if found is None:
         sys.exit("no Chromium was found: install it (Debian: apt-get install chromium)")
     return found
@@ -128,8 +127,7 @@ def photograph(page: str, width_px: int, path: Path) -> None:
     """
     command = [browser(), "--headless", "--disable-gpu", "--hide-scrollbars"]
     command += ["--allow-file-access-from-files", "--virtual-time-budget=5000"]
-    if os.geteuid() == 0:
-        command.append("--no-sandbox")  # Chromium's sandbox does not work for root
+    command += browser_flags()
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "page.html")
         source.write_text(page, encoding="utf-8")

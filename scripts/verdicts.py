@@ -134,14 +134,26 @@ def _clean(number: int) -> list[Row]:
     return rows
 
 
+def _with_earlier(*rows: Row) -> tuple[Row, ...]:
+    """Add nine earlier runs of the machine, which differ a little."""
+    draw = random.Random(9)  # noqa: S311 - nothing secret
+    return tuple(
+        replace(one, recent=tuple(one.base * draw.gauss(1, 0.004) for _ in range(9)))
+        for one in rows
+        if one.base
+    )
+
+
 def fail() -> Verdict:
     """Two benchmarks are slower, two are faster, one was removed: the demo and a bit more."""
     return _verdict(
         Decision.FAIL,
-        *_pair("logs/parse_log[lines=10]", Outcome.REGRESSED, 0.232, 0.0125, 31.88e-6),
-        *_pair("logs/parse_log[lines=100]", Outcome.REGRESSED, 0.0472, 0.008, 323.2e-6),
-        *_pair("text/word_counts[lines=50]", Outcome.IMPROVED, -0.586, 0.0165, 435.8e-6),
-        *_pair("text/word_counts[lines=5]", Outcome.IMPROVED, -0.475, 0.015, 46.01e-6),
+        *_with_earlier(
+            *_pair("logs/parse_log[lines=10]", Outcome.REGRESSED, 0.232, 0.0125, 31.88e-6),
+            *_pair("logs/parse_log[lines=100]", Outcome.REGRESSED, 0.0472, 0.008, 323.2e-6),
+            *_pair("text/word_counts[lines=50]", Outcome.IMPROVED, -0.586, 0.0165, 435.8e-6),
+            *_pair("text/word_counts[lines=5]", Outcome.IMPROVED, -0.475, 0.015, 46.01e-6),
+        ),
         Row("text/from_csv", Outcome.MISSING),
         *_pair("text/slugify", Outcome.UNCHANGED, -0.0024, 0.0095, 4.31e-6),
         *_pair("text/csv_to_json[rows=100]", Outcome.UNCHANGED, -0.0039, 0.012, 88.1e-6),

@@ -85,7 +85,8 @@ class Machine:
         ids = request.choice.ids
         head_s = {id_: s for id_, s in self.head_s.items() if ids is None or id_ in ids}
         base_s = {id_: s for id_, s in SAME.items() if ids is None or id_ in ids}
-        return measured(base_s, head_s, duration_s=self.both_s, warnings=("both",))
+        both = measured(base_s, head_s, duration_s=self.both_s, warnings=("both",))
+        return replace(both, head=replace(both.head, environment=self.environment))
 
     def keep(self, result: Result) -> None:
         assert result.base is None
@@ -235,10 +236,39 @@ def test_what_could_not_be_used_is_told_all_the_same(machine: Machine, world: Wo
     assert machine.done == ["both"]
     assert (held(result).head, held(result).earlier) == (None, ())
     assert (held(result).skipped, held(result).warnings) == (SKIPPED, ("careful",))
+    assert held(result).recent == ()
     verdict = make_verdict(judge_result(result, CONFIG), CONFIG)
     assert verdict.skipped == SKIPPED
     assert verdict.warnings == ("careful", "both")
     assert {row.tier for row in verdict.rows} == {Tier.LOCKSTEP}
+
+
+def test_too_few_stored_runs_still_show_their_values(machine: Machine, world: World) -> None:
+    few = stored(count=9)
+    result = make(machine, world, few)
+    assert machine.done == ["both"]
+    verdict = make_verdict(judge_result(result, CONFIG), CONFIG)
+    assert {row.tier for row in verdict.rows} == {Tier.LOCKSTEP}
+    assert {(row.benchmark, len(row.recent)) for row in verdict.rows} == {
+        ("a", 9),
+        ("b", 9),
+        ("c", 9),
+    }
+
+
+def test_the_values_of_another_machine_are_not_shown(machine: Machine, world: World) -> None:
+    result = make(machine, world, stored(count=9, environment=OTHER_CPU))
+    assert held(result).recent == ()
+
+
+def test_what_is_measured_in_turn_has_the_values_that_left_it_open(
+    machine: Machine, world: World
+) -> None:
+    machine.head_s = SLOWER
+    result = make(machine, world, stored())
+    assert machine.done == ["alone", "both"]
+    verdict = make_verdict(judge_result(result, CONFIG), CONFIG)
+    assert {row.benchmark: len(row.recent) for row in verdict.rows} == {"a": 12, "b": 12, "c": 12}
 
 
 OTHER_CPU = replace(HERE, cpu_model="another CPU")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +19,7 @@ from benchgate.ci import step as ci_step
 from benchgate.ci.job import Job
 from benchgate.ci.measuring import CiOutcome, CiRequest, KeptFile
 from benchgate.config.load import loads
-from benchgate.errors import BaselineError, Interrupted, MeasureError, UsageError
+from benchgate.errors import BaselineError, FormatError, Interrupted, MeasureError, UsageError
 from benchgate.github.artifacts import Leg
 from benchgate.github.comments import mark, marker_in
 from benchgate.github.context import Context
@@ -33,7 +34,6 @@ from benchgate.session.choice import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from tests.contract.server import GitHubServer
     from tests.world import World
@@ -126,13 +126,16 @@ class Working:
             runner_os="Linux",
         )
 
-    def gives(self, made: Verdict | None, *, why: str = "") -> None:
+    def gives(
+        self, made: Verdict | None, *, why: str = "", figures: Callable[[], tuple[Any, ...]] = tuple
+    ) -> None:
         """Have the measuring come to a verdict, or to nothing for a reason."""
 
         def measure(*arguments: Any, **_: object) -> CiOutcome:  # noqa: ANN401 - those of `ci`
             plan = plan_for(arguments[3].context, Head("5" * 40))
             kept = KeptFile(self.stage.folder / "result.json.gz", "benchgate-result.default.linux")
-            return CiOutcome(plan, made, kept if made else None, why)
+            page = self.stage.folder / "benchgate-report.default.linux.html"
+            return CiOutcome(plan, made, kept if made else None, why, page, figures)
 
         self.does = measure
 
@@ -234,9 +237,33 @@ def test_the_outputs_are_set_in_the_order_of_their_worth(working: Working) -> No
         ("improvements", "1"),
         ("report", f"{folder}/report.md"),
         ("comment-url", url),
+        ("page", f"{folder}/benchgate-report.default.linux.html"),
         ("result", f"{folder}/result.json.gz"),
         ("result-name", "benchgate-result.default.linux"),
     ]
+
+
+def test_the_comment_leads_to_the_page(working: Working) -> None:
+    working.gives(failed())
+    working.run()
+    page = Path(dict(working.stage.outputs)["page"]).read_text()
+    assert "parse/large" in page
+    (posted,) = working.server.state.comments(HELLO, PULL.number)[1:]
+    address = f"https://github.com/octo-org/hello/actions/runs/{RUN}/attempts/2#artifacts"
+    assert f"[the figures of every benchmark](<{address}>)" in posted.body
+
+
+def test_without_a_page_there_is_a_verdict(working: Working) -> None:
+    def damaged() -> tuple[Any, ...]:
+        raise FormatError("the histogram of 'a' cannot be read", hint="")
+
+    working.gives(failed(), figures=damaged)
+    assert working.run() == 3
+    assert dict(working.stage.outputs)["page"] == ""
+    warned = "no report as a page of HTML: the histogram of 'a' cannot be read"
+    assert warned in "\n".join(working.stage.lines)
+    (posted,) = working.server.state.comments(HELLO, PULL.number)[1:]
+    assert "the figures of every benchmark" not in posted.body
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from benchgate.ci.stored_artifacts import is_like
 from benchgate.errors import MeasureError
 from benchgate.gate.canary import is_canary
 from benchgate.gate.judging import judge_result
+from benchgate.gate.recent import courses
 from benchgate.gate.settled import can_settle, to_measure
 from benchgate.gate.stored import fit_for, of_machine
 from benchgate.git.changes import settings_digest
@@ -108,6 +109,8 @@ def measure_change(request: ChangeRequest, config: Config, git: Git, effects: Ef
         git,
         effects,
     )
+    if screening is None or screening.head is None:
+        screening = _with_recent(screening, found, result.head, config, choice)
     return replace(result, screening=screening, duration_s=spent_s + result.duration_s)
 
 
@@ -136,11 +139,25 @@ def _measure_alone(request: ChangeRequest, config: Config, git: Git, effects: Ef
 
 
 def _held(found: StoredResults, alone: Result, config: Config, choice: Choice) -> Screening:
-    """Find the stored runs to compare the head with: only runs on this machine."""
-    chosen = chosen_of(found, choice, config.aliases, alone.head)
-    fit = of_machine(fit_for(chosen, alone.head, config.aliases), alone.head)
+    """Find the stored runs to compare the head with."""
+    fit = _fitting(found, alone.head, config, choice)
     earlier = tuple(StoredRun(one.name, one.why, one.run) for one in fit.earlier)
     return Screening(alone.head, earlier, fit.skipped, fit.warnings)
+
+
+def _fitting(found: StoredResults, head: Run, config: Config, choice: Choice) -> StoredResults:
+    """The stored runs that measured the head's work on this machine."""
+    chosen = chosen_of(found, choice, config.aliases, head)
+    return of_machine(fit_for(chosen, head, config.aliases), head)
+
+
+def _with_recent(
+    screening: Screening | None, found: StoredResults, head: Run, config: Config, choice: Choice
+) -> Screening | None:
+    """Add what stored runs measured, for readers of a head that was not compared with them."""
+    runs = [one.run for one in _fitting(found, head, config, choice).earlier]
+    recent = courses(runs, head, config)
+    return replace(screening or Screening(None, ()), recent=recent) if recent else screening
 
 
 def _unused(found: StoredResults) -> Screening | None:

@@ -93,7 +93,7 @@ class Legs:
         """
         if not wanted:
             return cls.usual(job, suite)
-        own = OwnRuns.listed(job.client, job.context)
+        own = OwnRuns.listed(job.client, job.context.repository, job.context.default_branch)
         first, rest = _in_turn(own.runs, workflow)
         leaving: set[str] = set()
         others = (run for run in rest if _file(run.path) in leaving)

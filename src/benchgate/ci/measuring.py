@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.baselines.own_file import read_result
@@ -11,6 +13,7 @@ from benchgate.ci.base import checked_out, compare_with, require_baseline
 from benchgate.ci.change import ChangeRequest, measure_change
 from benchgate.ci.stored_artifacts import MEMBERS, environment_key, read_stored
 from benchgate.config import to_keep, with_accepted
+from benchgate.describe.figures import figures_of
 from benchgate.errors import BaselineError, ConfigError, UsageError
 from benchgate.files import write_atomic
 from benchgate.gate.judging import judge_result
@@ -27,13 +30,13 @@ from benchgate.session.choice import Choice
 from benchgate.session.result_file import DEFAULT_SUITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     from benchgate.ci.base import ComparisonBase
     from benchgate.ci.job import Job
     from benchgate.config import Config
     from benchgate.github.plan import EventPlan
+    from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.result import Result
     from benchgate.model.run import Source
     from benchgate.model.verdict import Verdict
@@ -75,12 +78,16 @@ class CiOutcome:
     Attributes:
         verdict: None if the event leaves nothing to measure.
         why: the reason if there is no verdict.
+        page: where the report is to be written as a page of HTML; its name is that of the artifact.
+        figures: computes those of the report.
     """
 
     plan: EventPlan
     verdict: Verdict | None = None
     result: KeptFile | None = None
     why: str = ""
+    page: Path = Path()
+    figures: Callable[[], Sequence[BenchmarkFigures]] = tuple
 
 
 def ci(
@@ -141,7 +148,14 @@ def ci(
     judged = judge_result(result, judged_by)
     require_baseline(judged, result, judged_by, compared.why)
     verdict = make_verdict(judged, judged_by)
-    return CiOutcome(plan, verdict, KeptFile(output, _name(ArtifactKind.RESULT, request, job)))
+    page = f"{_name(ArtifactKind.REPORT, request, job)}.html"
+    return CiOutcome(
+        plan,
+        verdict,
+        KeptFile(output, _name(ArtifactKind.RESULT, request, job)),
+        page=request.folder / page,
+        figures=partial(figures_of, result, judged.base, judged_by.aliases),
+    )
 
 
 def _joined(shards: Path, base: Source | None, head: str) -> Result:

@@ -36,6 +36,7 @@ class Readers:
         run_url: the run that measured.
         name: tells the verdict from others; "" if it is the usual one.
         redact: removes the secrets from a text.
+        page_url: the report as a page of HTML; "" if there is none.
     """
 
     repository_url: str
@@ -44,14 +45,15 @@ class Readers:
     run_url: str
     name: str
     redact: Callable[[str], str]
+    page_url: str = ""
 
     def view(self, verdict: Verdict) -> VerdictView:
         """The verdict as strings, without secrets."""
-        verdict = self._as_known(verdict)
+        verdict = self.as_known(verdict)
         view = _welcomed(without_secrets(view_verdict(verdict), self.redact), verdict)
-        return replace(named(view, self.name), links=self._links(verdict))
+        return replace(named(view, self.name), links=self.links(verdict))
 
-    def _as_known(self, verdict: Verdict) -> Verdict:
+    def as_known(self, verdict: Verdict) -> Verdict:
         """Name the commit of the author, not GitHub's merge commit that nobody has seen."""
         if not verdict.base.why.startswith(MERGE_COMMIT):
             return verdict
@@ -59,12 +61,14 @@ class Readers:
         base = replace(verdict.base, why=f"the target branch {self.target}")
         return replace(verdict, head=head, base=base)
 
-    def _links(self, verdict: Verdict) -> Links:
+    def links(self, verdict: Verdict) -> Links:
+        """Addresses for readers of the verdict."""
         repository, base, head = self.repository_url, verdict.base.sha, verdict.head.sha
         return Links(
             self.run_url,
             f"{repository}/compare/{base}...{head}" if base and head else "",
             f"{repository}/blob/{head}" if head else "",
+            self.page_url,
         )
 
 

@@ -17,6 +17,7 @@ from benchgate.ci.announce import (
 )
 from benchgate.ci.base import checked_out
 from benchgate.ci.measuring import ci
+from benchgate.ci.page import write_page
 from benchgate.ci.readers import Readers
 from benchgate.ci.stored_artifacts import environment_key
 from benchgate.errors import BenchgateError, GitHubError, Interrupted, UsageError
@@ -166,7 +167,11 @@ class _JobReport:
     def of_verdict(self, outcome: CiOutcome, verdict: Verdict) -> None:
         """Publish the verdict; if part of it cannot be published, warn on the page of the run."""
         step = self.step
-        view = self._readers.view(verdict)
+        readers = self._readers
+        written = write_page(outcome.page, verdict, outcome.figures, readers)
+        if not written.warnings:
+            readers = replace(readers, page_url=f"{self._run_url}#artifacts")
+        view = readers.view(verdict)
         report = self.request.folder / REPORT_FILE
         write_atomic(report, render_markdown(view).encode())
         body = render_comment(view, limit_bytes=COMMENT_BYTES, summary_url=self._run_url)
@@ -174,7 +179,7 @@ class _JobReport:
         summarized = summarize(lambda room: render_comment(view, limit_bytes=room), step.environ)
         passed = verdict.exit_code == 0
         ended = self._end_check_run(lambda check: check.conclude(view, passed=passed))
-        self._report(summarized, posted, ended)
+        self._report(written, summarized, posted, ended)
         step.write(annotation_lines(view, passed=passed))
         counts = _benchmarks_by_outcome(verdict)
         step.output(
@@ -183,6 +188,7 @@ class _JobReport:
             improvements=str(counts.get(Outcome.IMPROVED, 0)),
             report=str(report),
             comment_url=posted.comment_url,
+            page="" if written.warnings else str(outcome.page),
         )
         if outcome.result:
             step.output(result=str(outcome.result.path), result_name=outcome.result.name)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from benchgate.git.repository import Git
     from benchgate.github.client import Client
     from benchgate.github.context import Context
+    from benchgate.github.events import EventRepository
     from benchgate.github.objects import Artifact, WorkflowRun
     from benchgate.model.environment import Environment
     from benchgate.model.result import Result
@@ -74,7 +75,7 @@ def read_stored(
         most_bytes=LIMITS.archive_bytes,
     )
     try:
-        own = OwnRuns.listed(client, context)
+        own = OwnRuns.listed(client, context.repository, context.default_branch)
         listed, warnings = _listed(own, wanted)
         known = {run.id: run for run in own.runs}
         found = read_artifacts(
@@ -84,7 +85,7 @@ def read_stored(
             fetch=lambda artifact: _file(client, repository, artifact),
             limit=limit,
             counts=lambda run: is_like(run, here),
-            is_of_branch=_Branch(client, repository, context.default_branch).holds,
+            is_of_branch=Branch(client, repository, context.default_branch).holds,
         )
     except GitHubError as error:
         hint = f" ({error.hint})" if error.hint else ""
@@ -92,7 +93,7 @@ def read_stored(
     return replace(found, warnings=(*warnings, *found.warnings))
 
 
-class _Branch:
+class Branch:
     """The current state of a branch on GitHub."""
 
     def __init__(self, client: Client, repository: str, name: str) -> None:
@@ -200,14 +201,18 @@ class OwnRuns:
     runs: tuple[WorkflowRun, ...]
 
     @classmethod
-    def listed(cls, client: Client, context: Context) -> OwnRuns:
-        """List them through GitHub's API."""
-        name, branch = context.repository.full_name, context.default_branch
+    def listed(cls, client: Client, repository: EventRepository, branch: str) -> OwnRuns:
+        """List them through GitHub's API.
+
+        Args:
+            branch: the default branch.
+        """
+        name = repository.full_name
         runs = [
             run
             for event in TRUSTED_EVENTS
             for run in list_runs(client, name, branch=branch, event=event, most=MOST_RUNS)
-            if is_of_branch(run, context.repository.id, branch)
+            if is_of_branch(run, repository.id, branch)
         ]
         newest_first = sorted({run.id: run for run in runs}.values(), key=lambda x: -x.id)
         return cls(client, name, tuple(newest_first))

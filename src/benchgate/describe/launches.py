@@ -49,20 +49,38 @@ WINDOW = 10
 
 def warmup(launches: Sequence[Launch]) -> Warmup | None:
     """The curve of the launches, warm-up included; None if no launch has enough values."""
-    curves = [np.concatenate([launch.warmup, launch.samples]) for launch in launches]
-    long = [curve for curve in curves if len(curve) >= WINDOW]
+    long = _long_curves(launches)
     if not long:
         return None
-    length = min(map(len, long))
     found = [settled_index(curve, window=WINDOW) for curve in long]
     settled = [index for index in found if index is not None]
     return Warmup(
-        curve=tuple(np.median([curve[:length] for curve in long], axis=0).tolist()),
-        discarded=int(np.median([len(launch.warmup) for launch in launches])),
+        curve=_typical(long),
+        discarded=_discarded(launches),
         launches=len(long),
         settled=len(settled),
         settled_at=int(np.median(settled)) if settled else None,
     )
+
+
+def warmup_curve(launches: Sequence[Launch]) -> tuple[tuple[float, ...], int]:
+    """The curve of the launches alone, and how many of its values are discarded."""
+    long = _long_curves(launches)
+    return (_typical(long) if long else ()), _discarded(launches)
+
+
+def _long_curves(launches: Sequence[Launch]) -> list[FloatArray]:
+    curves = [np.concatenate([launch.warmup, launch.samples]) for launch in launches]
+    return [curve for curve in curves if len(curve) >= WINDOW]
+
+
+def _typical(curves: Sequence[FloatArray]) -> tuple[float, ...]:
+    length = min(map(len, curves))
+    return tuple(np.median([curve[:length] for curve in curves], axis=0).tolist())
+
+
+def _discarded(launches: Sequence[Launch]) -> int:
+    return int(np.median([len(launch.warmup) for launch in launches]))
 
 
 _QUANTILES = {

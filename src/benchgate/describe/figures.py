@@ -1,0 +1,179 @@
+"""Computes what the figures of a report show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from benchgate.describe.launches import warmup_curve
+from benchgate.describe.load_figures import load_figures
+from benchgate.describe.series import launch_values
+from benchgate.model.figures import ArmFigures, BenchmarkFigures, LaunchFigure, SeriesFigures
+from benchgate.model.run import CANARY_IDS, Kind, renamed
+from benchgate.stats.quantiles import nearest_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.arrays import FloatArray
+    from benchgate.model.result import Result
+    from benchgate.model.run import BenchmarkResult, Run, Series
+
+MOST_POINTS: Final = 200
+"""Values of a curve if there are few benchmarks; a curve of more looks the same."""
+
+_LEAST_POINTS: Final = 24
+# Of all curves together: keeps a page of 1,000 benchmarks small.
+_ALL_POINTS: Final = 60_000
+_BARS: Final = 30
+_LEAST_FOR_BARS: Final = 50
+_WARMUP_SHOWN: Final = 100
+# The slowest samples would leave the others no room in a histogram.
+_SHOWN_SHARE: Final = 0.99
+
+
+def figures(
+    head: Run, base: Run | None = None, aliases: Mapping[str, str] | None = None
+) -> tuple[BenchmarkFigures, ...]:
+    """Compute the figures of all benchmarks, those of the head first.
+
+    Args:
+        aliases: old id to new id; see `renamed`.
+
+    Raises:
+        FormatError: the histogram of a scenario is damaged.
+    """
+    heads = {one.id: one for one in head.benchmarks if one.id not in CANARY_IDS}
+    bases = {one.id: one for one in base.benchmarks if one.id not in CANARY_IDS} if base else {}
+    old_ids = renamed(bases, heads, aliases or {})
+    pairs = [(one, bases.get(old_ids.get(id_, id_))) for id_, one in heads.items()]
+    paired = {one.id for _, one in pairs if one}
+    alone = [one for id_, one in bases.items() if id_ not in paired]
+    every = [*heads.values(), *bases.values()]
+    points = points_for(sum(len(one.series) for one in every))
+    seed = head.seed
+    return (
+        *(_benchmark(one, other, points, seed) for one, other in pairs),
+        *(_benchmark(None, one, points, seed) for one in alone),
+    )
+
+
+def figures_of(
+    result: Result, stored_base: Run | None = None, aliases: Mapping[str, str] | None = None
+) -> tuple[BenchmarkFigures, ...]:
+    """Compute the figures of all benchmarks of a result.
+
+    Args:
+        stored_base: the stored run that served as the base, if the result itself has none.
+        aliases: old id to new id; see `renamed`.
+
+    Raises:
+        FormatError: the histogram of a scenario is damaged.
+    """
+    found = figures(result.head, result.base or stored_base, aliases)
+    if result.screening is None or result.screening.head is None:
+        return found
+    # What stored runs decided first was measured on the head alone, and is not in both arms.
+    known = {one.benchmark for one in found}
+    screened = figures(result.screening.head)
+    return (*found, *(one for one in screened if one.benchmark not in known))
+
+
+def points_for(curves: int) -> int:
+    """How many values a curve gets, if there are so many."""
+    return min(MOST_POINTS, max(_LEAST_POINTS, _ALL_POINTS // max(1, curves)))
+
+
+def _benchmark(
+    head: BenchmarkResult | None, base: BenchmarkResult | None, points: int, seed: int
+) -> BenchmarkFigures:
+    known = [one for one in (head, base) if one]
+    names = dict.fromkeys(one.metric.name for arm in known for one in arm.series)
+    found = (
+        _series(_of(base, name), _of(head, name), points)
+        for name in names
+        if _of(base, name) or _of(head, name)
+    )
+    return BenchmarkFigures(
+        known[0].id,
+        known[0].display_unit,
+        tuple(found),
+        load_figures(
+            known[0].id,
+            base.load if base else None,
+            head.load if head else None,
+            points,
+            seed=seed,
+        ),
+    )
+
+
+def _of(benchmark: BenchmarkResult | None, metric: str) -> Series | None:
+    """A series with launches."""
+    every = benchmark.series if benchmark else ()
+    return next((one for one in every if one.metric.name == metric and one.launches), None)
+
+
+def _series(base: Series | None, head: Series | None, points: int) -> SeriesFigures:
+    known = [one for one in (head, base) if one]
+    pooled = [np.concatenate([launch.samples for launch in one.launches]) for one in known]
+    metric = known[0].metric
+    edges = _edges(pooled) if metric.kind is Kind.SAMPLED else np.empty(0)
+    every = np.concatenate(pooled)
+    arms = {
+        id(one): _arm(one, values, edges, points) for one, values in zip(known, pooled, strict=True)
+    }
+    return SeriesFigures(
+        metric.name,
+        metric.unit,
+        metric.kind,
+        arms.get(id(base)),
+        arms.get(id(head)),
+        tuple(edges.tolist()),
+        float(np.mean(every > edges[-1])) if len(edges) else 0.0,
+        float(every.max()),
+    )
+
+
+def _edges(pooled: Sequence[FloatArray]) -> FloatArray:
+    """Edges from the least to the p99 of both arms; none if that says no more than a curve."""
+    if min(map(len, pooled)) < _LEAST_FOR_BARS:
+        return np.empty(0)
+    every = np.concatenate(pooled)
+    low, high = float(every.min()), float(nearest_rank(every, _SHOWN_SHARE))
+    edges = np.linspace(low, high, _BARS + 1)
+    # Values that differ in the last digit only have no room for edges between them.
+    return edges if np.all(np.diff(edges) > 0) else np.empty(0)
+
+
+def _arm(series: Series, pooled: FloatArray, edges: FloatArray, points: int) -> ArmFigures:
+    shares = _shares(len(pooled), points)
+    ranks = np.maximum(1, np.ceil(shares * len(pooled) - 1e-9)).astype(int)
+    curve, discarded = warmup_curve(series.launches)
+    shown = curve[: min(_WARMUP_SHOWN, points)] if series.metric.kind is Kind.SAMPLED else ()
+    return ArmFigures(
+        samples=len(pooled),
+        values=tuple(np.sort(pooled)[ranks - 1].tolist()),
+        shares=tuple(shares.tolist()),
+        thinned=len(shares) < len(pooled),
+        launches=_launches(series),
+        bars=tuple((np.histogram(pooled, edges)[0] / len(pooled)).tolist()) if len(edges) else (),
+        warmup=shown,
+        discarded=discarded,
+    )
+
+
+def _shares(samples: int, points: int) -> FloatArray:
+    if samples <= points:
+        return np.arange(1, samples + 1) / samples
+    return np.linspace(1 / samples, 1, points)
+
+
+def _launches(series: Series) -> LaunchFigure:
+    samples = [launch.samples for launch in series.launches]
+    return LaunchFigure(
+        tuple(launch.round for launch in series.launches),
+        tuple(launch_values(samples, 0.25).tolist()),
+        tuple(launch_values(samples, 0.75).tolist()),
+    )

@@ -1,0 +1,1 @@
+"""Writes pages of HTML that need no network; nothing here decides or computes."""

@@ -1,0 +1,217 @@
+"use strict";
+// What surrounds a chart: its legend, the readout of a cursor, zoom, and its data as a table.
+(() => {
+  const { draw, node, number, known, symbol } = benchgate;
+  const html = (name, className = "", text = "") => {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text) made.textContent = text;
+    return made;
+  };
+
+  const key = (one) => {
+    const svg = node("svg", { class: "key", width: 26, height: 14, viewBox: "0 0 26 14", "aria-hidden": "true" });
+    if (one.draw === "bars") svg.append(node("rect", { class: `bar ${one.look}`, x: 5, y: 1, width: 14, height: 12 }));
+    else {
+      svg.append(node("path", { class: `line ${one.look}${one.dashed ? " dashed" : ""}`, d: "M1 7H25" }));
+      if (one.draw === "points") svg.append(symbol(one.look, 13, 7));
+    }
+    return svg;
+  };
+
+  const legend = (chart) => {
+    const list = html("ul", "legend");
+    for (const one of chart.series) {
+      const item = html("li");
+      item.append(key(one), one.name);
+      list.append(item);
+    }
+    return list;
+  };
+
+  const places = (chart) => [...new Set(chart.series.flatMap((one) => one.x))].sort((a, b) => a - b);
+
+  const nameOf = (chart, x) => {
+    if (chart.x.categories) return chart.x.categories[x];
+    if (chart.x.names) return chart.x.names[x] ?? number(x);
+    const index = chart.series[0].x.indexOf(x);
+    return (chart.labels ?? [])[index] ?? number(x);
+  };
+
+  const ends = (one, index) => (one.low && known(one.low[index]) && known(one.high[index])
+    ? ` (${number(one.low[index])} to ${number(one.high[index])})` : "");
+
+  // The value at x, or for lines the last one before it.
+  const valueAt = (one, x) => {
+    let found = -1;
+    if (one.draw === "bars" || one.draw === "points") found = one.x.indexOf(x);
+    else one.x.forEach((each, index) => { if (each <= x) found = index; });
+    return found < 0 || !known(one.y[found]) ? null : `${number(one.y[found])}${ends(one, found)}`;
+  };
+
+  const table = (chart) => {
+    const made = html("table", "data");
+    const head = made.createTHead().insertRow();
+    const titles = [chart.x.label || "name"];
+    for (const one of chart.series) titles.push(`${one.name}, ${(one.right ? chart.right : chart.y).label}`);
+    for (const title of titles) {
+      const cell = html("th", "", title);
+      cell.scope = "col";
+      head.append(cell);
+    }
+    const body = made.createTBody();
+    for (const x of places(chart)) {
+      const row = body.insertRow();
+      row.insertCell().textContent = nameOf(chart, x);
+      for (const one of chart.series) {
+        const index = one.x.indexOf(x);
+        row.insertCell().textContent = index < 0 || !known(one.y[index]) ? "" : `${number(one.y[index])}${ends(one, index)}`;
+      }
+    }
+    return made;
+  };
+
+  const asTable = (chart) => {
+    const details = html("details", "as-table");
+    details.append(html("summary", "", "Data of this figure"));
+    details.addEventListener("toggle", () => {
+      if (details.children.length > 1) return;
+      const scroll = html("div", "scroll");
+      scroll.tabIndex = 0;
+      scroll.setAttribute("role", "group");
+      scroll.setAttribute("aria-label", chart.title);
+      scroll.append(table(chart));
+      details.append(scroll);
+    });
+    return details;
+  };
+
+  benchgate.place = (figure, chart) => {
+    let caption = figure.querySelector("figcaption");
+    if (!caption && chart.caption) {
+      caption = html("figcaption", "", chart.caption);
+      figure.append(caption);
+    }
+    const box = html("div", "plot");
+    const svg = node("svg", { class: "chart", tabindex: 0, role: "img" });
+    const help = chart.zooms ? " Arrow keys read values, plus and minus zoom, 0 shows all." : " Arrow keys read values.";
+    svg.setAttribute("aria-label", `${chart.title}. ${caption ? caption.textContent : ""}${help}`);
+    const readout = html("p", "readout");
+    readout.setAttribute("aria-live", "polite");
+    const bar = html("div", "plot-bar");
+    const title = html("p", "chart-title", chart.title);
+    bar.append(title, legend(chart));
+    figure.prepend(bar);
+    box.append(svg);
+    bar.after(box, readout);
+    figure.append(asTable(chart));
+
+    const every = places(chart);
+    let view = chart.view ?? null;
+    let state = null;
+    let cursor = null;
+    let line = null;
+
+    const point = (x) => {
+      if (line) line.remove();
+      line = null;
+      cursor = x;
+      if (x === null) {
+        readout.textContent = "";
+        return;
+      }
+      const at = state.toX(x);
+      line = node("path", { class: "cursor", d: `M${at} ${state.frame.top}V${state.frame.bottom}` });
+      svg.append(line);
+      const said = chart.series.map((one) => [one.name, valueAt(one, x)]).filter(([, value]) => value !== null);
+      readout.textContent = `${nameOf(chart, x)}: ${said.map(([name, value]) => `${name} ${value}`).join("; ")}`;
+    };
+    const redraw = () => {
+      state = draw(svg, chart, view);
+      reset.hidden = view === null;
+      point(cursor);
+    };
+    const zoom = (low, high) => {
+      const [first, last] = state.whole;
+      const from = Math.max(first, low);
+      const to = Math.min(last, high);
+      if (!(to - from > (last - first) / 1000)) return;
+      view = from <= first && to >= last ? null : [from, to];
+      redraw();
+    };
+    const scale = (factor) => {
+      const [low, high] = state.shown;
+      const middle = cursor ?? (low + high) / 2;
+      zoom(middle - (middle - low) * factor, middle + (high - middle) * factor);
+    };
+    const reset = html("button", "reset", "Show all");
+    reset.type = "button";
+    reset.hidden = true;
+    reset.addEventListener("click", () => {
+      view = null;
+      redraw();
+      svg.focus();
+    });
+    bar.append(reset);
+
+    const within = (event) => {
+      const rect = svg.getBoundingClientRect();
+      return state.toValue(((event.clientX - rect.left) / rect.width) * state.width);
+    };
+    const nearest = (value) => {
+      const there = every.filter((x) => x >= state.shown[0] && x <= state.shown[1]);
+      return there.reduce((best, x) => (best === null || Math.abs(x - value) < Math.abs(best - value) ? x : best), null);
+    };
+    let start = null;
+    let brush = null;
+    const endBrush = () => {
+      if (brush) brush.remove();
+      brush = null;
+      start = null;
+    };
+    svg.addEventListener("pointerdown", (event) => {
+      if (!chart.zooms || event.pointerType === "touch" || event.button) return;
+      start = within(event);
+      svg.setPointerCapture(event.pointerId);
+    });
+    svg.addEventListener("pointermove", (event) => {
+      const value = within(event);
+      if (start === null) {
+        point(nearest(value));
+        return;
+      }
+      if (brush) brush.remove();
+      const [a, b] = [start, value].sort((x, y) => x - y).map((x) => state.toX(Math.min(Math.max(x, state.shown[0]), state.shown[1])));
+      brush = node("rect", { class: "brush", x: a, y: state.frame.top, width: Math.max(0, b - a), height: state.frame.bottom - state.frame.top });
+      svg.append(brush);
+    });
+    svg.addEventListener("pointerup", (event) => {
+      const from = start;
+      const to = within(event);
+      endBrush();
+      if (from !== null && Math.abs(state.toX(to) - state.toX(from)) > 6) zoom(Math.min(from, to), Math.max(from, to));
+    });
+    svg.addEventListener("pointercancel", endBrush);
+    svg.addEventListener("pointerleave", () => { if (start === null) point(null); });
+    svg.addEventListener("keydown", (event) => {
+      const there = every.filter((x) => x >= state.shown[0] && x <= state.shown[1]);
+      const index = there.indexOf(cursor);
+      const move = { ArrowRight: index + 1, ArrowLeft: index < 0 ? there.length - 1 : index - 1, Home: 0, End: there.length - 1 }[event.key];
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (move !== undefined) point(there[Math.min(Math.max(move, 0), there.length - 1)] ?? null);
+      else if (chart.zooms && (event.key === "+" || event.key === "=")) scale(0.5);
+      else if (chart.zooms && event.key === "-") scale(2);
+      else if (chart.zooms && event.key === "0") { view = null; redraw(); }
+      else if (event.key === "Escape") point(null);
+      else return;
+      event.preventDefault();
+    });
+    redraw();
+    let drawn = box.clientWidth;
+    new ResizeObserver(() => {
+      if (Math.abs(box.clientWidth - drawn) < 4 || !box.clientWidth) return;
+      drawn = box.clientWidth;
+      redraw();
+    }).observe(box);
+  };
+})();

@@ -1,0 +1,168 @@
+"""The frame of every page: one file of HTML with its style, scripts and data, and no network.
+
+A page is a template in `assets/` that fills the blocks of `frame.html`:
+
+    {% extends "frame.html" %}
+    {% from "parts.html" import figure %}
+    {% block main %}
+      <h1>{{ title }}</h1>
+      {{ figure("trend-1", "How the time of parse/logs went; 2 change points.") }}
+    {% endblock %}
+
+and one call:
+
+    render(
+        "history.html",
+        title="History",
+        figures={"trend-1": chart},
+        rows=rows,                # whatever else the template shows
+    )
+
+Every value is escaped, so a template needs no filter. `figure(key, caption)` makes the place of a
+chart; the browser draws it when it comes into view, or when the `<details>` around it is opened.
+`charts.py` has the types of charts: lines, steps, points, bars and bands on one or two axes, with
+vertical and horizontal marks, zoom, a cursor for pointer and keyboard, and a table of the data.
+
+`extra_style` and `extra_script` name more files in `assets/`. All of it becomes part of the page,
+and the policy of the page (CSP) allows exactly that: no network, no other script, no `style`
+attribute, no `on...` attribute.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate import __version__
+from benchgate.errors import UsageError
+from benchgate.page.charts import packed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from jinja2 import Environment
+
+    from benchgate.page.charts import Chart
+
+_ASSETS: Final = resources.files("benchgate.page") / "assets"
+_STYLE: Final = ("frame.css",)
+_EARLY_SCRIPT: Final = ("theme.js",)
+_SCRIPT: Final = ("charts.js", "explore.js", "frame.js")
+# What ends a script element, or begins a comment in one, must not occur in its data.
+_ESCAPES: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def render(
+    template: str,
+    *,
+    title: str,
+    figures: Mapping[str, Chart] | None = None,
+    nav: Iterable[tuple[str, str]] = (),
+    extra_style: tuple[str, ...] = (),
+    extra_script: tuple[str, ...] = (),
+    **values: object,
+) -> str:
+    """Write a whole page.
+
+    Args:
+        template: name of a file in `assets/` that extends "frame.html".
+        title: of the window and the tab.
+        figures: charts by the keys that the template gives to `figure`.
+        nav: text and address of links to other pages, shown at the top.
+        values: what the template shows besides `title`.
+
+    Raises:
+        UsageError: Jinja2 is not installed.
+    """
+    style = "\n".join(map(asset, (*_STYLE, *extra_style)))
+    early = "\n".join(map(asset, _EARLY_SCRIPT))
+    script = "\n".join(map(asset, (*_SCRIPT, *extra_script)))
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            values,
+            title=title,
+            nav=tuple(nav),
+            version=__version__,
+            policy=policy((style,), (early, script)),
+            style=_as_is(style),
+            early_script=_as_is(early),
+            script=_as_is(script),
+            figures=_as_is(json_text(packed(figures or {}))),
+        )
+    )
+
+
+def require_jinja() -> None:
+    """Check that pages can be written.
+
+    Raises:
+        UsageError: Jinja2 is not installed.
+    """
+    _environment()
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a file in `assets/`."""
+    return (_ASSETS / name).read_text("utf-8")
+
+
+def drawing(text: str) -> object:
+    """A picture that benchgate drew, as a part of a page; every text in it is escaped."""
+    return _as_is(text)
+
+
+def json_text(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
+    """Compact JSON that may stand in a script element, whatever it says."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.translate(_ESCAPES)
+
+
+def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
+    """The content security policy of a page with exactly these inline styles and scripts."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"style-src {' '.join(map(_source, styles))}",
+            f"script-src {' '.join(map(_source, scripts))}",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _source(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise UsageError(
+            "an HTML page needs Jinja2, which is not installed",
+            hint="Install benchgate with its extra `report`: pip install 'benchgate[report]'",
+        ) from None
+    return Environment(
+        loader=PackageLoader("benchgate.page", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _as_is(text: str) -> object:
+    from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja2
+
+    return Markup(text)  # noqa: S704 - our own files, and JSON that `json_text` escapes

@@ -1,0 +1,1 @@
+"""A package, so that pytest ends its browser before a worker runs tests of other folders."""

@@ -1,0 +1,189 @@
+"""What people need who use a keyboard, a screen reader, strong colors or paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.browser.accessibility import violations
+from tests.browser.visit import PHONE, WIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.browser.visit import Visit
+
+# The benchmark that the focus is in, and the control that has it.
+_FOCUSED = """() => {
+  const at = document.activeElement;
+  const control = at.id || at.dataset.sort || at.dataset.outcome || at.tagName;
+  return `${at.closest(".bench")?.id ?? ""}|${control}`;
+}"""
+
+
+@pytest.mark.parametrize(
+    "window", [("light", WIDE), ("light", PHONE), ("dark", WIDE), ("dark", PHONE)]
+)
+@pytest.mark.parametrize(
+    "name", ["measured", "scenario", "alone", "hostile-verdict", "failed", "several", "detailed"]
+)
+def test_axe_finds_nothing(
+    visit: Callable[..., Visit],
+    page_file: Callable[[str], Path],
+    axe: str,
+    name: str,
+    window: tuple[str, int],
+) -> None:
+    scheme, width = window
+    opened = visit(page_file(name), width=width, color_scheme=scheme)
+    opened.open_benchmark()
+    for summary in opened.page.locator(".as-table > summary:visible").all():
+        summary.click()
+    opened.page.wait_for_function(
+        "[...document.querySelectorAll('.as-table[open]')].every((x) => x.querySelector('table'))"
+    )
+
+    assert violations(opened.page, axe) == []
+
+
+def test_the_keyboard_reaches_everything(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+) -> None:
+    page = visit(page_file("several")).page
+    page.evaluate("document.querySelectorAll('.bench').forEach((one) => { one.open = false; })")
+    reached = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(_FOCUSED))
+        visible = page.evaluate(
+            "() => { const s = getComputedStyle(document.activeElement);"
+            " return document.activeElement === document.body"
+            " || (s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2); }"
+        )
+        assert visible, f"the focus on {reached[-1]} is not seen"
+
+    assert reached[0] == "|A", "the first one skips to the content"
+    for control in ("theme", "find", "regressed", "rank", "name", "change"):
+        assert f"|{control}" in reached
+    ids = [one.get_attribute("id") for one in page.locator(".bench").all()]
+    order = [one.partition("|")[0] for one in reached if one.endswith("|SUMMARY")]
+    assert order[: len(ids)] == ids
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_a_key_opens_a_benchmark_and_its_figures_are_read_by_keys(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path], key: str
+) -> None:
+    page = visit(page_file("measured")).page
+    last = page.locator(".bench").last
+    last.locator("summary").first.focus()
+    page.keyboard.press(key)
+    chart = last.locator("svg.chart").nth(1)
+    chart.focus()
+    page.keyboard.press("Home")
+    readout = last.locator(".readout").nth(1)
+    first = readout.text_content()
+    page.keyboard.press("ArrowRight")
+
+    assert first
+    assert "base" in first
+    assert "head" in first
+    assert readout.text_content() not in {first, ""}
+    page.keyboard.press("Escape")
+    assert readout.text_content() == ""
+
+
+def test_each_figure_says_what_it_shows_and_has_its_data(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+) -> None:
+    opened = visit(page_file("scenario"))
+    bench = opened.open_benchmark()
+    packed = opened.page.evaluate("JSON.parse(document.getElementById('figures').textContent)")
+    figures = bench.locator(".figures > figure:visible").all()
+
+    assert len(figures) >= 3
+    for figure in figures:
+        chart = packed["charts"][figure.get_attribute("data-chart")]
+        label = figure.locator("svg.chart").get_attribute("aria-label") or ""
+        caption = figure.locator("figcaption").text_content() or ""
+        assert len(caption) > 20
+        assert caption in label
+        figure.locator(".as-table > summary").click()
+        table = figure.locator("table.data")
+        table.wait_for()
+        titles = table.locator("th").all_text_contents()
+        first, *_ = chart["series"]
+        places = {x for series in chart["series"] for x in series.get("x", first["x"])}
+        assert table.locator("tbody tr").count() == len(places)
+        assert len(titles) == 1 + len(chart["series"])
+        for column, series in enumerate(chart["series"], start=2):
+            filled = [
+                text
+                for text in table.locator(f"tbody td:nth-child({column})").all_text_contents()
+                if text
+            ]
+            assert len(filled) == sum(y is not None for y in series["y"])
+
+
+def test_the_dark_theme_changes_figures_too(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+) -> None:
+    opened = visit(page_file("measured"), color_scheme="light")
+    opened.open_benchmark()
+    page = opened.page
+    look = (
+        "['body', 'svg.chart text', '.line.base, .thread.base', '.dot.head'].map((one) => {"
+        " const s = getComputedStyle(document.querySelector(one));"
+        " return [s.color, s.backgroundColor, s.fill, s.stroke].join(); })"
+    )
+    light = page.evaluate(look)
+    page.locator("#theme").click()
+    dark = page.evaluate(look)
+
+    assert all(one != other for one, other in zip(light, dark, strict=True))
+    assert page.locator("#theme").text_content() == "Light theme"
+    page.locator("#theme").click()
+    assert page.evaluate(look) == light
+
+
+def test_nothing_moves_for_those_who_want_no_motion(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+) -> None:
+    behavior = "getComputedStyle(document.documentElement).scrollBehavior"
+    still = visit(page_file("measured"), reduced_motion="reduce").page
+
+    assert still.evaluate(behavior) == "auto"
+    assert still.evaluate("document.getAnimations().length") == 0
+
+
+def test_forced_colors_keep_outcomes_and_figures_apart(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+) -> None:
+    opened = visit(page_file("measured"), forced_colors="active")
+    opened.open_benchmark()
+
+    # Outcomes are words, and arms differ by their shapes.
+    assert opened.page.locator(".badge").first.text_content() == "▲ regressed"
+    assert opened.page.locator("circle.dot.base").count() > 0
+    assert opened.page.locator("path.dot.head").count() > 0
+
+
+def test_paper_has_every_row_and_the_figures_that_are_open(
+    visit: Callable[..., Visit], page_file: Callable[[str], Path]
+) -> None:
+    opened = visit(page_file("measured"), color_scheme="dark", width=720)  # of A4
+    opened.open_benchmark()
+    page = opened.page
+    page.emulate_media(media="print", color_scheme="light")
+
+    assert (
+        page.locator("#table tbody tr:visible").count() == page.locator("#table tbody tr").count()
+    )
+    assert page.locator("#table th:visible").count() == 7
+    assert opened.overflow_px() == 0
+    assert page.locator("#filter").is_hidden()
+    assert page.locator("#theme").is_hidden()
+    assert page.evaluate("getComputedStyle(document.body).color") != "rgb(228, 232, 236)"
+    assert page.locator("svg.chart:visible").count() >= 4
+    assert page.pdf(format="A4").startswith(b"%PDF")

@@ -1,0 +1,94 @@
+"""A page of HTML as a browser takes it apart."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from html.parser import HTMLParser
+from typing import Any
+
+VOID = {"meta", "link", "br", "input", "img"}
+
+
+class HtmlPage(HTMLParser):
+    """Tags with their attributes, text, inline scripts and styles; no tag stays open.
+
+    Attributes:
+        rows: the text of each row of the table of all benchmarks: one list per benchmark.
+    """
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.scripts: list[str] = []
+        self.styles: list[str] = []
+        self.data: dict[str, Any] = {}
+        self.rows: list[list[list[str]]] = []
+        self.title = ""
+        self.headline = ""
+        self._open: list[tuple[str, dict[str, str]]] = []
+        self._in_table = False
+        self.feed(html)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = {name: value or "" for name, value in attrs}
+        self.tags.append((tag, known))
+        if tag not in VOID:
+            self._open.append((tag, known))
+        if tag == "table":
+            self._in_table = known.get("id") == "table"
+        if not self._in_table:
+            return
+        if tag == "tbody":
+            self.rows.append([])
+        if tag == "tr" and self.rows:
+            self.rows[-1].append([])
+        if tag == "td":
+            self.rows[-1][-1].append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop()[0] == tag
+        if tag == "table":
+            self._in_table = False
+
+    def handle_data(self, data: str) -> None:
+        tag, attributes = self._open[-1] if self._open else ("", {})
+        if tag == "script" and attributes.get("type") == "application/json":
+            self.data = json.loads(data)
+        elif tag == "script":
+            self.scripts.append(data)
+        elif tag == "style":
+            self.styles.append(data)
+        else:
+            self.text += data
+            self.title += data if tag == "title" else ""
+            self.headline += data if tag == "h1" else ""
+            if self._in_table and self.rows and self.rows[-1] and self.rows[-1][-1]:
+                self.rows[-1][-1][-1] += data
+
+    def lines(self) -> list[tuple[str, list[str]]]:
+        """Each row with its benchmark, its cells without needless white space."""
+        return [
+            (" ".join(body[0][1].split()), [" ".join(cell.split()) for cell in row])
+            for body in self.rows
+            for row in body
+        ]
+
+    def policy(self) -> str:
+        (found,) = (
+            attributes["content"]
+            for tag, attributes in self.tags
+            if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+        )
+        return found
+
+
+def source(text: str) -> str:
+    """How a policy names an inline script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,208 @@
+"""The page of a verdict: complete, harmless, and without any network."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from tests.loads import measured_step
+from tests.page.html_page import HtmlPage, source
+from tests.report.page import STATES
+from tests.results import arm, measured
+
+from benchgate.config import from_kept
+from benchgate.describe.figures import figures_of
+from benchgate.gate.judging import judge_result
+from benchgate.gate.make_verdict import make_verdict
+from benchgate.model.environment import Environment
+from benchgate.model.redact import Redactor
+from benchgate.model.result import Result
+from benchgate.model.run import BenchmarkResult, Launch, Metric, Run, Series, Source, Tier
+from benchgate.page.report import render_report
+from benchgate.report.links import Links
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.model.verdict import Verdict
+
+ALLOWED = {
+    *("html", "head", "meta", "title", "link", "style", "script", "body", "a", "header", "span"),
+    *("nav", "button", "main", "footer", "div", "h1", "h2", "h3", "p", "section", "ul", "li"),
+    *("form", "label", "input", "output", "table", "thead", "tbody", "tr", "th", "td", "bdi"),
+    *("details", "summary", "dl", "dt", "dd", "pre", "code", "b", "figure", "figcaption"),
+    *("svg", "path", "circle", "noscript"),
+}
+LINKS = Links(
+    "https://github.com/o/r/actions/runs/1",
+    "https://github.com/o/r/compare/a...b",
+    "https://github.com/o/r/blob/abc",
+)
+
+
+def page_of(result: Result) -> tuple[Verdict, str]:
+    config = from_kept(None)
+    judged = judge_result(result, config)
+    verdict = make_verdict(judged, config)
+    return verdict, render_report(verdict, figures_of(result), str)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_only_own_markup_and_no_network(samples: Mapping[str, Verdict], state: str) -> None:
+    page = HtmlPage(render_report(samples[state], None, str))
+    assert {tag for tag, _ in page.tags} <= ALLOWED
+    for tag, attributes in page.tags:
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+        assert "src" not in attributes
+        address = attributes.get("href", "#")
+        assert address.startswith("#") or (tag, address) == ("link", "data:,")
+
+
+def test_the_policy_allows_what_is_there_and_nothing_else(samples: Mapping[str, Verdict]) -> None:
+    page = HtmlPage(render_report(samples["several"], None, str))
+    assert page.policy() == (
+        f"default-src 'none'; style-src {source(page.styles[0])}; "
+        f"script-src {source(page.scripts[0])} {source(page.scripts[1])}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    assert len(page.styles) == 1
+    assert len(page.scripts) == 2
+    own = "".join((*page.styles, *page.scripts))
+    assert set(re.findall(r"https?://[^\"'\s]+", own)) == {"http://www.w3.org/2000/svg"}
+    assert "url(" not in own
+    assert "@import" not in own
+
+
+def test_links_go_only_to_what_was_given(samples: Mapping[str, Verdict]) -> None:
+    page = HtmlPage(render_report(samples["failed"], None, str, links=LINKS))
+    found = {x["href"] for tag, x in page.tags if tag == "a" and not x["href"].startswith("#")}
+    assert found == {LINKS.run, LINKS.compare, f"{LINKS.tree}/benchmarks/bench_db.py#L10"}
+
+
+def test_names_show_as_they_are(samples: Mapping[str, Verdict]) -> None:
+    page = HtmlPage(render_report(samples["hostile"], None, str))
+    for shown in (
+        "<script>alert(1)</script>",
+        "`code` ``more``",
+        "<!-- benchgate:marker --> ![x](http://evil.example/x.png)",
+        "<img src=x onerror=alert(1)> @octocat",
+        "</sub> @octocat #1 | https://evil.example",
+    ):
+        assert shown in page.text
+
+
+def test_a_name_stays_within_the_data_of_the_figures() -> None:
+    nasty = "</script><script>alert(1)</script>\u2028"
+    samples = np.linspace(1.0, 2.0, 60)
+    launches = tuple(Launch(r, 0, samples + r, np.empty(0)) for r in range(12))
+    bench = BenchmarkResult(nasty, "w", Tier.LOCKSTEP, (Series(Metric(nasty, nasty), 1, launches),))
+    run = Run(Source(), "2026-01-02T03:04:05Z", environment=Environment(), benchmarks=(bench,))
+    verdict, html = page_of(Result(head=run, base=run))
+    page = HtmlPage(html)
+    assert len(page.scripts) == 2
+    assert any("</script><script>" in str(one) for one in page.data["shared"])
+    assert len(verdict.rows) == len(page.lines()) > 0
+
+
+def test_every_row_is_there_however_many() -> None:
+    ids = {f"g/bench_{index}": 1e-3 for index in range(300)}
+    verdict, html = page_of(measured(ids, ids | {"g/bench_7": 2e-3}))
+    page = HtmlPage(html)
+    assert len(page.lines()) == len(verdict.rows)
+    names = [name for name, _ in page.lines()]
+    assert all(any(name.startswith(f"{id_} ") for name in names) for id_ in ids)
+    assert "With more than 100 benchmarks" in page.text
+
+
+def rich_result(benchmarks: int) -> Result:
+    """What Python functions leave: three metrics, of which the times have 40 samples."""
+    rng = np.random.default_rng(1)
+
+    def bench(index: int) -> BenchmarkResult:
+        def launches(count: int) -> tuple[Launch, ...]:
+            return tuple(
+                Launch(r, 0, rng.lognormal(-7, 0.05, count), rng.lognormal(-7, 0.05, 5))
+                for r in range(12)
+            )
+
+        metrics = (("time", "s", 40), ("cpu_time", "s", 40), ("peak_rss", "B", 1))
+        series = tuple(Series(Metric(n, u), 1, launches(count)) for n, u, count in metrics)
+        return BenchmarkResult(f"group/bench_{index}[n=1]", "w", Tier.LOCKSTEP, series)
+
+    def run() -> Run:
+        every = tuple(bench(index) for index in range(benchmarks))
+        return Run(Source(), "2026-01-02T03:04:05Z", environment=Environment(), benchmarks=every)
+
+    return Result(head=run(), base=run())
+
+
+@pytest.mark.parametrize(("benchmarks", "most_bytes"), [(10, 2_500_000), (150, 2_500_000)])
+def test_a_page_stays_small(benchmarks: int, most_bytes: int) -> None:
+    verdict, html = page_of(rich_result(benchmarks))
+    assert len(html.encode()) < most_bytes
+    assert len(HtmlPage(html).lines()) == len(verdict.rows)
+
+
+def test_figures_of_samples_and_loads() -> None:
+    rng = np.random.default_rng(1)
+    step = measured_step(rng, rounds=8)
+    base = replace(arm({"a": 1e-3}), benchmarks=(*rich_result(1).head.benchmarks, step))
+    _, html = page_of(Result(head=base, base=base))
+    page = HtmlPage(html)
+    titles = {one for one in page.data["shared"] if isinstance(one, str)}
+    for title in (
+        "Launches of time, in order",
+        "Distribution of time",
+        "Histogram of time",
+        "Warm-up of time",
+        "Throughput and p95 over time",
+        "Latencies",
+    ):
+        assert title in titles
+    keys = {x["data-chart"] for tag, x in page.tags if tag == "figure"}
+    assert keys == page.data["charts"].keys()
+    assert all("caption" in chart for chart in page.data["charts"].values())
+    (course,) = (
+        chart
+        for chart in page.data["charts"].values()
+        if page.data["shared"][chart["title"]] == "Throughput and p95 over time"
+    )
+    assert "right" in course
+
+
+def test_a_verdict_without_samples_says_where_they_are(samples: Mapping[str, Verdict]) -> None:
+    page = HtmlPage(render_report(samples["fail"], None, str))
+    assert "A verdict holds no samples" in page.text
+    titles = {page.data["shared"][chart["title"]] for chart in page.data["charts"].values()}
+    assert titles == {"Change against the margin"}
+
+
+def test_no_secret_anywhere() -> None:
+    secret = "hunter2hunter2"  # noqa: S105 - made up
+    redact = Redactor({"MY_TOKEN": secret})
+    result = measured({f"db/{secret}": 1e-3})
+    launches = tuple(
+        Launch(r, 0, np.full(3, 1.0 + r * 1e-3 + (r % 2)), np.empty(0)) for r in range(12)
+    )
+    named = (
+        Series(Metric("time", "s"), 1, launches),
+        Series(Metric(f"m-{secret}", secret), 1, launches),
+    )
+    (one,) = result.head.benchmarks
+    run = replace(
+        result.head,
+        source=Source(sha="a" * 40, why=f"because {secret}"),
+        benchmarks=(replace(one, series=named, notes=(f"note {secret}",)),),
+        environment=Environment(os=secret, toolchains={secret: secret}),
+    )
+    config = from_kept(None)
+    whole = Result(head=run, base=run)
+    verdict = make_verdict(judge_result(whole, config), config)
+    html = render_report(verdict, figures_of(whole), redact)
+    assert secret not in html
+    assert "[removed]" in html
+    assert json.dumps(HtmlPage(html).data).count("[removed]") > 0
