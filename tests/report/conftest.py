@@ -444,15 +444,18 @@ def _samples() -> dict[str, Verdict]:
     }
 
 
-def printed(render: Callable[[Console], None], width: int | None) -> str:
+def printed(render: Callable[[Console], None], width: int | None, encoding: str = "utf-8") -> str:
     """What is printed on a terminal of this width, or in a pipe; no colours, no trailing space."""
-    stream = io.StringIO()
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
     terminal = width is not None
     console = Console(
         file=stream, width=width or 80, height=1000, force_terminal=terminal, color_system=None
     )
     render(console)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+    stream.flush()
+    text = raw.getvalue().decode(encoding)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
 @pytest.fixture(scope="session")

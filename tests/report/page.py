@@ -31,8 +31,8 @@ STATES = (
     "many",
 )
 OWN_TAGS = {
-    *("h3", "p", "br", "strong", "code", "pre", "sub", "blockquote", "details", "summary"),
-    *("table", "thead", "tbody", "tr", "th", "td", "ul", "li"),
+    *("h3", "p", "br", "wbr", "strong", "code", "pre", "sub", "blockquote", "details", "summary"),
+    *("table", "thead", "tbody", "tr", "th", "td", "ul", "ol", "li"),
 }
 
 
@@ -57,7 +57,7 @@ class Page(HTMLParser):
             self.links.append(dict(attrs)["href"])
             attrs = []
         assert {name for name, _ in attrs} <= {"align", "lang"}, (tag, attrs)
-        if tag != "br":
+        if tag not in {"br", "wbr"}:
             self._open.append(tag)
         if tag == "table":
             self.tables.append([])
@@ -67,7 +67,7 @@ class Page(HTMLParser):
             self.tables[-1][-1] += 1
 
     def handle_endtag(self, tag: str) -> None:
-        if tag != "br":
+        if tag not in {"br", "wbr"}:
             assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:

@@ -140,7 +140,7 @@ def test_every_report_shows_the_same_two_values(
 
     comment = render_comment(view).replace("&nbsp;", " ")
     table, details = comment.split("How each row was decided")
-    assert f": {base} to {head} |" in table
+    assert f"<br>{base} to {head}<br>" in table
     assert medians.replace(", ", "<br>") in details
 
     (annotation,) = benchmark_annotations(view)

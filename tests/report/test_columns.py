@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 from tests.report.conftest import printed as printed_by
 
 from benchgate.report.columns import (
@@ -231,4 +232,56 @@ def test_facts_are_said_in_any_encoding(*, terminal: bool) -> None:
     print_facts(Console(file=stream, width=60, force_terminal=terminal), [("é", "▁█ 12 µs")])
     stream.flush()
 
-    assert raw.getvalue() == b"\\xe9  18 12 us\n"
+    assert raw.getvalue() == b"\\xe9  _# 12 us\n"
+
+
+@pytest.mark.parametrize("width", range(8, 40))
+def test_a_number_and_its_unit_stay_in_one_line(width: int) -> None:
+    numbers = ("12.30 ms", "4 µs", "1.5 GiB", "20 min", "x 3.5", "p < 0.0001", "12 %")
+    text = printed_by(lambda console: print_text(console, f"a {' and '.join(numbers)}."), width)
+
+    for number in numbers:
+        if len(number) < width:
+            assert any(number in line for line in text.splitlines())
+
+
+def test_what_is_wrapped_keeps_its_style_and_has_no_space_at_its_end() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=20, force_terminal=True, color_system="standard")
+
+    print_text(console, Text("dim words and 12 ms of more words", "dim"), indent=2)
+
+    assert stream.getvalue().splitlines() == [
+        "\x1b[2m  dim words and\x1b[0m",
+        "\x1b[2m  12 ms of more\x1b[0m",
+        "\x1b[2m  words\x1b[0m",
+    ]
+
+
+def test_columns_stay_aligned_if_the_encoding_lacks_a_name() -> None:
+    lines = (Line(("\u6f22\u5b57", "12 µs")), Line(("na\xefve", "3 s")))
+    columns = (Column("name", name=True), Column("time", right=True))
+
+    ascii_, wide = (
+        printed_by(lambda console: print_columns(console, columns, lines), 80, encoding)
+        for encoding in ("ascii", "utf-8")
+    )
+
+    assert ascii_.splitlines() == [
+        "name           time",
+        r"\u6f22\u5b57  12 us",
+        r"na\xefve        3 s",
+    ]
+    assert [cell_len(line) for line in wide.splitlines()] == [12, 12, 12]
+
+
+def test_the_mark_of_a_footnote_is_beside_its_row() -> None:
+    lines = (Line(("new", "1", LONG), note="[1]"), Line(("new", "1", "b"), note="[1]; and more"))
+
+    text = printed_by(lambda console: print_columns(console, WHOLE, lines), 80)
+
+    assert text.splitlines()[1:] == [
+        f"new           1  {LONG}  [1]",
+        "new           1  b",
+        "    [1]; and more",
+    ]

@@ -41,9 +41,10 @@ PARTS = (
     "7 unchanged within 2 %",
     "1 inconclusive",
     "how each row was decided",
+    "the chart",
 )
 MORE = re.compile(r"^and (\d+) more benchmarks?: (.+)$", re.MULTILINE)
-ROW = re.compile(r"^\| [^|]+\*\*(?:failed|regressed)\*\*.*?\| `([^`]+)`", re.MULTILINE)
+ROW = re.compile(r"^\| [^|]*?(?:failed|regressed)[^|]*\| `([^`]+)`", re.MULTILINE)
 
 
 def bytes_of(text: str) -> int:
@@ -162,7 +163,8 @@ def test_the_longest_first_and_last_lines_fit(rich: VerdictView) -> None:
     long = replace(rich, headline="@" * 100_000, last_line="$" * 100_000)
     comment = render_comment(long)
     assert bytes_of(comment) <= COMMENT_BYTES
-    assert "&dollar; To measure" in comment.splitlines()[-1]
+    assert comment.splitlines()[-1].startswith("<sub>&dollar;")
+    assert "To measure it on your machine: `benchgate check" in comment
     assert "parse/039" in comment
 
 

@@ -77,7 +77,7 @@ ALARM = replace(
 SEES = "This machine can see a change of 0.91 % or more"
 
 
-@pytest.mark.parametrize("width", [None, 60, 80, 120])
+@pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
 def test_it_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
     text = printed(partial(render_self_check, CHECK), width)
     assert max(map(len, text.splitlines())) <= (width or 400)

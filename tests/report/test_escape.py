@@ -15,6 +15,7 @@ from benchgate.report.escape import (
     code_span,
     html_code,
     html_text,
+    in_encoding,
     paragraph,
     plain_block,
     plain_line,
@@ -218,3 +219,15 @@ def test_nothing_imitates_a_hidden_marker(text: str) -> None:
     line = plain_line(text) or "x"
     for escaped in (prose(line), code_span(line), code_block(line), html_code(line)):
         assert "<!--" not in escaped
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        ("utf-8", "12 µs é 漢 ▁█"),
+        ("latin-1", "12 us é \\u6f22 _#"),
+        ("ascii", "12 us \\xe9 \\u6f22 _#"),
+    ],
+)
+def test_text_is_said_in_any_encoding(encoding: str, expected: str) -> None:
+    assert in_encoding("12 µs é 漢 ▁█", encoding) == expected

@@ -88,7 +88,7 @@ def result(*series: SeriesStatistics) -> ResultStatistics:
     return ResultStatistics(runs=(run,), duration_s=42.0)
 
 
-@pytest.mark.parametrize("width", [None, 60, 80, 120])
+@pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
 def test_a_step_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
     text = printed(partial(render_result, result(UNDER_LOAD)), width)
     assert max(map(len, text.splitlines())) <= (width or 200)

@@ -5,6 +5,7 @@ import re
 import threading
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from benchgate.report.progress import (
@@ -184,3 +185,35 @@ def test_the_bar_is_drawn_in_what_the_terminal_can_say(encoding: str, mark: str)
     stream.flush()
 
     assert mark in raw.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("width", [24, 40, 60])
+def test_a_narrow_terminal_of_any_encoding_is_never_overrun(encoding: str, width: int) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    console = Console(file=stream, force_terminal=True, width=width, color_system=None)
+    progress = create_progress(console, clock=Clock())
+
+    progress.preparing("preparing the base 1234567 (merge base with the branch of \u6f22\u5b57)")
+    progress.round_started(0, "screen", 8, 60.0, rounds=10)
+    progress.measuring("text/\u6f22\u5b57" * 20)
+    progress.round_ended(0, {"unchanged": 8})
+    progress.close()
+    stream.flush()
+
+    drawn = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", raw.getvalue().decode(encoding))
+    lines = re.split(r"[\r\n]", drawn)
+    assert max(map(cell_len, lines)) <= width
+    assert any(line.endswith("..") for line in lines), "what is cut is marked"
+
+
+def test_a_narrow_terminal_loses_the_bar_and_not_the_numbers() -> None:
+    stream = Stream()
+    console = Console(file=stream, force_terminal=True, width=40, color_system=None)
+    progress = create_progress(console, clock=Clock())
+
+    progress.round_started(0, "screen", 8, 60.0, rounds=10)
+    progress.close()
+
+    assert "round 1 of about 10 (screen) ──── 0 of 8" in stream.getvalue()

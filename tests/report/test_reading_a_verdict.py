@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.report.conftest import printed
 
 from benchgate.model.outcome import Outcome
 from benchgate.model.run import Tier
 from benchgate.model.verdict import Decision
+from benchgate.report.terminal import render_verdict
+from benchgate.report.view import view_verdict
 from benchgate.report.words import TIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.model.verdict import Verdict
 
 PAGE_FOLDER = Path(__file__).parents[2] / "docs"
 PAGE = (PAGE_FOLDER / "reading-a-verdict.md").read_text(encoding="utf-8")
-GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.mark.parametrize("word", [*Outcome, *Decision])
@@ -26,17 +35,21 @@ def test_every_tier_is_explained(tier: Tier) -> None:
     assert f"**{TIERS[tier]}**" in PAGE
 
 
-def test_the_example_is_what_is_really_printed() -> None:
+def on_page(verdict: Verdict) -> str:
+    """The report at the width of the page's examples."""
+    return printed(partial(render_verdict, view_verdict(verdict)), 110)
+
+
+def test_the_example_is_what_is_really_printed(samples: Mapping[str, Verdict]) -> None:
     example = PAGE.split("```text\n")[1].split("```")[0].splitlines()
-    printed = (GOLDEN / "fail-110.txt").read_text(encoding="utf-8").splitlines()
+    shown = on_page(samples["fail"]).splitlines()
 
-    assert example[0] == printed[0]
+    assert example[0] == shown[0]
     rows = [line for line in example[2:] if line][:-3]
-    assert set(rows) <= set(printed)
+    assert set(rows) <= set(shown)
 
 
-def test_a_loosened_gate_is_shown_as_it_is_really_printed() -> None:
+def test_a_loosened_gate_is_shown_as_it_is_really_printed(samples: Mapping[str, Verdict]) -> None:
     example = PAGE.split("```text\nthis change")[1].split("```")[0]
-    printed = (GOLDEN / "loosened-110.txt").read_text(encoding="utf-8")
 
-    assert f"\nthis change{example}" in printed
+    assert f"\nthis change{example}" in on_page(samples["loosened"])

@@ -1,4 +1,4 @@
-"""Terminal, Markdown, JSON, JUnit and CSV say the same about a verdict."""
+"""Terminal, Markdown, HTML, JSON, JUnit and CSV say the same about a verdict."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from rich.console import Console
+from tests.page.html_page import HtmlPage
 from tests.report.page import STATES
 
 from benchgate.model.codec import VERDICT
 from benchgate.model.outcome import Outcome
+from benchgate.page.report import render_report
 from benchgate.report.junit import render_junit
 from benchgate.report.markdown import render_markdown
 from benchgate.report.spreadsheet import render_csv
@@ -138,6 +140,29 @@ def test_people_read_the_same(verdict: Verdict) -> None:
             assert row.statistic in line or not row.change
 
 
+def test_the_page_has_every_row(verdict: Verdict) -> None:
+    decision, rows = in_json(verdict)
+    page = HtmlPage(render_report(verdict, None, str))
+    assert page.headline.strip().startswith(f"{decision}: ")
+    found = [(name, " ".join(cells)) for name, cells in page.lines()]
+    assert len(found) == len(rows)
+    for row in rows:
+        assert any(
+            f"{name} ".startswith(f"{row.benchmark} ")
+            and row.statistic in text
+            and row.change in text
+            for name, text in found
+        )
+
+
+def test_the_page_has_every_outcome(verdict: Verdict) -> None:
+    """Each benchmark's table of numbers names the outcome of each row."""
+    _, rows = in_json(verdict)
+    text = HtmlPage(render_report(verdict, None, str)).text
+    for outcome in {row.outcome for row in rows}:
+        assert text.count(outcome) >= sum(row.outcome == outcome for row in rows)
+
+
 def is_printed(line: str, benchmark: str) -> bool:
     """Whether a line of the terminal is that of a benchmark in the table of changes."""
     return line.startswith(OUTCOMES) and f"  {benchmark}  " in f"{line.partition(' # ')[0]}  "
@@ -146,4 +171,4 @@ def is_printed(line: str, benchmark: str) -> bool:
 def is_written(line: str, benchmark: str) -> bool:
     """Whether a line of Markdown is that of a benchmark in the table of changes."""
     cells = line.split(" | ")
-    return len(cells) == 2 and f"`{benchmark}`" in cells[1]
+    return len(cells) in {2, 3} and f"`{benchmark}`" in cells[1]

@@ -1,49 +1,82 @@
 from __future__ import annotations
 
-import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+import math
+from dataclasses import replace
 
-from benchgate.report.series_detail import sparkline
+from benchgate.model.outcome import Outcome
+from benchgate.model.row import Row
+from benchgate.model.run import Tier
+from benchgate.report.sparkline import ASCII, BLOCKS, course_title, draw_course, sparkline
 
-BLOCKS = "▁▂▃▄▅▆▇█"
-positive = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ((2.0, 4.0, 8.0, 256.0), "▁▂▃█"),  # a scale of ratios: each doubling is one block
-        ((256.0, 2.0), "█▁"),
-        ((1.0, 1.0, 1.0), "▁▁▁"),
-        ((1.0, 1.01, 1.0), "▁▁▁"),  # a difference of 1 % is no mountain
-        ((1.0, 1.5), "▁█"),
-        ((5.0,), "▁"),
-        ((), ""),
-        ((1.0, 0.0), ""),
-        ((1.0, -1.0), ""),
-    ],
+HERE = Row(
+    "a",
+    Outcome.REGRESSED,
+    base=100.0,
+    head=104.0,
+    margin=0.02,
+    tier=Tier.LOCKSTEP,
+    recent=(100.0, 101.0, 100.0),
 )
-def test_values_as_blocks(values: tuple[float, ...], expected: str) -> None:
-    assert sparkline(values) == expected
 
 
-@given(st.lists(positive, min_size=1, max_size=30))
-@example([5e-324, 1.7976931348623157e308])
-def test_greater_values_never_stand_lower(values: list[float]) -> None:
-    line = sparkline(values)
-
-    assert len(line) == len(values)
-    ordered = sorted(zip(values, line, strict=True))
-    assert [BLOCKS.index(block) for _, block in ordered] == sorted(map(BLOCKS.index, line))
+def test_smallest_is_lowest_and_largest_is_highest() -> None:
+    drawn = sparkline([1.0, 8.0, 4.5])
+    assert drawn[0] == BLOCKS[0]
+    assert drawn[1] == BLOCKS[-1]
+    assert drawn[2] in BLOCKS[3:5]
 
 
-@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=10), st.integers(-100, 100))
-def test_the_unit_does_not_matter(values: list[float], exponent: int) -> None:
-    levels = [
-        [BLOCKS.index(block) for block in sparkline([value * scale for value in values])]
-        for scale in (1.0, 2.0**exponent)
-    ]
+def test_other_characters() -> None:
+    assert sparkline([0.0, 5.0], ASCII) == "_#"
 
-    # A value halfway between two blocks may be rounded to either.
-    assert all(abs(a - b) <= 1 for a, b in zip(*levels, strict=True))
+
+def test_noise_below_one_percent_is_not_drawn_as_a_change() -> None:
+    assert set(sparkline([100.0, 100.02, 100.0])) <= set(BLOCKS[3:5])
+
+
+def test_equal_values_and_zeros_are_flat() -> None:
+    assert len(set(sparkline([7.0, 7.0, 7.0]))) == 1
+    assert len(set(sparkline([0.0, 0.0]))) == 1
+
+
+def test_gaps() -> None:
+    assert sparkline([1.0, None, math.nan, 2.0]) == f"{BLOCKS[0]}  {BLOCKS[-1]}"
+    assert sparkline([None, math.inf]) == "  "
+    assert not sparkline([])
+
+
+def test_extremes_do_not_overflow() -> None:
+    assert len(sparkline([-1e308, 1e308, 0.0])) == 3
+
+
+def test_earlier_runs_then_base_and_head() -> None:
+    earlier, here = draw_course(HERE).split(" ")
+    assert (len(earlier), len(here)) == (3, 2)
+    assert here[0] == earlier[0] < earlier[1] < here[1]
+    assert course_title(HERE) == "3 earlier runs, base, head"
+
+
+def test_a_stored_base_is_one_of_the_earlier_runs() -> None:
+    stored = replace(HERE, tier=Tier.STORED)
+    assert draw_course(stored) == draw_course(HERE)[:4] + draw_course(HERE)[5:]
+    assert course_title(stored) == "3 earlier runs, head"
+
+
+def test_noise_far_below_the_margin_is_nearly_flat() -> None:
+    noisy = replace(HERE, recent=(100.0, 100.4, 99.7, 100.2), head=100.1)
+    levels = {BLOCKS.index(drawn) for drawn in draw_course(noisy) if drawn in BLOCKS}
+    assert max(levels) - min(levels) <= 1
+
+
+def test_without_earlier_runs_nothing_is_drawn() -> None:
+    for row in (
+        replace(HERE, recent=()),
+        replace(HERE, recent=(100.0,)),
+        replace(HERE, head=None),
+        replace(HERE, head=math.inf),
+    ):
+        assert not draw_course(row)
+
+
+def test_huge_values_are_drawn() -> None:
+    assert len(draw_course(replace(HERE, recent=(1e308, -1e308, 0.0), margin=1e300))) == 6

@@ -43,7 +43,7 @@ RUN = RunStatistics(
 RESULT = ResultStatistics(runs=(RUN,), duration_s=42.0, warnings=("the machine was busy",))
 
 
-@pytest.mark.parametrize("width", [None, 60, 80, 120])
+@pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
 def test_a_result_looks_as_it_did(width: int | None, golden: Callable[[str, str], None]) -> None:
     text = printed(partial(render_result, RESULT), width)
 

@@ -3,10 +3,12 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
+from tests.report.conftest import printed
 
 from benchgate.model.result import SkippedResult
 from benchgate.report.terminal import render_verdict
@@ -66,20 +68,33 @@ def test_every_state_looks_as_it_did_in_a_pipe(
     golden(f"{state}.txt", piped(samples[state]))
 
 
-@pytest.mark.parametrize("width", [60, 80, 110])
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
 @pytest.mark.parametrize(
-    "state", ["fail", "several", "failed", "inconclusive", "interrupted", "loosened", "detailed"]
+    "state",
+    [
+        *("pass", "fail", "several", "failed", "inconclusive", "first-run"),
+        *("interrupted", "loosened", "detailed"),
+    ],
 )
 def test_states_look_as_they_did_on_a_terminal(
     state: str, width: int, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
 ) -> None:
-    golden(f"{state}-{width}.txt", bare(on_terminal(samples[state], width)))
+    render = partial(render_verdict, view_verdict(samples[state]))
+    text = printed(render, width)
+
+    golden(f"{state}-{width}.txt", text)
+    assert printed(render, width, "ascii") == text.replace("µs", "us")
 
 
+@pytest.mark.parametrize("width", [None, 60, 80, 120, 200])
 def test_verbose_looks_as_it_did(
-    samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
+    width: int | None, samples: Mapping[str, Verdict], golden: Callable[[str, str], None]
 ) -> None:
-    golden("fail-verbose.txt", piped(samples["fail"], verbose=True))
+    render = partial(render_verdict, view_verdict(samples["fail"]), verbose=True)
+    text = printed(render, width)
+
+    golden("-".join(filter(None, ("fail-verbose", str(width or "")))) + ".txt", text)
+    assert printed(render, width, "ascii") == text.replace("µs", "us")
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -172,3 +187,23 @@ def test_what_was_skipped_is_a_number_unless_it_is_asked_for(
     assert "30 stored results left out" in piped(verdict)
     assert "main/7.json" not in piped(verdict)
     assert "    main/7.json: it was interrupted\n" in piped(verdict, verbose=True)
+
+
+@pytest.mark.parametrize(("encoding", "course"), [("utf-8", "▁▁▁ ▁█"), ("ascii", "___ _#")])
+def test_earlier_runs_have_a_column(
+    encoding: str, course: str, samples: Mapping[str, Verdict]
+) -> None:
+    fail = samples["fail"]
+    rows = tuple(
+        replace(row, recent=(row.base,) * 3) if row.base and row.outcome == "regressed" else row
+        for row in fail.rows
+    )
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    render_verdict(view_verdict(replace(fail, rows=rows)), Console(file=stream))
+    stream.flush()
+    titles, first, *_ = (
+        line for line in raw.getvalue().decode(encoding).splitlines() if "  " in line[:12]
+    )
+    place = titles.index("earlier runs")
+    assert first[place:].startswith(f"{course}  ")

@@ -46,7 +46,7 @@ def test_what_fails_comes_before_what_improved(samples: Mapping[str, Verdict]) -
     ]
 
 
-def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
+def test_a_row_is_strings_and_a_drawing(samples: Mapping[str, Verdict]) -> None:
     row = view_verdict(samples["fail"]).shown[0].first
 
     assert row == RowView(
@@ -60,6 +60,8 @@ def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
         change="+14.6 %",
         interval="+12.3 to +16.9 %",
         drawing=".....|.:.|..=O.",
+        course="",
+        course_title="",
         p="0.0024",
         rounds="12",
         tier="side by side",
@@ -71,7 +73,10 @@ def test_a_row_is_all_strings(samples: Mapping[str, Verdict]) -> None:
         p_raw="0.00024",
         detectable="1.6 %",
         classical="slower: p < 0.0001, p95 +15.1 %",
+        span=row.span,
     )
+    assert row.span is not None
+    assert 2 / 7 < row.span.low < row.span.estimate < row.span.high < 1
 
 
 def test_nothing_in_a_view_can_move_a_cursor(samples: Mapping[str, Verdict]) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from benchgate.model.outcome import Outcome
 from benchgate.report import words
 from benchgate.report.comparison import view_comparison
-from benchgate.report.drawing import draw_interval
+from benchgate.report.drawing import Span, draw_interval, span
 from benchgate.report.escape import plain_block, plain_line
+from benchgate.report.sparkline import course_title, draw_course
 from benchgate.units import counted
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class RowView:
         statistic: in plain words, after the metric unless that is the time: "typical (p25)".
         change, interval: signed, head relative to base, as measured.
         drawing: the interval and the change against the margin.
+        span: the same for those who can draw lines; None if there is no drawing.
+        course: the values of earlier runs, then of this run.
+        course_title: what it shows: "9 earlier runs, base, head".
         p: adjusted for the number of rows, except under the classical rule.
         rounds: launches per arm, "10 v 5" if they differ.
         decides: whether the metric decides; else the row only shows it.
@@ -50,6 +54,8 @@ class RowView:
     change: str
     interval: str
     drawing: str
+    course: str
+    course_title: str
     p: str
     rounds: str
     tier: str
@@ -61,6 +67,7 @@ class RowView:
     p_raw: str
     detectable: str
     classical: str
+    span: Span | None = None
     detail: ComparisonView | None = None
 
     @property
@@ -163,6 +170,7 @@ def view_benchmark(
 
 def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
     base, head = words.sides(row)
+    course = draw_course(row)
     return RowView(
         outcome=row.outcome,
         benchmark=words.name(row),
@@ -174,6 +182,8 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         change=words.change(row),
         interval=words.interval(row),
         drawing=draw_interval(row),
+        course=course,
+        course_title=course_title(row) if course else "",
         p=words.deciding_p(row),
         rounds=words.rounds(row),
         tier=words.TIERS[row.tier] if row.tier else "",
@@ -185,6 +195,7 @@ def _row(row: Row, notes: Iterable[str], settings: GateSettings) -> RowView:
         p_raw=words.probability(row.p),
         detectable=words.detectable(row),
         classical=words.classical(row),
+        span=span(row),
         detail=view_comparison(row, row.detail) if row.detail else None,
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from benchgate.model.outcome import Outcome
-from benchgate.report.escape import code_cell, plain_line, prose, with_code
+from benchgate.report.escape import breaking_code, code_cell, plain_line, prose, with_code
 
 if TYPE_CHECKING:
     from benchgate.report.benchmark_view import BenchmarkView, RowView
@@ -26,32 +26,41 @@ _OUTCOME_ICONS = {
     Outcome.NEW: "\N{SQUARED NEW}",
     Outcome.UNCHANGED: "\N{WHITE HEAVY CHECK MARK}",
 }
+# Of the others, a number in bold would look as if it were known.
+_CHANGED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.WAIVED})
 _NOTE_LIMIT = 600
+# A longer name does not fit beside the change on a phone, unless its lines may break.
+_UNBROKEN_NAME = 28
 
 
 def change_cell(row: RowView, links: Links) -> str:
-    """The first cell: outcome, change, interval and drawing, which a narrow screen still shows."""
-    outcome = link(f"**{unbroken(row.outcome.value)}**", links.outcome(row.outcome))
-    change = f"&nbsp;**{unbroken(row.change)}**" if row.change else ""
-    drawing = code_cell(row.drawing) if row.drawing else ""
-    icon = _OUTCOME_ICONS[row.outcome]
-    return lines(f"{icon}&nbsp;{outcome}{change}", unbroken(row.interval), drawing)
+    """The first cell: by how much, and what that is called; the one that counts is bold."""
+    change = unbroken(row.change)
+    outcome = link(unbroken(row.outcome.value), links.outcome(row.outcome))
+    first, second = (change, outcome) if row.outcome in _CHANGED and change else (outcome, change)
+    return lines(f"{_OUTCOME_ICONS[row.outcome]}&nbsp;**{first}**", second)
 
 
 def about_cell(one: BenchmarkView, links: Links) -> str:
-    """The second cell: the benchmark, its values, its other rows, and notes."""
+    """The second cell, which a phone still shows: the benchmark, its values, and what is said."""
     first = one.first
+    statistic = first.statistic if first.values else ""
+    note = plain_line(one.note, _NOTE_LIMIT)
+    gap = " " if note.startswith("[") else "; "
     return lines(
         link(name(first), links.source(first.location)),
-        _measured(first),
-        _small(plain_line(one.note, _NOTE_LIMIT)),
+        unbroken(first.values),
+        _small(gap.join(filter(None, (statistic, note)))),
         *(_small(plain_line(text, _NOTE_LIMIT)) for text in one.about_others),
     )
 
 
-def _measured(row: RowView) -> str:
-    return (
-        ": ".join(filter(None, (prose(row.statistic), unbroken(row.values)))) if row.values else ""
+def drawn_cell(row: RowView) -> str:
+    """The third cell: how sure the change is, and how it compares with earlier runs."""
+    return lines(
+        code_cell(row.drawing) if row.drawing else "",
+        unbroken(row.interval),
+        f"{code_cell(row.course)}<br>{_small(row.course_title)}" if row.course else "",
     )
 
 
@@ -61,8 +70,9 @@ def link(text: str, url: str) -> str:
 
 
 def name(row: RowView) -> str:
-    """The whole id, which comes after the numbers and so cannot push them out of sight."""
-    return code_cell(row.benchmark)
+    """The whole id; a long one may take several lines."""
+    is_long = len(row.benchmark) > _UNBROKEN_NAME
+    return breaking_code(row.benchmark) if is_long else code_cell(row.benchmark)
 
 
 def lines(*parts: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.padding import Padding
 from rich.text import Text
 
+from benchgate.report.escape import in_encoding
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
@@ -22,10 +24,13 @@ _NAME_LEAST = 8
 _WHOLE_WANTED = 20
 # In a pipe, a longer cell is printed in full, but does not widen its column on other lines.
 _WIDEST_IN_PIPE = 60
-# Replaces the space before a % while lines are broken; text from outside never contains it.
+# Replaces the space between a number and its unit while lines are broken; text from outside never
+# contains it.
 _BOUND = "\ue000"
-# Replacements for encodings other than UTF-8; the blocks are those of a sparkline.
-_PLAIN = str.maketrans("µ▁▂▃▄▅▆▇█", "u12345678")
+_IN_NUMBER = re.compile(
+    r"(?<=\d) (?=(?:%|[nuµm]?s|min|h|[KMGT]?i?B)(?![\w/]))|(?<=\b[xp]) (?=[\d<])|(?<=<) (?=\d)"
+)
+_FOOTNOTE = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,34 +72,40 @@ class Line:
 
 def print_text(console: Console, text: str | Text, *, indent: int = 0) -> None:
     """Print text literally: wrapped on a terminal, not in a pipe; no markup or highlighting."""
-    body = _encodable(Text(text) if isinstance(text, str) else text, console)
-    if console.is_terminal:
-        console.print(Padding(body, (0, 0, 0, indent), expand=False), highlight=False)
-        return
-    body.pad_left(indent)
-    console.print(body, soft_wrap=True, highlight=False)
+    body = encodable(Text(text) if isinstance(text, str) else text, console)
+    lines = _wrapped(body, console, console.width - indent) if console.is_terminal else [body]
+    for line in lines:
+        line.pad_left(indent)
+        console.print(line, soft_wrap=True, highlight=False)
 
 
 def print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     """Print labels with a sentence each, which is wrapped beside its label on a terminal."""
-    width = max((cell_len(label) for label, _ in facts), default=0) + len(_GAP)
-    for label, sentence in facts:
-        start = label + " " * (width - cell_len(label))
-        text = _encodable(Text(start + sentence), console)
-        if console.is_terminal:
-            rest = max(console.width - width, _NAME_WANTED)
-            bound = Text(text.plain[width:].replace(" %", f"{_BOUND}%"))
-            for index, line in enumerate(bound.wrap(console, rest)):
-                lead = text.plain[:width] if index == 0 else " " * width
-                console.print(
-                    Text(lead + line.plain.rstrip().replace(_BOUND, " ")), highlight=False
-                )
-        else:
-            console.print(text, soft_wrap=True, highlight=False)
+    shown = [[_encoded(text, console) for text in fact] for fact in facts]
+    width = max((cell_len(label) for label, _ in shown), default=0) + len(_GAP)
+    for label, sentence in shown:
+        body = Text(sentence)
+        rest = max(console.width - width, _NAME_WANTED)
+        lines = _wrapped(body, console, rest) if console.is_terminal else [body]
+        for index, line in enumerate(lines):
+            lead = label if index == 0 else ""
+            start = Text(lead + " " * (width - cell_len(lead)))
+            console.print(start.append_text(line), soft_wrap=True, highlight=False)
+
+
+def _wrapped(text: Text, console: Console, width: int) -> Iterable[Text]:
+    """Break text into lines, but not between a number and its unit."""
+    bound = text.copy()
+    bound.plain = _IN_NUMBER.sub(_BOUND, text.plain)
+    for line in bound.wrap(console, max(width, 1)):
+        line.plain = line.plain.replace(_BOUND, " ")
+        line.rstrip()
+        yield line
 
 
 def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[Line]) -> None:
     """The lines below the line of titles; columns without any content are left out."""
+    lines = [replace(one, cells=tuple(_encoded(c, console) for c in one.cells)) for one in lines]
     shown = {i for i in range(len(columns)) if any(line.cells[i] for line in lines)}
     width = console.width if console.is_terminal else None
     widths = _widths(columns, lines, shown, width)
@@ -116,11 +127,17 @@ def print_columns(console: Console, columns: Sequence[Column], lines: Sequence[L
         if notes and width is None:
             text.append(f"{_GAP}# {'; '.join(notes)}")
         text.rstrip()
-        console.print(_encodable(text, console), soft_wrap=True, highlight=False)
+        if len(notes) == 1 and _FOOTNOTE.fullmatch(notes[0]) and _has_room(text, notes[0], width):
+            text.append(f"{_GAP}{notes.pop()}", "dim")
+        console.print(encodable(text, console), soft_wrap=True, highlight=False)
         for name in below:
             print_text(console, name, indent=_NOTE_INDENT)
         for note in notes if width is not None else ():
             print_text(console, Text(note, "dim"), indent=_NOTE_INDENT)
+
+
+def _has_room(text: Text, more: str, width: int | None) -> bool:
+    return width is not None and text.cell_len + len(_GAP) + cell_len(more) <= width
 
 
 def _said(column: Column, cell: str) -> str:
@@ -173,10 +190,13 @@ def shorten(text: str, width: int) -> str:
     return f"{front}..{back}"
 
 
-def _encodable(text: Text, console: Console) -> Text:
+def encodable(text: Text, console: Console) -> Text:
     """Replace what the stream's encoding lacks, because a name must not stop the program."""
-    encoding = console.encoding
-    if encoding.lower().startswith("utf"):
+    plain = _encoded(text.plain, console)
+    if plain == text.plain:
         return text
-    plain = text.plain.translate(_PLAIN).encode(encoding, "backslashreplace").decode(encoding)
     return Text(plain, text.style)
+
+
+def _encoded(text: str, console: Console) -> str:
+    return in_encoding(text, console.encoding)

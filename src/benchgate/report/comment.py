@@ -25,6 +25,7 @@ from benchgate.report.markdown import (
     result_lines,
     second_line,
     warning_lines,
+    what_to_do,
 )
 from benchgate.report.view import NAME_LIMIT
 from benchgate.units import counted
@@ -81,9 +82,9 @@ def render_comment(
 ) -> str:
     """The verdict within a number of bytes; names below what is left out; ends in a newline.
 
-    It leaves out the least important parts first: how each row was decided, the rows that need no
-    attention, details, outputs of failed benchmarks, then rows that need attention, starting with
-    the least bad. The first line always stays, even if it exceeds the limit.
+    It leaves out the least important parts first: the chart, how each row was decided, the rows
+    that need no attention, details, outputs of failed benchmarks, then rows that need attention,
+    starting with the least bad. The first line always stays, even if it exceeds the limit.
 
     Args:
         summary_url: address of the complete verdict; "" if there is none.
@@ -97,6 +98,7 @@ def render_comment(
         _more_warnings(len(all_warnings)),
         _more_benchmarks(verdict.shown),
         _left_out(parts, summary_url),
+        what_to_do(verdict),
         last,
     )
     room = limit_bytes - sum(map(_size, least))
@@ -120,6 +122,7 @@ def render_comment(
         "\n".join(table) if is_table else "",
         "\n".join(notes) if is_table else "",
         more,
+        what_to_do(verdict),
         *(chosen[index] for index in sorted(chosen)),
         _left_out(rest, summary_url) if rest or more else "",
         last,
@@ -177,6 +180,8 @@ def _named(parts: Iterable[Part]) -> Iterator[str]:
     yield from (part.title for part in missing if part.content is Content.GROUP)
     if counts[Content.EVIDENCE]:
         yield "how each row was decided"
+    if counts[Content.CHART]:
+        yield "the chart"
 
 
 def _fitting(lines: Iterable[str], room: int) -> list[str]:

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from benchgate.report.sparkline import ASCII, BLOCKS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,6 +27,12 @@ _BACKTICKS = re.compile(r"`+")
 # Spreadsheets also know the full-width forms. Where numbers have a decimal comma, they split lines
 # at semicolons.
 _FORMULA = re.compile("(^|;)(?=[=+@'\uff1d\uff0b\uff0d\uff20-])")
+
+# Replacements for encodings that lack these characters; the blocks are those of a sparkline.
+_ASCII = str.maketrans(f"µ{BLOCKS}━─", f"u{ASCII}#-")
+_MAY_BREAK = "<wbr>"
+# After a separator in an escaped name, and before its params.
+_BETWEEN_PARTS = re.compile(r"(?<=[/.:])(?=[^/.:<])|(?<=\\_)(?=[^\\])|(?=\\\[)")
 
 _PUNCTUATION = str.maketrans(
     {character: f"\\{character}" for character in "\\`*_[]|~"}
@@ -59,6 +67,13 @@ def plain_block(text: str, lines: int = 20) -> str:
     )
 
 
+def in_encoding(text: str, encoding: str) -> str:
+    r"""Text as a stream of this encoding can print it: "µs" as "us", "é" as "\xe9"."""
+    if encoding.lower().startswith("utf"):
+        return text
+    return text.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+
+
 def prose(text: str) -> str:
     """A plain line as markdown that shows exactly that text, in a sentence or a table cell."""
     return _REFERENCE.sub(rf"\g<head>{_BREAK}", text.translate(_PUNCTUATION))
@@ -79,6 +94,15 @@ def paragraph(text: str) -> str:
 def code_cell(text: str) -> str:
     """A code span for a table cell, where a bar would end the cell."""
     return code_span(text).replace("|", "\\|")
+
+
+def breaking_code(text: str) -> str:
+    """A plain line as code for a table cell, with places at which its lines may break.
+
+    Nobody copies these places with the text.
+    """
+    escaped = _REFERENCE.sub(rf"\g<head>{_MAY_BREAK}", text.translate(_PUNCTUATION))
+    return f"<code>{_BETWEEN_PARTS.sub(_MAY_BREAK, escaped)}</code>"
 
 
 def with_code(text: str, code: Callable[[str], str] = code_span) -> str:

@@ -23,16 +23,28 @@ class Links:
         run: the run that measured.
         compare: the difference between base and head.
         tree: the files of the head, without a slash at the end.
+        page: where the report is found as a page of HTML, with figures.
     """
 
     run: str = ""
     compare: str = ""
     tree: str = ""
+    page: str = ""
 
     @property
     def guide(self) -> str:
         """The page that explains a report."""
         return f"{_DOCS}/reading-a-verdict.md" if self.run else ""
+
+    @property
+    def columns(self) -> str:
+        """The part of it that explains the drawings."""
+        return f"{self.guide}#the-columns" if self.run else ""
+
+    @property
+    def waivers(self) -> str:
+        """How somebody accepts a change for the worse."""
+        return f"{_DOCS}/configuration.md#waive" if self.run else ""
 
     def outcome(self, outcome: Outcome) -> str:
         """What the outcome means."""

@@ -7,16 +7,19 @@ from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from benchgate.model.outcome import Outcome
 from benchgate.model.verdict import Decision
 from benchgate.report.cells import (
     WARNING_SIGN,
     about_cell,
     change_cell,
+    drawn_cell,
     lines,
     link,
     name,
     unbroken,
 )
+from benchgate.report.chart import LEGEND as CHART_LEGEND
 from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
 from benchgate.report.drawing import LEGEND as DRAWING_LEGEND
 from benchgate.report.escape import (
@@ -29,12 +32,14 @@ from benchgate.report.escape import (
     prose,
     with_code,
 )
+from benchgate.report.sparkline import LEGEND as COURSE_LEGEND
 from benchgate.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
+    from benchgate.report.chart import Chart
     from benchgate.report.comparison import ComparisonView
     from benchgate.report.view import Group, VerdictView
 
@@ -58,7 +63,7 @@ _LEGEND = (
     "The change is estimated from the rounds; the values of base and head agree with it. "
     "The medians are those of the launches as measured: they ignore which launches belong "
     "together, so they can differ from the change. "
-    f"{DRAWING_LEGEND}"
+    f"{DRAWING_LEGEND} {COURSE_LEGEND}"
 )
 
 
@@ -69,6 +74,7 @@ class Content(IntEnum):
     DETAIL = 2
     GROUP = 3
     EVIDENCE = 4
+    CHART = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ def render_markdown(verdict: VerdictView) -> str:
         "\n".join(warning_lines(verdict)),
         "\n".join(result_lines(verdict.shown, verdict)),
         "\n".join(footnote_lines(verdict.shown, verdict)),
+        what_to_do(verdict),
         *(part.render() for part in folded_parts(verdict)),
         last_line(verdict),
     )
@@ -125,12 +132,11 @@ def warning_lines(verdict: VerdictView) -> list[str]:
 
 def result_lines(benchmarks: Sequence[BenchmarkView], verdict: VerdictView) -> list[str]:
     """A table: two lines of titles, then one line per benchmark; empty without benchmarks."""
-    columns = {
-        f"change<br>{unbroken(verdict.interval_title)}": "---",
-        "benchmark": "---",
-    }
+    links = verdict.links
+    titles = ("change", "benchmark", link(unbroken(verdict.interval_title), links.columns))
+    columns = dict.fromkeys(titles, "---")
     rows = [
-        (change_cell(one.first, verdict.links), about_cell(one, verdict.links))
+        (change_cell(one.first, links), about_cell(one, links), drawn_cell(one.first))
         for one in benchmarks
     ]
     return _table(columns, rows) if rows else []
@@ -144,6 +150,19 @@ def footnote_lines(benchmarks: Iterable[BenchmarkView], verdict: VerdictView) ->
         for note in verdict.footnotes
         if note.mark in used
     ]
+
+
+def what_to_do(verdict: VerdictView) -> str:
+    """What a reader can do about it, and how to measure it again; "" if there is nothing to do."""
+    is_worse = any(
+        one.first.outcome is Outcome.REGRESSED and one.first.fails for one in verdict.shown
+    )
+    waive = link("accept it for a while", verdict.links.waivers)
+    sentences = (
+        f"Find out why it got worse, or {waive}." if is_worse else "",
+        f"To measure it on your machine: {code_span(verdict.repeat)}" if verdict.repeat else "",
+    )
+    return " ".join(filter(None, sentences))
 
 
 def folded_parts(verdict: VerdictView) -> Iterator[Part]:
@@ -161,21 +180,27 @@ def folded_parts(verdict: VerdictView) -> Iterator[Part]:
         if row.detail:
             render = partial(_detail, row.detail, verdict.interval_title)
             yield Part(Content.DETAIL, "", 1, render)
+    if verdict.chart:
+        render = partial(_chart, verdict.chart)
+        yield Part(Content.CHART, "", len(verdict.chart.key), render)
     if verdict.skipped:
         render = partial(_skipped, verdict)
         yield Part(Content.GROUP, verdict.skipped_title, len(verdict.skipped_in_short), render)
 
 
 def last_line(verdict: VerdictView) -> str:
-    """What was compared, where, and how strictly; where to read more, and how to repeat it."""
+    """What was compared, where, and how strictly; and where to read more."""
     links = verdict.links
-    named = {"the run": links.run, "the comparison": links.compare, "how to read this": links.guide}
+    named = {
+        "the run": links.run,
+        "the figures of every benchmark": links.page,
+        "the comparison": links.compare,
+        "how to read this": links.guide,
+    }
     known = ", ".join(link(prose(title), url) for title, url in named.items() if url)
-    repeat = f"To measure it again: {code_span(verdict.repeat)}" if verdict.repeat else ""
     sentences = (
         prose(plain_line(verdict.last_line, _SENTENCE_LIMIT)),
         f"See {known}." if known else "",
-        repeat,
     )
     return f"<sub>{' '.join(filter(None, sentences))}</sub>"
 
@@ -189,6 +214,15 @@ def _output(failure: Failure) -> str:
 def _group(group: Group, verdict: VerdictView) -> str:
     parts = (result_lines(group.benchmarks, verdict), footnote_lines(group.benchmarks, verdict))
     return folded(html_text(group.title), "\n\n".join("\n".join(part) for part in parts if part))
+
+
+def _chart(chart: Chart) -> str:
+    key = "\n".join(
+        f"{number}. {code_span(name)} {prose(change)}"
+        for number, (name, change) in enumerate(chart.key, start=1)
+    )
+    body = (f"```mermaid\n{chart.source}\n```", CHART_LEGEND, key)
+    return folded("Chart of the changes", "\n\n".join(body))
 
 
 def _skipped(verdict: VerdictView) -> str:

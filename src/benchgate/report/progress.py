@@ -10,10 +10,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.live import Live
 from rich.text import Text
 
-from benchgate.report.columns import print_text
+from benchgate.report.columns import encodable, print_text
 from benchgate.report.escape import plain_line
 from benchgate.report.round_state import RoundState
 from benchgate.units import counted, format_duration
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _LEAST_INTERVAL_S = 0.1
 _LONGEST_SILENCE_S = 10.0
 _BAR_CELLS = 20
+_CUT = ".."
 _COUNT_STYLES = {"unchanged": "green", "open": "yellow", "suspected": "red"}
 
 
@@ -257,9 +259,9 @@ class LiveProgress(_ProgressDisplay):
 
     def _display(self) -> Text:
         state = self._state
-        first = Text.assemble(
-            (state.round(), "bold"), " ", self._bar(), f" {state.done} of {state.benchmarks}"
-        )
+        done = f" {state.done} of {state.benchmarks}"
+        room = self._console.width - len(state.round()) - len(done) - 1
+        first = Text.assemble((state.round(), "bold"), " ", self._bar(room), done)
         second = Text(self._elapsed())
         for name, count in state.counts.items():
             if count:
@@ -267,12 +269,17 @@ class LiveProgress(_ProgressDisplay):
         second.append(f"  {state.current}", "dim")
         return Text("\n").join([self._line(first), self._line(second)])
 
-    def _bar(self) -> Text:
-        full = round(self._state.fraction() * _BAR_CELLS)
-        done, rest = ("#", "-") if self._console.options.ascii_only else ("━", "─")
-        return Text.assemble((done * full, "green"), (rest * (_BAR_CELLS - full), "bright_black"))
+    def _bar(self, room: int) -> Text:
+        """As much of a bar as there is room for beside the numbers, which say the same."""
+        cells = max(min(room, _BAR_CELLS), 0)
+        full = round(self._state.fraction() * cells)
+        return Text.assemble(("━" * full, "green"), ("─" * (cells - full), "bright_black"))
 
     def _line(self, text: Text) -> Text:
         """Cut text to the terminal's width, so that the display keeps its height."""
-        text.truncate(self._console.width, overflow="ellipsis")
-        return text
+        shown = encodable(text, self._console)
+        width = self._console.width
+        if cell_len(shown.plain) > width:
+            shown.truncate(width - len(_CUT))
+            shown.append(_CUT)
+        return shown

@@ -32,7 +32,7 @@ _COLUMNS = (
     Column("tail (p95)", right=True, drop=4),
     Column("spread", right=True, drop=2),
 )
-_LEGEND = (
+LEGEND = (
     "launches: processes x samples in each; loops: operations in one sample; "
     "spread: between launches, as a share of the median"
 )
@@ -86,7 +86,7 @@ def _legend(result: ResultStatistics) -> str:
     ]
     if not others:
         return _LOAD_LEGEND
-    return _DETAIL_LEGEND if any(series.detail for series in others) else _LEGEND
+    return _DETAIL_LEGEND if any(series.detail for series in others) else LEGEND
 
 
 def _print_run(console: Console, run: RunStatistics) -> None:
@@ -122,20 +122,22 @@ def _print_run(console: Console, run: RunStatistics) -> None:
             print_text(console, line, indent=4)
 
 
-def _line(series: SeriesStatistics) -> Line:
-    return Line(
-        cells=(
-            plain_line(series.benchmark),
-            plain_line(series.metric),
-            f"{series.launches} x {series.samples}",
-            str(series.loops),
-            words.series_value(series, series.p25),
-            words.series_value(series, series.median),
-            "" if series.p95 is None else words.series_value(series, series.p95),
-            "" if series.spread_ratio is None else format_percent(series.spread_ratio),
-        ),
-        note="; ".join(map(plain_line, series.notes)),
+def series_cells(series: SeriesStatistics) -> tuple[str, ...]:
+    """Benchmark, metric, launches, loops, typical, median, tail and spread; "" if unknown."""
+    return (
+        plain_line(series.benchmark),
+        plain_line(series.metric),
+        f"{series.launches} x {series.samples}",
+        str(series.loops),
+        words.series_value(series, series.p25),
+        words.series_value(series, series.median),
+        "" if series.p95 is None else words.series_value(series, series.p95),
+        "" if series.spread_ratio is None else format_percent(series.spread_ratio),
     )
+
+
+def _line(series: SeriesStatistics) -> Line:
+    return Line(series_cells(series), note="; ".join(map(plain_line, series.notes)))
 
 
 def print_grid(console: Console, grid: Grid) -> None:

@@ -126,9 +126,10 @@ def _columns(verdict: VerdictView) -> tuple[Column, ...]:
     return (
         Column("outcome"),
         Column("change", right=True),
-        Column(verdict.interval_title, right=True, drop=3),
-        Column("margin", drop=2, said=""),
-        Column("base to head", drop=1, said="{cell}"),
+        Column(verdict.interval_title, right=True, drop=4),
+        Column("margin", drop=3, said=""),
+        Column("earlier runs", drop=1, said=""),
+        Column("base to head", drop=2, said="{cell}"),
         Column("benchmark", name=True, whole=True),
     )
 
@@ -145,6 +146,7 @@ def _line(one: BenchmarkView, *, is_shown: bool) -> Line:
             row.change,
             row.interval,
             row.drawing,
+            row.course,
             row.measured,
             row.benchmark,
         ),
@@ -185,8 +187,8 @@ def _print_evidence(console: Console, rows: Sequence[RowView]) -> None:
         Column("how it was decided"),
         Column("measured", drop=2),
         Column("medians", drop=1),
-        Column("test"),
-        Column("p", right=True),
+        Column("test", drop=6),
+        Column("p", right=True, drop=5),
         Column("p adjusted", right=True),
         Column("rounds", right=True),
         Column("detectable", right=True, drop=3),

@@ -17,6 +17,7 @@ from benchgate.model.result import by_reason
 from benchgate.model.verdict import NO_BASELINE, Reason
 from benchgate.report import words
 from benchgate.report.benchmark_view import view_benchmark, view_failures
+from benchgate.report.chart import view_chart
 from benchgate.report.escape import plain_line
 from benchgate.report.footnotes import shared_notes
 from benchgate.report.headline import heading, last_line
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from benchgate.model.row import Row
     from benchgate.model.verdict import Decision, GateSettings, Verdict
     from benchgate.report.benchmark_view import BenchmarkView, Failure, RowView
+    from benchgate.report.chart import Chart
     from benchgate.report.footnotes import Footnote
     from benchgate.report.notes import LooseningView
 
@@ -62,6 +64,7 @@ class VerdictView:
         shown: what fails, then what improved, then what needs a person.
         footnotes: the notes that several benchmarks share.
         failures: the output of benchmarks that failed, equal ones once.
+        chart: the changes of what is shown, as a picture; None if it has too few.
         repeat: the command that repeats the check on another machine.
         skipped: stored results that were not used, each with the reason.
         skipped_in_short: the same, with one entry for many of one reason.
@@ -92,6 +95,7 @@ class VerdictView:
     skipped: tuple[tuple[str, str], ...] = ()
     skipped_in_short: tuple[tuple[str, str], ...] = ()
     loosening: tuple[LooseningView, ...] = ()
+    chart: Chart | None = None
     links: Links = NO_LINKS
 
     @property
@@ -140,6 +144,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         duration_s=f"{verdict.duration_s:.3f}",
         last_line=last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
+        chart=view_chart(first for first, *_ in arranged.shown),
         skipped=_skipped(verdict.skipped),
         skipped_in_short=_skipped(by_reason(verdict.skipped)),
         links=links,

@@ -23,6 +23,7 @@ from benchgate.units import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from benchgate.model.distribution import Distribution
     from benchgate.model.environment import Environment
     from benchgate.model.grid import Grid
     from benchgate.model.row import ConfirmationCost, Row
@@ -89,12 +90,12 @@ def values(of: Row | Grid, numbers: Sequence[float]) -> tuple[str, ...]:
     """Format finite values that are read side by side, in the unit of their quantity."""
     if of.metric == ERROR_RATIO.name:
         return tuple(map(format_percent, numbers))
-    return format_values(numbers, plain_line(of.unit), _display_unit(of))
+    return format_values(numbers, plain_line(of.unit), display_unit(of))
 
 
 def series_value(of: SeriesStatistics | Grid, number: float) -> str:
     """Format a finite value in the unit of its quantity."""
-    return metric_value(of.metric, plain_line(of.unit), number, _display_unit(of))
+    return metric_value(of.metric, plain_line(of.unit), number, display_unit(of))
 
 
 def metric_value(name: str, unit: str, number: float, display_unit: str | None = None) -> str:
@@ -104,7 +105,8 @@ def metric_value(name: str, unit: str, number: float, display_unit: str | None =
     return format_value(number, unit, display_unit)
 
 
-def _display_unit(of: Row | SeriesStatistics | Grid) -> str | None:
+def display_unit(of: Row | SeriesStatistics | Grid | Distribution) -> str | None:
+    """The unit in which the author of a benchmark wants times shown; None if it is unknown."""
     return of.display_unit if of.display_unit in TIME_UNITS else None
 
 
