@@ -9,9 +9,14 @@ INSTALLED := $(VENV)/.installed
 PYTEST := $(BIN)/pytest -q --timeout=300 --numprocesses auto --dist loadgroup
 PEERS := .venv-peers
 PEERS_INSTALLED := $(PEERS)/.installed
+FINDERS := .venv-otava .venv-energy
 SUITES := .venv-suites
 SUITES_INSTALLED := $(SUITES)/.installed
+DOCS := .venv-docs
+DOCS_INSTALLED := $(DOCS)/.installed
+SITE := build/docs
 PICTURES_INSTALLED := requirements/pictures/node_modules/.package-lock.json
+AXE_INSTALLED := requirements/browser/node_modules/.package-lock.json
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
 
@@ -19,7 +24,8 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow tools lint bench fuzz bench-gate bench-peers pictures lock clean
+.PHONY: help demo test test-slow tools lint docs bench fuzz bench-gate bench-peers bench-changes pictures
+.PHONY: lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -30,7 +36,7 @@ demo: $(INSTALLED) ## judge a change to the example project, then the same proje
 test: $(INSTALLED) ## run the tests, except slow ones; ARGS are pytest's
 	@$(PYTEST) -m "not slow" $(ARGS)
 
-test-slow: $(INSTALLED) $(SUITES_INSTALLED) ## run the slow tests: whole programs, GitHub's runner, documented commands
+test-slow: $(INSTALLED) $(SUITES_INSTALLED) $(DOCS_INSTALLED) $(AXE_INSTALLED) $(PICTURES_INSTALLED) ## run the slow tests: whole programs, browsers, GitHub's runner, documented commands
 	@$(PYTEST) -m slow $(ARGS)
 
 tools: ## install other benchmark tools for test-slow; Debian and Ubuntu only
@@ -51,6 +57,12 @@ lint: $(INSTALLED) ## check format, rules, types, layers and workflows
 	$(BIN)/zizmor --offline --no-progress --persona=pedantic .github action.yml
 	scripts/actionlint.sh
 
+docs: $(DOCS_INSTALLED) ## make the site of README and docs in build/docs; any warning is an error
+	@rm -rf $(SITE) $(SITE)-cache
+	@$(DOCS)/bin/sphinx-build --builder html --conf-dir docs/site --doctree-dir $(SITE)-cache \
+		--quiet --fail-on-warning --keep-going --nitpicky . $(SITE)
+	@echo "$(SITE)/index.html"
+
 bench: $(INSTALLED) ## measure benchgate itself
 	@for file in benchmarks/*.py; do $(BIN)/python "$$file" || exit; done
 
@@ -64,20 +76,28 @@ bench-gate: $(INSTALLED) ## measure how often verdicts are right; BUDGET=30m lim
 bench-peers: $(INSTALLED) $(PEERS_INSTALLED) ## measure other tools on the same work; BUDGET=30m limits the time
 	$(BIN)/python -m benchmarks.gate peers --budget $(BUDGET)
 
+bench-changes: $(INSTALLED) $(FINDERS:%=%/.installed) ## compare change points with those of other packages
+	$(BIN)/python -m benchmarks.changepoints
+
 pictures: $(INSTALLED) $(PICTURES_INSTALLED) ## draw comments as GitHub shows them; needs npm and Chromium
 	$(BIN)/python -m scripts.pictures
 
 lock: $(INSTALLED) ## update the locks from pyproject.toml; ARGS=--upgrade takes newer versions
-	$(LOCK) $(ARGS) pyproject.toml --extra sql --extra yaml --output-file requirements/action.txt
+	$(LOCK) $(ARGS) pyproject.toml --extra report --extra sql --extra yaml --output-file requirements/action.txt
 	$(LOCK) $(ARGS) pyproject.toml --group dev --constraints requirements/action.txt \
 		--output-file requirements/dev.txt
 	$(LOCK) $(ARGS) --group peers --output-file requirements/peers.txt
+	$(LOCK) $(ARGS) --group otava --output-file requirements/otava.txt
+	$(LOCK) $(ARGS) --group energy --output-file requirements/energy.txt
 	$(LOCK) $(ARGS) --group suites --output-file requirements/suites.txt
+	$(LOCK) $(ARGS) --group docs --output-file requirements/docs.txt
 	npm install --prefix requirements --package-lock-only --no-audit --no-fund
 	npm install --prefix requirements/pictures --package-lock-only --no-audit --no-fund
+	npm install --prefix requirements/browser --package-lock-only --no-audit --no-fund
 
 clean: ## remove everything that make created
-	rm -rf $(VENV) $(PEERS) $(SUITES) requirements/node_modules requirements/pictures/node_modules dist build
+	rm -rf $(VENV) $(PEERS) $(FINDERS) $(SUITES) $(DOCS) requirements/node_modules
+	rm -rf requirements/*/node_modules dist build
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 $(INSTALLED): requirements/dev.txt pyproject.toml src/benchgate/__init__.py
@@ -94,12 +114,30 @@ $(PEERS_INSTALLED): requirements/peers.txt
 		--require-hashes --requirement requirements/peers.txt
 	@touch $@
 
+$(FINDERS:%=%/.installed): .venv-%/.installed: requirements/%.txt
+	@scripts/create-venv.sh $(@D) $(PYTHON)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes --requirement $<
+	@touch $@
+
 $(SUITES_INSTALLED): requirements/suites.txt
 	@scripts/create-venv.sh $(SUITES) $(PYTHON)
 	@$(SUITES)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--require-hashes --requirement requirements/suites.txt
 	@touch $@
 
+$(DOCS_INSTALLED): requirements/docs.txt
+	@scripts/create-venv.sh $(DOCS) $(PYTHON)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes --requirement requirements/docs.txt
+	@touch $@
+
 $(PICTURES_INSTALLED): requirements/pictures/package-lock.json
 	npm ci --prefix requirements/pictures --no-audit --no-fund --loglevel=error
 	@touch $@
+
+# Without npm, the tests that need it say so.
+$(AXE_INSTALLED): requirements/browser/package-lock.json
+	@if command -v npm >/dev/null; then \
+		npm ci --prefix requirements/browser --no-audit --no-fund --loglevel=error && touch $@; \
+	fi

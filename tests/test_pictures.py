@@ -32,10 +32,10 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("theme", THEMES)
 def test_a_page_has_every_comment_at_its_width(theme: pictures.Theme) -> None:
     for markdown in pictures.comments().values():
-        page = unescape(pictures.page_of([(markdown, 880), (markdown, 412)], theme))
+        page = unescape(pictures.page_of([(markdown, 880), (markdown, 375)], theme))
         assert page.count("<article") == 2
         assert "width:880px" in page
-        assert "width:412px" in page
+        assert "width:375px" in page
         assert theme.canvas in page
 
 

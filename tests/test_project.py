@@ -17,7 +17,9 @@ from packaging.utils import canonicalize_name
 import benchgate
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("action.txt", "dev.txt", "peers.txt", "suites.txt")
+LOCKS = tuple(
+    f"{name}.txt" for name in ("action", "dev", "docs", "energy", "otava", "peers", "suites")
+)
 MAX_FILE_BYTES = 2**20
 PINNED_ACTION = re.compile(r"\b([\w-]+/[\w.-]+)@([0-9a-f]{40})\b *(?:# (v[\d.]+))?")
 # /home/runner is GitHub's.
@@ -52,10 +54,13 @@ def declared(lock: str) -> list[Requirement]:
     project, groups = settings["project"]["dependencies"], settings["dependency-groups"]
     extras = settings["project"]["optional-dependencies"]
     lines = {
-        "action.txt": project + extras["sql"] + extras["yaml"],
+        "action.txt": project + extras["report"] + extras["sql"] + extras["yaml"],
         "dev.txt": project + groups["dev"],
+        "docs.txt": groups["docs"],
         "peers.txt": groups["peers"],
         "suites.txt": groups["suites"],
+        "otava.txt": groups["otava"],
+        "energy.txt": groups["energy"],
     }
     return [Requirement(line) for line in lines[lock]]
 

@@ -71,6 +71,21 @@ def format_values(
     return tuple(_count(value, unit, whole=whole) for value in values)
 
 
+def axis_scale(largest: float, unit: str, display_unit: str | None = None) -> tuple[float, str]:
+    """The size of one step of an axis in base units, and its name: 0.0123 s gives (0.001, "ms").
+
+    Args:
+        largest: the greatest distance from 0 on the axis, in base units.
+    """
+    if unit == "s" and display_unit is not None:
+        return _DURATION_S[display_unit], "µs" if display_unit == "us" else display_unit
+    scales = {"s": _TIME_SCALE, "B": _BYTE_SCALE}
+    if unit not in scales:
+        return 1.0, unit
+    scale = scales[unit]
+    return next(((size, name) for size, name in scale if largest >= size), scale[-1])
+
+
 def _count(value: float, unit: str, *, whole: bool) -> str:
     if unit == RATE_UNIT:
         return f"{_rate(value)}/s"

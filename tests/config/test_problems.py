@@ -221,7 +221,10 @@ def test_the_shared_file_names_the_whole_key() -> None:
         ("[gate]\nxyzzy = 1", "keys of [gate]: rule, unit, alpha, margin, tail_margin, statistics"),
         (
             "[xyzzy]",
-            "tables: gate, measure, build, baseline, benchmark, rule, waive, accept, aliases",
+            (
+                "tables: gate, measure, build, baseline, benchmark, rule, waive, accept, history,"
+                " aliases"
+            ),
         ),
         ("[gate]\nmargin = 2", "`margin`: The smallest change of location"),
         ("[gate]\nfail_on = ['x']", "`fail_on`: The outcomes that fail the build"),

@@ -32,7 +32,7 @@ def test_every_example_is_valid(example: str) -> None:
     name = "pyproject.toml" if "[tool." in example else "benchgate.toml"
     config = loads(example, name)
     said = (config.benchmarks, config.rules, config.waivers, config.aliases, config.accept.label)
-    assert any((*said, config.build.commands))
+    assert any((*said, config.build.commands, config.history.store))
 
 
 def test_a_row() -> None:

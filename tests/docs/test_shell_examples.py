@@ -37,6 +37,9 @@ NOT_RUN = {
     "benchgate export --hdr latencies.hlog --csv windows.csv --filter 'orders/*'": (
         "needs the result of a scenario; tests/cli/test_export.py"
     ),
+    "GITHUB_TOKEN=$(gh auth token) benchgate history artifacts": (
+        "asks GitHub; tests/ci/test_history_artifacts.py"
+    ),
     f"benchgate check --run {_RUN}": "asks GitHub; tests/e2e/test_ci.py",
 }
 
@@ -78,8 +81,8 @@ def scratch_project(
 
 
 def _grow(git: Git, kind: str) -> Path:
-    """Fill a repository: the quickstart with a change under way, or only its package."""
-    quickstart = kind == "quickstart"
+    """Fill a repository: the quickstart, with a change under way or clean, or only its package."""
+    quickstart = kind in {"quickstart", "clean"}
     source = QUICKSTART if quickstart else QUICKSTART / "src"
     shutil.copytree(
         source,
@@ -92,7 +95,7 @@ def _grow(git: Git, kind: str) -> Path:
             file.write(_QUICK)
     git.run("add", ".")
     git.run("commit", "--quiet", "--message", "Start")
-    if quickstart:
+    if kind == "quickstart":
         git.run("apply", "change.patch")
     return git.root
 

@@ -41,6 +41,7 @@ SHIPPED = ("action.yml", "requirements/action.txt", "scripts/action-setup.sh", "
 UPLOAD = Path(__file__).with_name("actions") / "upload-artifact"
 BASELINE = "benchgate-baseline.default.linux-x86_64"
 RESULT = "benchgate-result.default.linux-x86_64"
+PAGE = "benchgate-report.default.linux-x86_64.html"
 # What the workflow that measures asks for, and no more.
 READS = Token("ghs_reads", {"contents": "read", "actions": "read", "pull-requests": "read"})
 
@@ -317,7 +318,7 @@ def test_from_the_first_run_to_a_regression(runner: Runner) -> None:
     first = runner.run(push("0" * 40, base), 1001, action=runner.action)
     assert first.code == 0, first.said()
     assert "first run" in first.said()
-    assert sorted(runner.artifacts()) == [BASELINE, RESULT]
+    assert sorted(runner.artifacts()) == [BASELINE, PAGE, RESULT]
 
     event = opened(runner, base, slower=False)
     clean = runner.run(event, 1002, token=READS)
@@ -381,7 +382,7 @@ def test_what_a_first_use_plants_is_not_run_by_a_second(runner: Runner) -> None:
     event = push("0" * 40, runner.project.commit())
     ended = runner.run(event, 1011, action=runner.action)
     assert ended.code == 0, ended.said()
-    assert len(runner.artifacts()) == 4
+    assert len(runner.artifacts()) == 6
     assert not leak.exists(), leak.read_text()
 
 
@@ -408,7 +409,7 @@ def test_a_merge_group(runner: Runner) -> None:
     ended = runner.run(hosted.merge_group(merge), 1006)
     assert ended.code != 0
     assert ended.outputs()["verdict"] == "fail"
-    assert runner.artifacts() == [RESULT]
+    assert sorted(runner.artifacts()) == [PAGE, RESULT]
 
 
 def test_github_is_down(runner: Runner) -> None:
@@ -419,7 +420,7 @@ def test_github_is_down(runner: Runner) -> None:
     assert ended.code != 0
     assert ended.outputs()["verdict"] == "fail"
     assert ended.annotations("warning") == []  # it has nothing to say to GitHub
-    assert runner.artifacts() == [RESULT]
+    assert sorted(runner.artifacts()) == [PAGE, RESULT]
 
 
 def test_the_baseline_has_expired(runner: Runner) -> None:

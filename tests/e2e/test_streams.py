@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Program, Project
@@ -99,3 +100,81 @@ def test_colour_is_for_terminals_and_can_be_refused(benchgate: Program, toy: Pro
     plain = on_terminal(benchgate, toy.root, "compare")
     assert "regressed" in plain
     assert not COLOUR.search(plain)
+
+
+@pytest.mark.parametrize("form", [(), ("--json", "-", "--markdown", "../verdict.md")])
+def test_the_exit_code_is_the_verdicts_even_if_the_reader_leaves(
+    benchgate: Program, toy: Project, form: tuple[str, ...]
+) -> None:
+    toy.slow_down()
+    benchgate(toy.root, "check", "--rounds", "8").check(3)
+    process = benchgate.start(toy.root, "compare", *form)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() == 3
+    assert (toy.root.parent / "verdict.md").exists() is bool(form)
+
+
+WIDE = """\
+def bench_漢字の名前():
+    sum(range(100))
+
+
+def bench_naïve():
+    sum(range(100))
+"""
+# No column of `list` may move because of what an encoding lacks.
+LISTED = {
+    "utf-8": ["漢字の名前  python", "naïve       python"],
+    "latin-1": [r"\u6f22\u5b57\u306e\u540d\u524d  python", f"naïve{' ' * 27}python"],
+    "ascii": [r"\u6f22\u5b57\u306e\u540d\u524d  python", rf"na\xefve{' ' * 24}python"],
+}
+
+
+@pytest.mark.parametrize("encoding", LISTED)
+def test_names_that_an_encoding_lacks(benchgate: Program, toy: Project, encoding: str) -> None:
+    (toy.root / "benchmarks" / "bench_wide.py").write_text(WIDE, encoding="utf-8")
+    benchgate.variables["PYTHONIOENCODING"] = encoding
+
+    def said(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchgate", *arguments],
+            cwd=toy.root,
+            env=benchgate.environment(),
+            capture_output=True,
+            check=True,
+        )
+        assert b"Traceback" not in done.stderr
+        done.stderr.decode(encoding)
+        return done.stdout.decode(encoding)
+
+    for row in LISTED[encoding]:
+        assert f"wide/{row}  benchmarks/" in said("list")
+    name = "漢字の名前" if encoding == "utf-8" else r"\u6f22\u5b57\u306e\u540d\u524d"
+    assert f"bench_{name}" in said("validate")
+    measured = said("run", "--rounds", "1", "--output", "../wide.json", "--filter", "wide/*")
+    assert ("µs" in measured or "ns" in measured) if encoding == "utf-8" else "µ" not in measured
+    assert f"wide/{name}, time" in said("show", "--plot", "../wide.json")
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+def test_nothing_is_wider_than_the_terminal(benchgate: Program, toy: Project, columns: int) -> None:
+    (toy.root / "benchmarks" / "bench_wide.py").write_text(WIDE, encoding="utf-8")
+    toy.slow_down()
+    benchgate(toy.root, "check", "--rounds", "8").check(3)
+    benchgate.variables["NO_COLOR"] = "1"
+    benchgate.variables["COLUMNS"] = str(columns)
+    for command in (
+        ("list",),
+        ("compare", "-v"),
+        ("show",),
+        ("show", "--detail"),
+        ("show", "--plot"),
+    ):
+        text = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(benchgate, toy.root, *command))
+        lines = text.replace("\r", "").splitlines()
+        assert [line for line in lines if cell_len(line) > columns] == []
+        assert [line for line in lines if line != line.rstrip()] == []

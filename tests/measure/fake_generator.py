@@ -4,8 +4,8 @@ The file has the "reply", the seconds to "sleep" before it, a code to "exit" wit
 create while "loading", and one for the "teardown" that SIGTERM causes. Each order is appended to
 `orders.jsonl` in the folder that the variable ORDERS names. If launches take turns, it fails unless
 the other one runs at the same time, or with the "error_in_turns", after "sleep_in_turns" seconds.
-It waits for the other one as many seconds as it has "patience". Standard library only, to start
-fast.
+It waits for the other one as many seconds as it has "patience". The first launches in turns answer
+the "first_in_turns", one each. Standard library only, to start fast.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ def main() -> None:
     text = Path(sys.argv[1]).read_text(encoding="utf-8")
     order = json.loads(text)
     said = json.loads(Path(order["folder"], "fake.json").read_text(encoding="utf-8"))
-    with Path(os.environ["ORDERS"], "orders.jsonl").open("a", encoding="utf-8") as log:
+    with Path(os.environ["ORDERS"], "orders.jsonl").open("a+", encoding="utf-8") as log:
         log.write(f"{json.dumps(order)}\n")
+        log.seek(0)
+        orders = [json.loads(line) for line in log]
     if "teardown" in said:
         torn_down = Path(said["teardown"])
 
@@ -38,6 +40,9 @@ def main() -> None:
     time.sleep(said.get("sleep", 0.0))
     if order["turns"]:
         time.sleep(said.get("sleep_in_turns", 0.0))
+        earlier = [one for one in orders if one["turns"] and one["folder"] == order["folder"]]
+        first = said.get("first_in_turns", ())
+        said["reply"] = (*first, said["reply"])[min(len(earlier) - 1, len(first))]
     if order["turns"] and "error_in_turns" in said:
         said["reply"] = {**said["reply"], "error": said["error_in_turns"]}
     elif order["turns"] and not meet(order["turns"], said.get("patience", 10.0)):

@@ -82,12 +82,16 @@ def launch(latencies_ms: Sequence[float], errors: Sequence[str] = ()) -> LoadLau
 STEPS = {"lookup": launch([1.0]), "insert": launch([2.0])}
 
 
+IDLE = LoadReply(None, dict.fromkeys(STEPS, launch([])))
+
+
+def dumped(reply: LoadReply) -> object:
+    return TypeAdapter(LoadReply).dump_python(reply, mode="json", context=str)
+
+
 def says(reply: LoadReply | None = None, **how: object) -> dict[str, str | None]:
     """The file that tells the load generator what to answer."""
-    document = TypeAdapter(LoadReply).dump_python(
-        reply or LoadReply(None, STEPS), mode="json", context=str
-    )
-    return {"fake.json": json.dumps({"reply": document, **how})}
+    return {"fake.json": json.dumps({"reply": dumped(reply or LoadReply(None, STEPS)), **how})}
 
 
 class MakeEngine(Protocol):
@@ -431,6 +435,38 @@ def test_only_the_load_gets_more_time_if_launches_take_turns(make_engine: MakeEn
     assert {one.error for one in seen} == {
         "the load generator: timed out: it took longer than 2.1 s; `timeout` sets the limit"
     }
+
+
+def test_a_launch_in_which_both_sides_stood_still_is_repeated_once(make_engine: MakeEngine) -> None:
+    engine = make_engine(says(first_in_turns=[dumped(IDLE)]))
+    measured(engine)
+
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+
+    assert [one.error for one in seen] == [None, None]
+    assert all("the machine stood still" in one.notes[-1] for one in seen)
+    again = list(engine.measure_round(["orders/lookup"], RNG, 2))
+    assert [len(one.notes) for one in again] == [len(one.notes) for one in seen]
+
+
+def test_standing_still_twice_is_a_failure(make_engine: MakeEngine) -> None:
+    engine = make_engine(says(first_in_turns=[dumped(IDLE)] * 2))
+    measured(engine)
+
+    seen = list(engine.measure_round(["orders/lookup"], RNG, 1))
+
+    assert {one.arm for one in seen} == {BASE, HEAD}
+    assert all("none of its operations ended" in (one.error or "") for one in seen)
+
+
+def test_one_side_that_stands_still_is_not_repeated(make_engine: MakeEngine) -> None:
+    engine = make_engine(says(first_in_turns=[dumped(IDLE)]), base=says())
+    measured(engine)
+
+    [failed] = engine.measure_round(["orders/lookup"], RNG, 1)
+
+    assert failed.arm is HEAD
+    assert "none of its operations ended" in (failed.error or "")
 
 
 def test_notes_of_the_generator_are_those_of_every_step(make_engine: MakeEngine) -> None:

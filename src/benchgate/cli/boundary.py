@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchgate.cli.say import say
 from benchgate.errors import BenchgateError, Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def guarded(command: click.Command) -> None:
     except BenchgateError as error:
         code = _say(error)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        say("interrupted", err=True)
         code = Interrupted.exit_code
     except click.ClickException as error:
         error.show()
@@ -74,12 +75,12 @@ def _listen_to_signals() -> None:
 def _say(error: BenchgateError) -> int:
     """Print an error; return its exit code."""
     message, details, hint = map(_not_obeyed, (error.message, error.details, error.hint))
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
+    say(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
     if details:
         for line in details.rstrip().splitlines():
-            click.echo(f"  | {line}", err=True)
+            say(f"  | {line}", err=True)
     if hint:
-        click.echo(f"{click.style('hint:', bold=True)} {hint}", err=True)
+        say(f"{click.style('hint:', bold=True)} {hint}", err=True)
     return error.exit_code
 
 
@@ -104,8 +105,8 @@ def _report_bug() -> int:
 
     from benchgate import __version__  # noqa: PLC0415
 
-    click.echo("error: benchgate itself failed; this is a bug. Please report it with:", err=True)
-    click.echo(
+    say("error: benchgate itself failed; this is a bug. Please report it with:", err=True)
+    say(
         f"\nbenchgate {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"arguments: {sys.argv[1:]}\n{traceback.format_exc()}",
         err=True,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
+from benchgate.cli.say import say
 from benchgate.cli.world import console
 from benchgate.errors import UsageError
 from benchgate.measure.build_cache import MOST_BYTES, BuildCache, cache_folder
@@ -52,10 +53,10 @@ def command(clear: bool) -> int:
             cache.clear()
         except OSError as error:
             raise UsageError(f"cannot remove {error.filename}: {error.strerror}") from None
-        click.echo(f"removed {_summed_up(entries)}")
+        say(f"removed {_summed_up(entries)}")
         return 0
     if not entries:
-        click.echo(f"no builds are kept in {cache.folder}")
+        say(f"no builds are kept in {cache.folder}")
         return 0
     now_s = time.time()
     print_columns(console(), _COLUMNS, [_line(one, now_s) for one in entries])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -10,6 +11,7 @@ from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, prepare_last_result
 from benchgate.cli.unconfigured import naming_suites
 from benchgate.cli.world import configuration, kept_builds, real_effects, repository
+from benchgate.describe.figures import figures_of
 from benchgate.errors import UsageError
 from benchgate.files import write_atomic
 from benchgate.gate.waves import LOOKS
@@ -101,6 +103,7 @@ def command(
       benchgate check --baseline dir:.benchgate
       benchgate check --json verdict.json --markdown comment.md --output result.json.gz
       benchgate check --junit benchgate.xml --csv verdict.csv
+      benchgate check --html report.html
       benchgate check --run https://github.com/OWNER/NAME/actions/runs/1234567890
 
     With --run, benchgate downloads the result of a GitHub run and decides again with the
@@ -132,7 +135,12 @@ def command(
             verdict, result = check(request, config, git, effects)
     finally:
         effects.progress.close()
-    outputs.write(verdict, effects.environ, effects.progress.told)
+    outputs.write(
+        verdict,
+        effects.environ,
+        effects.progress.told,
+        partial(figures_of, result, aliases=config.aliases),
+    )
     for step in _next_steps(verdict, result, config, lends=benchmarks == "head"):
         effects.progress.message(f"hint: {step}")
     return verdict.exit_code
@@ -151,7 +159,7 @@ def _replay(
     verdict, result = replay_run(run_url, artifact, environ)
     if output is not None:
         write_atomic(output, encode_result(result, Redactor(environ)))
-    outputs.write(verdict, environ)
+    outputs.write(verdict, environ, figures=partial(figures_of, result))
     return verdict.exit_code
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -14,6 +15,7 @@ from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs, keep, require_last_result
 from benchgate.cli.world import configuration, repository, repository_or_none
+from benchgate.describe.figures import figures_of
 from benchgate.errors import UsageError
 from benchgate.gate.judging import judge_result, judge_stored
 from benchgate.gate.make_verdict import make_verdict
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from benchgate.config import Config
     from benchgate.gate.judging import JudgedRuns
     from benchgate.model.policy import Options
+    from benchgate.model.result import Result
     from benchgate.model.verdict import Verdict
 
 F = TypeVar("F", bound="Callable[..., int]")
@@ -40,6 +43,22 @@ def compare(
     detail: bool = False,
 ) -> Verdict:
     """Decide between the heads of result files, or between the two arms of one.
+
+    Arguments and errors are those of `judge_files`.
+    """
+    _, judged = judge_files(earlier, head, config, format_name=format_name, detail=detail)
+    return make_verdict(judged, config)
+
+
+def judge_files(
+    earlier: Sequence[Sequence[Path]],
+    head: Sequence[Path],
+    config: Config,
+    *,
+    format_name: str | None = None,
+    detail: bool = False,
+) -> tuple[Result, JudgedRuns]:
+    """Judge the heads of result files, or the two arms of one; return the last result, too.
 
     Args:
         earlier: the files of each earlier result, in any order; if there is none, the verdict of
@@ -62,7 +81,7 @@ def compare(
         judged = judge_result(last, config)
     if detail:
         judged = _with_comparisons(judged, config)
-    return make_verdict(judged, config)
+    return last, judged
 
 
 def _with_comparisons(judged: JudgedRuns, config: Config) -> JudgedRuns:
@@ -151,8 +170,10 @@ def command(
     last = last or (require_last_result(repository(cwd).root, os.environ),)
     for path in (*chain.from_iterable(earlier), *last):
         keep(path, **reports)
-    verdict = compare(earlier, last, config, format_name=format_name, detail=detail)
-    outputs.write(verdict, os.environ)
+    result, judged = judge_files(earlier, last, config, format_name=format_name, detail=detail)
+    verdict = make_verdict(judged, config)
+    figures = partial(figures_of, result, judged.base, config.aliases)
+    outputs.write(verdict, os.environ, figures=figures)
     return verdict.exit_code
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from benchgate.cli import options as o
 from benchgate.cli.outputs import Outputs
+from benchgate.cli.say import say
 from benchgate.cli.world import configuration, console, real_effects, repository, repository_or_none
 from benchgate.errors import UsageError
 from benchgate.measure import counters, layout
@@ -24,6 +25,7 @@ from benchgate.measure.machine import read_environment
 from benchgate.measure.python_workers import PythonSettings
 from benchgate.model.verdict import Decision
 from benchgate.report.advice import busy_machine
+from benchgate.report.columns import print_facts
 from benchgate.report.self_check_report import render_self_check
 from benchgate.session.choice import Choice
 from benchgate.session.engines import choose_place
@@ -202,10 +204,7 @@ def command(
     git = repository_or_none(effects.cwd)
     config = configuration(effects.cwd, git, config_file)
     facts, advice = diagnose(config, effects)
-    for label, fact in facts.items():
-        click.echo(f"{label:10}{fact}")
-    for sentence in advice:
-        click.echo(f"{click.style('advice', bold=True):10}    {sentence}")
+    print_facts(console(), [*facts.items(), *(("advice", sentence) for sentence in advice)])
     if not wanted:
         return 0
     rounds = rounds or DEFAULT_ROUNDS
@@ -214,10 +213,10 @@ def command(
         check = self_check(Choice(globs, tags), rounds, config, repository(effects.cwd), effects)
     finally:
         effects.progress.close()
-    click.echo()
+    say()
     render_self_check(check, console())
     if check.verdict.decision is not Decision.PASS:
-        click.echo()
+        say()
         Outputs({}).write(check.verdict, effects.environ)
     return check.verdict.exit_code
 

@@ -12,6 +12,7 @@ import click
 from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
+from benchgate.cli.say import say
 from benchgate.cli.world import repository
 from benchgate.describe.load_files import hdr_log, loaded_arms, windows_csv
 from benchgate.errors import FormatError, UsageError
@@ -106,7 +107,7 @@ def command(
 def _write(path: Path, text: str, what: str) -> None:
     put(path, text.encode())
     if path != STANDARD_OUTPUT:
-        click.echo(f"{path}: {what}", err=True)
+        say(f"{path}: {what}", err=True)
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -10,6 +10,7 @@ import click
 from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import keep
+from benchgate.cli.say import say
 from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.redact import Redactor
@@ -52,13 +53,13 @@ def command(files: tuple[Path, ...], output: Path, format_name: str | None) -> i
     result = read_any(files, format_name)
     write_atomic(output, encode_result(result, Redactor(os.environ)))
     for warning in result.warnings:
-        click.echo(f"warning: {plain_line(warning, _WARNING_LIMIT)}", err=True)
+        say(f"warning: {plain_line(warning, _WARNING_LIMIT)}", err=True)
     found = result.head.benchmarks
     failed = [one for one in found if one.status is Status.FAILED]
     for one in failed:
         why = plain_line(one.error or "", _WARNING_LIMIT)
-        click.echo(f"failed: {plain_line(one.id)}: {why}", err=True)
+        say(f"failed: {plain_line(one.id)}: {why}", err=True)
     left_out = f", {len(failed)} of them failed" if failed else ""
     tool = plain_line(result.tool)
-    click.echo(f"{output}: {counted(len(found), 'benchmark')} of {tool}{left_out}")
+    say(f"{output}: {counted(len(found), 'benchmark')} of {tool}{left_out}")
     return 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchgate.cli.project_folder import choose_folder, configured_in
+from benchgate.cli.say import say
 from benchgate.cli.validate import validate
 from benchgate.cli.workflows import (
     EXAMPLE_ACTION,
@@ -97,7 +98,7 @@ def _wanted_action(
     if present := existing_workflow(git.root):
         raise UsageError(f"{present} already uses benchgate", hint="Edit it, or remove it first.")
     if action is None and sys.stdin.isatty():
-        click.echo("The workflows for GitHub use the action of benchgate, which has no release.")
+        say("The workflows for GitHub use the action of benchgate, which has no release.")
         question = "Your copy of it, as OWNER/NAME@REF (empty: no workflows)"
         action = click.prompt(question, default="", show_default=False) or None
         if action is None and wanted is None:
@@ -250,25 +251,25 @@ def command(workflows: bool | None, action: str | None, dry_run: bool) -> int:
     plan = make_plan(cwd, git, workflows=workflows, action=action)
     named = {Path(os.path.relpath(path, cwd)).as_posix(): text for path, text in plan.files.items()}
     for sentence in plan.found:
-        click.echo(sentence, err=dry_run)
+        say(sentence, err=dry_run)
     if dry_run:
         for name, text in named.items():
-            click.echo(f"# {name}\n{text}")
+            say(f"# {name}\n{text}")
         return 0
     write(plan.files)
     for name in named:
-        click.echo(f"wrote {name}")
+        say(f"wrote {name}")
     problems = find_problems(plan.folder, git)
     for problem in problems:
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
+        say(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
     if problems:
         return PROBLEM_EXIT_CODE
-    click.echo("`benchgate validate` finds no problem.")
+    say("`benchgate validate` finds no problem.")
     for sentence in (_describe_python(plan, git, os.environ), plan.unchecked):
         if sentence:
-            click.echo(sentence)
-    click.echo("\nNext:")
+            say(sentence)
+    say("\nNext:")
     for step in _steps(git, cwd, plan):
-        click.echo(f"  {step}")
-    click.echo("To undo this, delete the files.")
+        say(f"  {step}")
+    say("To undo this, delete the files.")
     return 0

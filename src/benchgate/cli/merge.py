@@ -10,6 +10,7 @@ import click
 from benchgate.baselines.own_file import read_result
 from benchgate.cli import options as o
 from benchgate.cli.outputs import keep
+from benchgate.cli.say import say
 from benchgate.files import ensure_writable, write_atomic
 from benchgate.model.codec import encode_result
 from benchgate.model.joined_shards import ids_of, join
@@ -77,8 +78,8 @@ def command(results: tuple[Path, ...], output: Path) -> int:
         keep(path, output=output)
     joined = merge(results, output, os.environ)
     for warning in joined.warnings:
-        click.echo(f"warning: {plain_line(warning, _WARNING_LIMIT)}", err=True)
-    click.echo(
+        say(f"warning: {plain_line(warning, _WARNING_LIMIT)}", err=True)
+    say(
         f"{output}: {counted(len(ids_of(joined)), 'benchmark')} of {counted(len(results), 'shard')}"
     )
     return 0

@@ -173,6 +173,7 @@ VERDICT_FILES: Final = {
     "markdown": "the verdict as Markdown",
     "junit": "the verdict as JUnit XML",
     "csv": "the rows of the verdict as CSV",
+    "html": "the report as a page of HTML",
 }
 """The files that a verdict can be written to: `cli/outputs.py` says how."""
 

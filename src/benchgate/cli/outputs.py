@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -22,8 +23,9 @@ from benchgate.report.terminal import render_verdict
 from benchgate.report.view import view_verdict, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from benchgate.model.figures import BenchmarkFigures
     from benchgate.model.verdict import Verdict
     from benchgate.report.view import VerdictView
 
@@ -110,26 +112,52 @@ class Outputs:
         for _, path in wanted:
             if path != STANDARD_OUTPUT:
                 ensure_writable(path)
+        if "html" in self.files:
+            require_pages()
 
     def write(
-        self, verdict: Verdict, environ: Mapping[str, str], told: Collection[str] = ()
+        self,
+        verdict: Verdict,
+        environ: Mapping[str, str],
+        told: Collection[str] = (),
+        figures: Callable[[], Sequence[BenchmarkFigures]] | None = None,
     ) -> None:
         """Write the verdict to the files and to the terminal.
 
         Args:
+            figures: computes those of the result, for a page; None if the samples are not there.
             told: what standard error said while measuring. A terminal or log that gets both
                 streams does not get these warnings again.
         """
         redact = Redactor(environ)
         view = view_verdict(verdict)
         for name, path in self.files.items():
-            put(path, _WRITERS[name](verdict, view, redact))
+            with _reader_may_leave():
+                if name == "html":
+                    put(path, page_of(verdict, figures() if figures else None, redact))
+                else:
+                    put(path, _WRITERS[name](verdict, view, redact))
         if STANDARD_OUTPUT not in self.files.values():
             if told and _is_one_stream():
                 known = {text.removeprefix("warning: ") for text in told}
                 news = tuple(text for text in verdict.warnings if text not in known)
                 view = view_verdict(replace(verdict, warnings=news))
-            render_verdict(view, console(), verbose=self.verbose)
+            with _reader_may_leave():
+                render_verdict(view, console(), verbose=self.verbose)
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """Let the reader of standard output close it, as `head` does.
+
+    The exit code still tells the verdict, and the other files are still written.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still buffered would fail again when the program ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 _WRITERS: Final[Mapping[str, Callable[[Verdict, VerdictView, Redactor], bytes]]] = {
@@ -138,6 +166,29 @@ _WRITERS: Final[Mapping[str, Callable[[Verdict, VerdictView, Redactor], bytes]]]
     "junit": lambda _, view, redact: render_junit(without_secrets(view, redact)),
     "csv": lambda verdict, _, redact: render_csv(verdict, redact),
 }
+
+
+def require_pages() -> None:
+    """Check, before anything is measured, that a page can be written.
+
+    Raises:
+        UsageError: what writes it is not installed.
+    """
+    from benchgate.page.frame import require_jinja  # noqa: PLC0415 - only for a page
+
+    require_jinja()
+
+
+def page_of(
+    verdict: Verdict,
+    figures: Sequence[BenchmarkFigures] | None,
+    redact: Redactor,
+    nav: Iterable[tuple[str, str]] = (),
+) -> bytes:
+    """The report of a verdict as a page of HTML."""
+    from benchgate.page.report import render_report  # noqa: PLC0415 - only for a page
+
+    return render_report(verdict, figures, redact, nav=nav).encode()
 
 
 def _is_one_stream() -> bool:

@@ -8,7 +8,7 @@ import click
 
 from benchgate.config.reference import config_schema
 from benchgate.load.schema import scenario_schema
-from benchgate.model.codec import RESULT, STATISTICS, VERDICT
+from benchgate.model.codec import HISTORY, RESULT, STATISTICS, VERDICT
 
 _SCHEMAS = {
     "config": config_schema,
@@ -16,6 +16,7 @@ _SCHEMAS = {
     "result": RESULT.json_schema,
     "verdict": VERDICT.json_schema,
     "statistics": STATISTICS.json_schema,
+    "history": HISTORY.json_schema,
 }
 
 

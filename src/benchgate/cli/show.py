@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.core import ParameterSource
@@ -14,19 +15,24 @@ from benchgate.baselines.any_file import read_any
 from benchgate.cli import options as o
 from benchgate.cli.outputs import STANDARD_OUTPUT, keep, put, require_last_result
 from benchgate.cli.world import console, repository
+from benchgate.describe.distributions import distributions
 from benchgate.describe.result_statistics import describe
 from benchgate.errors import FormatError, UsageError, did_you_mean
 from benchgate.files import ensure_writable
 from benchgate.model.codec import STATISTICS
+from benchgate.model.distribution import Shape
 from benchgate.model.redact import Redactor
-from benchgate.model.run import CANARY_IDS
+from benchgate.model.run import CANARY_IDS, Kind
+from benchgate.report.plot import plot_columns, render_plots
 from benchgate.report.statistics_table import render_result
 from benchgate.session.choice import Choice, nothing_chosen
 from benchgate.stats.outliers import OUTLIER_MODES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from benchgate.model.distribution import Distribution
+    from benchgate.model.result import Result
     from benchgate.model.run import Run
     from benchgate.model.statistics import ResultStatistics
     from benchgate.stats.outliers import OutlierMode
@@ -45,6 +51,62 @@ def show(
             of these metrics.
         FormatError: the file is not a result, or it is damaged.
     """
+    chosen = _chosen(path, choice, metrics)
+    with _naming(path):
+        return describe(chosen, outliers)
+
+
+def plots(
+    path: Path, choice: Choice, shape: Shape, columns: int, metrics: Sequence[str] = ()
+) -> tuple[Distribution, ...]:
+    """Find what is drawn of the chosen part of a result file: see `distributions`.
+
+    Raises:
+        UsageError: as for `show`, or a metric cannot be drawn, or there is nothing to draw.
+        FormatError: as for `show`.
+    """
+    chosen = _chosen(path, choice, metrics)
+    with _naming(path):
+        found = distributions(chosen, shape, columns, metrics)
+    drawn = {one.metric for one in found}
+    for name in metrics:
+        if name not in drawn:
+            raise UsageError(
+                f"the metric {name!r} cannot be drawn: {_NOT_DRAWN[_kind(chosen, name)]}",
+                hint="`benchgate show` without --plot prints its values.",
+            )
+    if not found:
+        raise UsageError(
+            "there is nothing to draw: none of the shown benchmarks has samples",
+            hint="`benchgate show` without --plot prints what the result has.",
+        )
+    return found
+
+
+_NOT_DRAWN: Final = {
+    Kind.EXACT: "its values are exact and hardly vary",
+    Kind.SUMMARY: "its values are a summary, and the samples behind it are not stored",
+    Kind.SAMPLED: "it has no samples",
+}
+
+
+def _kind(result: Result, metric: str) -> Kind:
+    runs = filter(None, (result.head, result.base))
+    series = (s for run in runs for b in run.benchmarks for s in b.series)
+    return next((s.metric.kind for s in series if s.metric.name == metric), Kind.SAMPLED)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file in the message of a FormatError."""
+    try:
+        yield
+    except FormatError as error:
+        raise FormatError(f"{path}: {error.message}", hint=error.hint) from None
+
+
+def _chosen(path: Path, choice: Choice, metrics: Sequence[str]) -> Result:
+    """The chosen benchmarks and metrics of a result file."""
     result = read_any([path])
     runs = [result.head] if result.base is None else [result.head, result.base]
     ids = {b.id for run in runs for b in run.benchmarks} - CANARY_IDS
@@ -54,10 +116,7 @@ def show(
     if metrics:
         chosen = _with_metrics(chosen, metrics)
     base = chosen[1] if len(chosen) > 1 else None
-    try:
-        return describe(replace(result, head=chosen[0], base=base), outliers)
-    except FormatError as error:
-        raise FormatError(f"{path}: {error.message}", hint=error.hint) from None
+    return replace(result, head=chosen[0], base=base)
 
 
 def _choose(run: Run, choice: Choice) -> Run:
@@ -103,6 +162,13 @@ def _with_metrics(runs: Sequence[Run], metrics: Sequence[str]) -> list[Run]:
     show_default=True,
     help="Which outliers the second mean of --detail leaves out.",
 )
+@click.option(
+    "--plot",
+    is_flag=False,
+    flag_value=Shape.ECDF.value,
+    metavar="[ecdf|histogram]",
+    help="Draw the distributions instead, of both sides; ecdf unless you say otherwise.",
+)
 @o.report_option("--json", "the statistics as JSON")
 def command(
     result: Path | None,
@@ -110,6 +176,7 @@ def command(
     metrics: tuple[str, ...],
     detail: bool,
     outliers: OutlierMode,
+    plot: str | None,
     json_file: Path | None,
 ) -> None:
     """Show the statistics of a result file, by default of the last check here.
@@ -124,12 +191,22 @@ def command(
     each other, the warm-up, and which change a comparison could detect; for a step of a scenario
     the percentiles of all latencies, and the course of each launch.
 
+    With --plot: how the samples of base and head are distributed; for a step of a scenario the
+    latencies of all operations. Without --metric, only the time is drawn.
+
     \b
     Examples:
       benchgate show
       benchgate show result.json.gz
       benchgate show --detail --filter 'parse/*' --metric time
+      benchgate show --plot --filter parse/large
     """
+    shape, result = _shape(plot, result)
+    if shape and (detail or json_file is not None):
+        raise UsageError(
+            f"--plot and {'--detail' if detail else '--json'} cannot be combined",
+            hint="Call `benchgate show` twice, once with each of them.",
+        )
     source = click.get_current_context().get_parameter_source("outliers")
     if not detail and source is not ParameterSource.DEFAULT:
         raise UsageError(
@@ -137,6 +214,10 @@ def command(
             hint="Add --detail, which shows the second mean.",
         )
     path = result or require_last_result(repository(Path.cwd()).root, os.environ)
+    if shape:
+        terminal = console()
+        render_plots(plots(path, Choice(globs), shape, plot_columns(terminal), metrics), terminal)
+        return
     if json_file is not None and json_file != STANDARD_OUTPUT:
         keep(path, json=json_file)
         ensure_writable(json_file)
@@ -145,3 +226,18 @@ def command(
         put(json_file, STATISTICS.write(statistics, Redactor(os.environ)))
     if json_file != STANDARD_OUTPUT:
         render_result(statistics, console())
+
+
+def _shape(plot: str | None, result: Path | None) -> tuple[Shape | None, Path | None]:
+    """What to draw, and of which file: click takes the file in `--plot result.json` for a shape."""
+    if plot is None:
+        return None, result
+    if plot in set(Shape):
+        return Shape(plot), result
+    if result is None and Path(plot).exists():
+        return Shape.ECDF, Path(plot)
+    names = [one.value for one in Shape]
+    raise UsageError(
+        f"--plot draws {' or '.join(names)}, not {plot!r}{did_you_mean(plot, names)}",
+        hint="A RESULT comes before --plot, or write --plot=ecdf.",
+    )

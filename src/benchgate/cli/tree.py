@@ -8,6 +8,7 @@ import click
 from rich.text import Text
 
 from benchgate.cli import options as o
+from benchgate.cli.say import say
 from benchgate.cli.unconfigured import naming_suites
 from benchgate.cli.world import (
     configuration,
@@ -147,5 +148,5 @@ def list_command(
         effects.progress.close()
     print_benchmarks(listed, console())
     for failure in failures:
-        click.echo(f"error: {failure.id}: {failure.error}", err=True)
+        say(f"error: {failure.id}: {failure.error}", err=True)
     return FAILED_EXIT_CODE if failures else 0

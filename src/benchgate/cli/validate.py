@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchgate.cli import options as o
+from benchgate.cli.say import say
 from benchgate.cli.validate_scenarios import read_scenarios
 from benchgate.cli.world import configuration, repository_or_none
 from benchgate.config import FunctionBenchmarks, PythonBenchmark, SuiteBenchmark
@@ -150,16 +151,16 @@ def command(config_file: Path | None) -> int:
     git = repository_or_none(cwd)
     config = configuration(cwd, git, config_file)
     found = validate(config, git.root if git else cwd, git)
-    click.echo(f"{config.source or 'no configuration file, using the defaults'}: valid")
+    say(f"{config.source or 'no configuration file, using the defaults'}: valid")
     for file, functions in found.functions.items():
         more = ("more once it is imported (see benchgate list)",) if file in found.unlisted else ()
-        click.echo(f"{file}: {', '.join((*functions, *more)) or 'nothing'}")
+        say(f"{file}: {', '.join((*functions, *more)) or 'nothing'}")
     for name in found.commands:
-        click.echo(f"command: {name}")
+        say(f"command: {name}")
     for title in found.suites:
-        click.echo(f"suite: {title}")
+        say(f"suite: {title}")
     for file, ids in found.scenarios.items():
-        click.echo(f"{file}: {', '.join(ids)}")
+        say(f"{file}: {', '.join(ids)}")
     for problem in found.problems:
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
+        say(f"{click.style('error:', fg='red', bold=True)} {problem}", err=True)
     return PROBLEM_EXIT_CODE if found.problems else 0

@@ -113,6 +113,8 @@ NEUTRAL: Mapping[Place, frozenset[str]] = {
     # Discarded samples, failed launches, and the random choices that a seed repeats.
     ("measure",): frozenset({"seed", "warmup", "command_warmup", "timeout"}),
     ("accept",): frozenset(),
+    # It judges nothing.
+    ("history",): frozenset({"store"}),
     # Each side is built by its own settings, and the verdict says where they differ.
     ("build",): frozenset({"shell", "command", "timeout", "env", "cache"}),
 }

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from benchgate.config.measurement import Build, Measure
     from benchgate.config.origin import Origin
     from benchgate.config.rules import RowPolicy
-    from benchgate.config.tables import Accept, Baseline, Gate, Rule, Waive
+    from benchgate.config.tables import Accept, Baseline, Gate, HistoryTable, Rule, Waive
     from benchgate.errors import ConfigError
     from benchgate.model.policy import Acceptance, Options
     from benchgate.tables.problems import Problem
@@ -55,6 +55,8 @@ DECIDED_BY: Mapping[str, Side] = {
     # with one that the head alone has, and they are compared only if they do the same work. So it
     # cannot hide a regression, and a new one is shown.
     "aliases": Side.HEAD,
+    # It judges nothing.
+    "history": Side.HEAD,
 }
 """Every table of the configuration."""
 
@@ -82,6 +84,7 @@ class Config:
         waivers: regressions and removals that are permitted; one that matches a row is enough.
         accept: how the waivers of a pull request can count before they are merged.
         aliases: old id to new id of each renamed benchmark; there are no chains of aliases.
+        history: where the history of the project is kept.
         sides: what it was combined from, if the base commit's configuration judges.
         base: how the base commit is built and measured; None if this configuration applies to it,
             too.
@@ -97,6 +100,7 @@ class Config:
     waivers: tuple[Waive, ...]
     accept: Accept
     aliases: Mapping[str, str]
+    history: HistoryTable
     origin: Origin
     sides: Sides | None = None
     base: Config | None = None

@@ -114,6 +114,16 @@ class Baseline(Table):
     )
 
 
+class HistoryTable(Table):
+    """Where `benchgate history` keeps the runs of the project."""
+
+    store: fields.Text | None = Field(
+        default=None,
+        description="A folder, relative to this file, or an address such as"
+        " `s3://bucket/folder`; by default `.benchgate/history`.",
+    )
+
+
 class _Selection(Table):
     """The rows that an entry is about."""
 
@@ -205,6 +215,9 @@ class Settings(Table):
         default_factory=Accept,
         description="What makes the waivers of a pull request count before they are merged.",
     )
+    history: HistoryTable = Field(
+        default_factory=HistoryTable, description="Where the history of the project is kept."
+    )
     aliases: Mapping[fields.Identifier, fields.Identifier] = Field(
         default_factory=dict, description='Renamed benchmarks: `"old/id" = "new/id"`.'
     )
@@ -220,5 +233,6 @@ TABLES: Mapping[tuple[str, ...], type[Table]] = {
     ("rule",): Rule,
     ("waive",): Waive,
     ("accept",): Accept,
+    ("history",): HistoryTable,
 }
 """Every table by its path; a tag distinguishes the kinds of [[benchmark]]."""

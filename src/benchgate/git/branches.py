@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
     from benchgate.git.repository import Git
 
+_ON_GITHUB = re.compile(
+    r"(?:https://(?:[^@/]*@)?|ssh://git@|git@)github\.com[:/]([\w-]+/[\w.-]+?)(?:\.git)?/?",
+    re.ASCII,
+)
 _USUAL_NAMES = ("main", "master", "trunk")
 
 
@@ -44,6 +49,15 @@ def remotes(git: Git) -> tuple[str, ...]:
     """Return the names of the remotes, origin first."""
     names = git.run("remote").splitlines()
     return tuple(sorted(names, key=lambda name: (name != "origin", name)))
+
+
+def github_repository(git: Git) -> str | None:
+    """Return the "owner/name" of the first remote that is on github.com; None if none is."""
+    for remote in remotes(git):
+        url = git.ask("config", "--get", f"remote.{remote}.url") or ""
+        if match := _ON_GITHUB.fullmatch(url):
+            return match[1]
+    return None
 
 
 def current_branch(git: Git) -> str | None:

@@ -51,13 +51,14 @@ _GONE = 410
 
 
 class ArtifactKind(StrEnum):
-    """The purpose for which a complete measurement is kept.
+    """The purpose for which a complete measurement, or the report on it, is kept.
 
     The name only tells artifacts apart; whether one can be trusted depends on the run it is from.
     """
 
     BASELINE = "baseline"
     RESULT = "result"
+    REPORT = "report"
 
 
 def artifact_name(

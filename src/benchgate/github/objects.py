@@ -154,6 +154,7 @@ class WorkflowRun(ApiObject):
     repository: Repository
     head_repository: Repository | None
     actor: User | None = None
+    html_url: str = ""
 
 
 class Comment(ApiObject):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.load.order import LoadReply
 from benchgate.measure.arm_runner import ArmRunner, ProgramSettings
@@ -30,6 +30,7 @@ from benchgate.measure.side_by_side import (
     NotSideBySideError,
     may_take_turns,
     run_in_turns,
+    stood_still,
     turn_of,
 )
 from benchgate.measure.suite_output import Scratch
@@ -44,6 +45,11 @@ if TYPE_CHECKING:
     from benchgate.measure.scenario_discovery import Unit
     from benchgate.measure.scenario_launch import Outcome
     from benchgate.measure.scenario_plan import LaunchPlan
+
+_REPEATED: Final = (
+    "a launch was repeated, because no operation ended in it on either side: the machine stood"
+    " still"
+)
 
 
 class ScenarioEngine:
@@ -194,6 +200,10 @@ class ScenarioEngine:
             self._pause(pause_s)
             tools = [self._tools[plan.scenario.arm.name] for plan in ordered]
             try:
+                in_turns = run_in_turns(ordered, tools, round_index, turn_ns)
+                if not stood_still(in_turns.values()):
+                    return in_turns
+                self._note(unit, _REPEATED)
                 return run_in_turns(ordered, tools, round_index, turn_ns)
             except NotSideBySideError as error:
                 self._part(unit, error)
@@ -208,13 +218,17 @@ class ScenarioEngine:
     def _part(self, unit: Unit, error: NotSideBySideError) -> None:
         """From now on, launch the arms one after the other."""
         self._parted.add(unit.title)
-        note = (
+        self._note(
+            unit,
             "base and head are loaded one after the other, which is less exact: their services do"
-            f" not start side by side ({error})"
+            f" not start side by side ({error})",
         )
+
+    def _note(self, unit: Unit, text: str) -> None:
+        """Let the benchmarks of a scenario say this from now on, once."""
         for one in unit.arms:
-            key = unit.title, one.arm.name
-            self._notes[key] = (*self._notes.get(key, ()), note)
+            known = self._notes.get((unit.title, one.arm.name), ())
+            self._notes[unit.title, one.arm.name] = tuple(dict.fromkeys((*known, text)))
 
     def _alone(self, plan: LaunchPlan, round_index: int) -> Outcome:
         tools = self._tools[plan.scenario.arm.name]

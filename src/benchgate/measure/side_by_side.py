@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.load.drivers import registry
 from benchgate.load.meeting import is_ready, tell_ended
-from benchgate.load.order import INTERRUPTED
+from benchgate.load.order import INTERRUPTED, LoadReply
 from benchgate.load.substitution import OWN_PLACEHOLDERS, PORT, placeholders_in
 from benchgate.load.turns import TurnOrder, turn_ns
 from benchgate.measure.scenario_launch import LaunchFailedError, opened
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from benchgate.load.order import LoadReply
     from benchgate.load.tables import Service
     from benchgate.measure.scenario_discovery import ArmScenario
     from benchgate.measure.scenario_launch import LaunchTools, Loaded, OpenLaunch, Outcome
@@ -66,6 +65,14 @@ def turn_of(replies: Iterable[LoadReply], duration_s: float) -> int | None:
     ]
     slowest_ns = max((median for median in medians if median is not None), default=None)
     return None if slowest_ns is None else turn_ns(slowest_ns / 1e9, duration_s)
+
+
+def stood_still(outcomes: Iterable[Outcome]) -> bool:
+    """Whether launches in turns saw no operation end on any side, which tells nothing of either."""
+    return all(
+        isinstance(one, LoadReply) and not any(x.ops + x.errors for x in one.steps.values())
+        for one in outcomes
+    )
 
 
 def run_in_turns(

@@ -36,17 +36,18 @@ def ids() -> dict[str, str]:
 
 def main() -> None:
     path = Path(os.environ["FILE"])
+    name = os.environ["NAME"] if os.environ["ARCHIVE"] == "true" else path.name
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(path, path.name)
     data = stream.getvalue()
-    created = call("CreateArtifact", name=os.environ["NAME"], version=4)
+    created = call("CreateArtifact", name=name, version=4)
     url = f"{created.get('signedUploadUrl') or created['signed_upload_url']}&comp=appendBlock"
     with urllib.request.urlopen(urllib.request.Request(url, data=data, method="PUT"), timeout=30):
         pass
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
-    call("FinalizeArtifact", name=os.environ["NAME"], size=str(len(data)), hash=digest)
-    print(f"uploaded {path.name} as {os.environ['NAME']}")
+    call("FinalizeArtifact", name=name, size=str(len(data)), hash=digest)
+    print(f"uploaded {path.name} as {name}")
 
 
 main()
