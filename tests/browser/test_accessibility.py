@@ -164,7 +164,7 @@ def test_forced_colors_keep_outcomes_and_figures_apart(
     opened.open_benchmark()
 
     # Outcomes are words, and arms differ by their shapes.
-    assert opened.page.locator(".badge").first.text_content() == "▲ regressed"
+    assert opened.page.locator(".badge").first.text_content() == "! regressed"
     assert opened.page.locator("circle.dot.base").count() > 0
     assert opened.page.locator("path.dot.head").count() > 0
 

@@ -46,7 +46,7 @@ def test_each_change_is_told_in_words_and_linked_to_its_commits() -> None:
     )
     said = " ".join(page.text.split())
     assert "1 trend: 1 got worse at its last change" in said
-    assert "+20.0 % (worse)" in said
+    assert "+20.0 % worse" in said
     assert "10.00 ms to 12.00 ms" in said
     assert "7000cba..8000cba" in said
     assert "2026-01-09" in said

@@ -80,7 +80,7 @@ def test_a_pipe_gets_whole_lines() -> None:
         "AMD EPYC 7763, 4 cores, Debian 12 (20 runs)",
     ]
     assert lines[6].split() == [
-        *("▁▁▁▁▁▁██████████", "1.250", "ms", "0.8", "%", "+25.0", "%"),
+        *("▁▁▁▁▁▁██████████", "1.250", "ms", "0.8", "%", "+25.0", "%", "worse"),
         *("0000007..0000008", "2026-05-09,", "11", "runs", "ago", "parse/large[n=1000]"),
     ]
     assert lines[-1] == "not shown: 1 tail that did not change (-v shows it)"
@@ -90,7 +90,7 @@ def test_a_pipe_gets_whole_lines() -> None:
 def test_it_fits_any_terminal_and_loses_nothing(width: int) -> None:
     text = Text.from_ansi(printed(width=width)).plain
     assert max(cell_len(line) for line in text.splitlines()) <= width
-    for told in ("parse/large[n=1000]", "+25.0 %", "0000007..0000008", "11 runs ago"):
+    for told in ("parse/large[n=1000]", "+25.0 % worse", "0000007..0000008", "11 runs ago"):
         assert told in text
     assert "2026-05-09" in text
 
@@ -98,7 +98,7 @@ def test_it_fits_any_terminal_and_loses_nothing(width: int) -> None:
 def test_verbose_tells_everything_of_each_change() -> None:
     text = printed(verbose=True)
     assert (
-        "+25.0 % at 0000007..0000008 (2026-05-09), 11 runs ago, 1.000 ms to 1.250 ms: "
+        "+25.0 % worse at 0000007..0000008 (2026-05-09), 11 runs ago, 1.000 ms to 1.250 ms: "
         "\"Change 8\"; there also changed python: '3.12' and '3.13'"
     ) in text
     assert "text/slug (p95)" in text

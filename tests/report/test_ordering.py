@@ -6,7 +6,7 @@ from benchgate.model.outcome import Outcome
 from benchgate.model.row import ConfirmationCost, Row
 from benchgate.model.run import Better, Source
 from benchgate.model.verdict import Decision, GateSettings, Verdict
-from benchgate.report.ordering import arrange, by_benchmark, worst_first
+from benchgate.report.ordering import ORDER, arrange, by_benchmark, worst_first
 
 LOCATION = Row("a", Outcome.UNCHANGED, "time", "p25", "s", ratio=1.0)
 TAIL = replace(LOCATION, statistic="p95", outcome=Outcome.INCONCLUSIVE)
@@ -95,18 +95,15 @@ def test_an_improvement_stands_for_a_benchmark_of_which_something_else_is_open()
     assert shown(fast, memory) == [[fast, memory]]
 
 
-def test_what_needs_nobody_is_folded_by_outcome() -> None:
-    outcomes = (Outcome.NOT_TESTED, Outcome.NEW, Outcome.INCONCLUSIVE, Outcome.UNCHANGED)
+def test_what_needs_nobody_is_folded_in_the_same_order() -> None:
+    outcomes = (Outcome.UNCHANGED, Outcome.NOT_TESTED, Outcome.NEW, Outcome.INCONCLUSIVE)
     rows = tuple(Row(outcome.value, outcome) for outcome in outcomes)
 
     arranged = arrange(Verdict(Decision.PASS, 0, "", Source(), Source(), GateSettings(), rows))
 
-    assert [group[0][0].outcome for group in arranged.folded] == [
-        Outcome.UNCHANGED,
-        Outcome.INCONCLUSIVE,
-        Outcome.NEW,
-        Outcome.NOT_TESTED,
-    ]
+    folded = [group[0][0].outcome for group in arranged.folded]
+    assert folded == [outcome for outcome in ORDER if outcome in outcomes]
+    assert (folded[0], folded[-1]) == (Outcome.INCONCLUSIVE, Outcome.UNCHANGED)
 
 
 def test_typical_and_tail_of_a_benchmark_are_together() -> None:

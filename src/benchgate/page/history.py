@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.page.commits import compare_address
 from benchgate.page.frame import render
+from benchgate.page.signs import DIRECTIONS
 from benchgate.page.spark import HEIGHT, WIDTH, spark
 from benchgate.page.trend_chart import axis_of, chart_of, points_per_chart, thinned
 from benchgate.report.history_view import Direction, view_history
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
 STYLE: Final = ("trends.css",)
 SPARK: Final = (WIDTH, HEIGHT)
-DIRECTIONS: Final = {
-    Direction.WORSE: ("\u25b2", "worse"),
-    Direction.BETTER: ("\u25bc", "better"),
-    Direction.NONE: ("", "unchanged"),
-}
-"""A symbol and a word for each, so that nobody needs the color."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 # What Markdown, as the library knows it, reads as markup.
 _MARKUP: Final = re.compile(r"([\\*_{}\[\]()#+.!-])")
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "&#96;"})
+_BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=(?:%|(?:[nµm]?s|min|h|[KMGT]?i?B)\b))")
 _NUL: Final = re.compile("[\x02\x03]")  # the library's own marks
 
 
@@ -27,13 +28,18 @@ def sentence(text: str) -> str:
     )
 
 
+def unbroken(text: str) -> str:
+    """The same text, in which a line does not end between a number and its unit."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
 def sentences(texts: Iterable[str]) -> tuple[str, ...]:
     """Several of them."""
     return tuple(map(sentence, texts))
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", text).translate(_ENTITIES)
+    return _MARKUP.sub(r"\\\1", unbroken(text)).translate(_ENTITIES)
 
 
 def _inline(source: str) -> str:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.page.frame import drawing, render
 from benchgate.page.history import (
-    DIRECTIONS,
     SPARK,
     STYLE,
     machine_sections,
     render_history_page,
 )
+from benchgate.page.signs import DIRECTIONS
 from benchgate.report.badge import badge_of, render_badge, render_endpoint
 from benchgate.report.history_view import view_history
 from benchgate.report.view import view_verdict, without_secrets

@@ -62,9 +62,14 @@ class ShiftView:
     point: int
 
     @property
+    def change(self) -> str:
+        """Its size, and whether that is good: "+12.3 % worse"."""
+        return f"{self.size} {self.direction}"
+
+    @property
     def sentence(self) -> str:
         """All in one line."""
-        return f"{self.size} at {self.commits} ({self.day}), {self.ago}"
+        return f"{self.change} at {self.commits} ({self.day}), {self.ago}"
 
 
 @dataclass(frozen=True, slots=True)

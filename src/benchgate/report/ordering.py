@@ -29,13 +29,14 @@ ORDER = (
     Outcome.NEW,
     Outcome.UNCHANGED,
 )
+"""What matters most comes first, among what is shown and among what is folded."""
+
 _RANK = {outcome: rank for rank, outcome in enumerate(ORDER)}
 _WRONG = frozenset({Outcome.FAILED, Outcome.REGRESSED})
 _FOR_A_PERSON = frozenset(
     {Outcome.MISSING, Outcome.INCOMPARABLE, Outcome.BASE_FAILED, Outcome.WAIVED}
 )
 _OPEN = frozenset({Outcome.INCONCLUSIVE, Outcome.NOT_TESTED})
-_FOLDED = (Outcome.UNCHANGED, Outcome.INCONCLUSIVE, Outcome.NEW, Outcome.NOT_TESTED)
 
 
 class Section(IntEnum):
@@ -75,7 +76,7 @@ def arrange(verdict: Verdict) -> Arrangement:
     placed = sorted(((_section(group, verdict), group) for group in groups), key=_shown_place)
     shown = tuple(group for section, group in placed if section is not Section.FOLDED)
     rest = [group for section, group in placed if section is Section.FOLDED]
-    by_outcome = (tuple(one for one in rest if one[0].outcome is outcome) for outcome in _FOLDED)
+    by_outcome = (tuple(one for one in rest if one[0].outcome is outcome) for outcome in ORDER)
     return Arrangement(shown, tuple(filter(None, by_outcome)))
 
 

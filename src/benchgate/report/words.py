@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from benchgate.model.metrics import ERROR_RATIO
+from benchgate.model.outcome import Outcome
 from benchgate.model.row import VALUE
 from benchgate.model.run import Better, Tier
 from benchgate.report.escape import plain_line
@@ -196,6 +197,13 @@ def worse_word(rows: Iterable[Row]) -> str:
 def better_word(rows: Iterable[Row]) -> str:
     """The word for a change for the better."""
     return "faster" if all(is_speed(row) for row in rows) else "better"
+
+
+def direction(row: Row) -> str:
+    """What a change that was shown is called: "slower"; "" if none was."""
+    if row.outcome in {Outcome.REGRESSED, Outcome.WAIVED} and change(row):
+        return worse_word([row])
+    return better_word([row]) if row.outcome is Outcome.IMPROVED else ""
 
 
 def margins(rows: Sequence[Row]) -> str:
