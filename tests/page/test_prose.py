@@ -22,6 +22,7 @@ from benchgate.page.prose import sentence, unbroken
         ("# no heading", "# no heading"),
         ("> no quote", "&gt; no quote"),
         ("- no list", "- no list"),
+        ("`1 `1", "&#96;1 &#96;1"),
         ("an odd ` stays", "an odd &#96; stays"),
         ("`<b>&amp;`", "<code>&lt;b&gt;&amp;amp;</code>"),
         ("a&b &lt; c\\*d", "a&amp;b &amp;lt; c\\*d"),

@@ -95,6 +95,7 @@ def verdict(decision: Decision, *rows: Row, exit_code: int = 0, **more: Any) -> 
         settings=GateSettings(),
         rows=rows,
         environment=MACHINE,
+        started="2026-01-02T03:04:05Z",
         duration_s=42.0,
         rounds=12,
     )

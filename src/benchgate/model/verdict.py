@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import FailFast, Field
 
-from benchgate.json_object import Count, JsonObject, NotNegative, Probability, Text
+from benchgate.json_object import Count, JsonObject, NotNegative, Probability, Text, Timestamp
 from benchgate.model.environment import Environment
 from benchgate.model.outcome import COMPARED, DECIDED
 from benchgate.model.policy import PolicyChange
@@ -83,6 +83,7 @@ class Verdict(JsonObject):
             "artifact" if a stored result was read; "none" on a first run.
         skipped: stored results that were found and not used.
         policy_changes: how the change loosens the gate that judges it.
+        started: when measuring the head began; None if that is not known.
         reason: why there is no verdict; None if the decision is pass or fail.
         complete: False if the measurement of an arm was interrupted.
     """
@@ -102,6 +103,7 @@ class Verdict(JsonObject):
     skipped: tuple[SkippedResult, ...] = ()
     policy_changes: tuple[PolicyChange, ...] = ()
     environment: Environment = field(default_factory=Environment)
+    started: Timestamp | None = None
     duration_s: NotNegative = 0.0
     rounds: Count = 0
 

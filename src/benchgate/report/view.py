@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 NAME_LIMIT: Final = 60
 NO_LINKS: Final = Links()
+_SECONDS: Final = len("2026-01-31T09:30:00")
 _NAMES_REPEATED: Final = 3
 _REPEATED: Final = frozenset({Outcome.FAILED, Outcome.REGRESSED, Outcome.INCONCLUSIVE})
 
@@ -71,6 +72,7 @@ class VerdictView:
         loosening: how the change loosens its own gate, for the reader's attention.
         base_commit, head_commit: what was compared; "" if unknown.
         uncommitted: whether the head had changes or new files that are in no commit.
+        started: when measuring the head began, in UTC and without its zone; "" if unknown.
         duration_s: how many seconds building and measuring took, as a plain number.
         last_line: what was compared, on which machine, how long, and the false-alarm rate.
     """
@@ -90,6 +92,7 @@ class VerdictView:
     base_commit: str
     head_commit: str
     uncommitted: bool
+    started: str
     duration_s: str
     last_line: str
     skipped: tuple[tuple[str, str], ...] = ()
@@ -141,6 +144,7 @@ def view_verdict(verdict: Verdict, links: Links = NO_LINKS) -> VerdictView:
         base_commit=plain_line(verdict.base.sha or ""),
         head_commit=plain_line(verdict.head.sha or ""),
         uncommitted=verdict.head.uncommitted,
+        started=(verdict.started or "")[:_SECONDS],
         duration_s=f"{verdict.duration_s:.3f}",
         last_line=last_line(verdict),
         loosening=view_loosening(verdict.policy_changes),
