@@ -13,7 +13,7 @@ from benchgate.page.frame import render
 from benchgate.page.plots import leaves_out, plots
 from benchgate.page.prose import sentence, sentences, unbroken
 from benchgate.report.comparison import RATIO_TITLES, TEST_TITLES
-from benchgate.report.ordering import ORDER, arrange
+from benchgate.report.ordering import arrange
 from benchgate.report.view import NO_LINKS, view_verdict, without_secrets
 
 if TYPE_CHECKING:
@@ -170,6 +170,6 @@ def _written_out(note: str, footnotes: Iterable[Footnote]) -> str:
 
 
 def _counts(views: Sequence[BenchmarkView]) -> list[tuple[str, int]]:
-    """How many benchmarks have each outcome, the worst first."""
+    """How many benchmarks have each outcome, in the order in which the page shows them."""
     found = Counter(one.first.outcome for one in views)
-    return [(outcome.value, found[outcome]) for outcome in ORDER if found[outcome]]
+    return [(outcome.value, count) for outcome, count in found.items()]

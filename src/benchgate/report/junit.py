@@ -136,9 +136,8 @@ def _add(suite: ET.Element, case: _Case) -> None:
     """Add a test case; some systems show only attributes, others only the text."""
     added = ET.SubElement(suite, "testcase", classname=case.group, name=case.name, time="0")
     if case.state != "passed":
-        why = ET.SubElement(added, case.state, message=case.message)
-        if case.state != "skipped":
-            why.set("type", case.kind)
+        kind = {} if case.state == "skipped" else {"type": case.kind}
+        why = ET.SubElement(added, case.state, {**kind, "message": case.message})
         why.text = "\n".join(filter(None, (case.message, case.more)))
 
 
