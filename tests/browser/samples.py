@@ -117,6 +117,7 @@ def _hostile() -> Result:
 
 def scenario() -> Result:
     """Two steps under load, of which one is slower."""
+
     def run(slower: float) -> Run:
         rng = np.random.default_rng(7)
         steps = (

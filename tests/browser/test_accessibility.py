@@ -227,6 +227,8 @@ def test_paper_says_the_verdict_and_every_change(
     assert {row.direction for row in view.rows} == {"slower", "faster", ""}
     for one in view.shown:
         for row in (row for row in one.rows if row.direction):
-            line = f"{row.statistic} {row.change} {row.direction} {row.interval} {row.base} {row.head}"
+            line = (
+                f"{row.statistic} {row.change} {row.direction} {row.interval} {row.base} {row.head}"
+            )
             assert line in text
         assert f"{one.first.outcome} {one.first.benchmark} {one.first.statistic} " in text

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 SCHEMAS = tuple(
-    xmlschema.XMLSchema(Path(__file__).with_name(name)) for name in ("junit-10.xsd", "junit-ant.xsd")
+    xmlschema.XMLSchema(Path(__file__).with_name(name))
+    for name in ("junit-10.xsd", "junit-ant.xsd")
 )
 FAIL_ON = ("regressed", "failed")
 
