@@ -1,8 +1,8 @@
 """Writes the verdict as JUnit XML, which CI systems other than GitHub show as a test report.
 
-The file is valid under two schemas: that of Jenkins, and the stricter one for Apache Ant. The latter
-allows no text in a test that passed, no type of what is skipped, no attribute of the whole file,
-and no test without a time.
+The file is valid under two schemas: that of Jenkins, and the stricter one for Apache Ant. The
+latter allows no text in a test that passed, no type of what is skipped, no attribute of the whole
+file, and no test without a time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Case:
 def render_junit(verdict: VerdictView) -> bytes:
     """A suite with a test case for each row that decides; UTF-8, ends in a newline.
 
-    The time of a test case is 0: JUnit means how long the test took, which is not what was measured.
+    The time of a test case is 0: JUnit means how long the test took, and not what it measured.
     """
     cases = _cases(verdict)
     states = Counter(case.state for case in cases)
