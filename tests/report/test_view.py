@@ -41,7 +41,7 @@ def test_what_fails_comes_before_what_improved(samples: Mapping[str, Verdict]) -
         (Outcome.NOT_TESTED, "tail (p95)")
     ]
     assert [group.title for group in view.folded] == [
-        "7 unchanged within 2 % (7 tails inconclusive)",
+        "7 unchanged within 2 % (7 tails not settled)",
         "1 inconclusive",
     ]
 

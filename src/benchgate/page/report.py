@@ -43,6 +43,7 @@ SYMBOLS: Final = {
     Outcome.WAIVED: "\u25b3",
     Outcome.INCONCLUSIVE: "?",
     Outcome.NOT_TESTED: "?",
+    Outcome.NOT_SETTLED: "\u00b7",
     Outcome.IMPROVED: "\u25bc",
     Outcome.NEW: "+",
     Outcome.UNCHANGED: "=",
