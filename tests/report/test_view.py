@@ -42,7 +42,7 @@ def test_what_fails_comes_before_what_improved(samples: Mapping[str, Verdict]) -
     ]
     assert [group.title for group in view.folded] == [
         "1 inconclusive",
-        "7 unchanged within 2 % (7 tails inconclusive)",
+        "7 unchanged within 2 % (7 tails not settled)",
     ]
 
 

@@ -102,7 +102,7 @@ LAXER: Mapping[Place, Mapping[str, Laxer]] = {
 }
 """The tables that are compared key by key; those of [[benchmark]] say it themselves."""
 
-BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "metrics"})
+BY_ROW = frozenset({"margin", "tail_margin", "tolerance", "statistics", "settle", "metrics"})
 """Keys of [gate] and [[rule]] whose effect is compared on each benchmark."""
 
 NEUTRAL: Mapping[Place, frozenset[str]] = {

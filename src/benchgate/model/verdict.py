@@ -64,7 +64,9 @@ class GateSettings(JsonObject):
 
     def fails(self, row: Row) -> bool:
         """Whether the outcome of a row keeps the suite from passing."""
-        return row.outcome.value in self.fail_on and (self.advisory_fails or not row.advisory)
+        return row.policy_outcome.value in self.fail_on and (
+            self.advisory_fails or not row.advisory
+        )
 
 
 NO_BASELINE = "none"
@@ -121,11 +123,11 @@ def compared_benchmarks(rows: Iterable[Row]) -> int:
 def decided_benchmarks(rows: Iterable[Row]) -> frozenset[str]:
     """The benchmarks that are known to have changed, or to be unchanged.
 
-    A tail or an error rate does not count for a benchmark that has another row: if the slow samples
-    are unchanged, the typical ones need not be.
+    A tail or an error rate does not count for a benchmark that has another row to settle: if the
+    slow samples are unchanged, the typical ones need not be.
     """
     rows = list(rows)
-    typical = {row.benchmark for row in rows if not row.is_minor}
+    typical = {row.benchmark for row in rows if row.is_typical}
     return frozenset(
         row.benchmark
         for row in rows

@@ -24,6 +24,7 @@ OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.WAIVED: "~",
     Outcome.INCONCLUSIVE: _OPEN,
     Outcome.NOT_TESTED: _OPEN,
+    Outcome.NOT_SETTLED: _OPEN,
     Outcome.IMPROVED: _BETTER,
     Outcome.NEW: "+",
     Outcome.UNCHANGED: "=",

@@ -107,7 +107,7 @@ class BenchmarkView:
 
     @property
     def about_others(self) -> tuple[str, ...]:
-        """A line for each other row: "tail (p95): inconclusive, +1.2 % (-1.1 to +3.5 %)"."""
+        """A line for each other row: "tail (p95): not settled, +1.2 % (-1.1 to +3.5 %)"."""
         return tuple(_about(row, note, self.first.outcome) for row, note in self.others)
 
     @property
